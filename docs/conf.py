@@ -8,6 +8,7 @@ because all that Furo's pages need is beside them.
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 from pygments.lexers.special import TextLexer
@@ -16,6 +17,9 @@ from sphinx.application import Sphinx
 import oracle
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from docs.reference_pages import PAGES  # noqa: E402 - it is found only now
 
 project = "gtp-harness"
 version = release = oracle.__version__
@@ -60,6 +64,13 @@ def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
 
 
+def add_reference(_app: Sphinx, docname: str, source: list[str]) -> None:
+    """Add to the pages of the reference what is made from the code."""
+    folder, _, name = docname.rpartition("/")
+    if folder == "docs/reference":
+        source[0] += PAGES[name]()
+
+
 def leave_out_fields(
     _app: Sphinx, _what: str, _name: str, found: object, skip: bool, _options: object
 ) -> bool:
@@ -73,4 +84,5 @@ def setup(app: Sphinx) -> None:
     for language in ("mermaid", "gtp", "txt"):
         app.add_lexer(language, TextLexer)
     app.connect("source-read", add_contents)
+    app.connect("source-read", add_reference)
     app.connect("autodoc-skip-member", leave_out_fields)

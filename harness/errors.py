@@ -6,7 +6,7 @@
     │   ├── InvalidGradingStateError  a request that does not fit the state of a grading
     │   ├── ColumnError        a gradebook lacks the column to be filled in, or has several
     │   ├── AccountDisabledError  somebody whom the operator of a service has shut out
-    │   └── CrowdedError       a folder with far too many files for a submission
+    │   └── TooManyFilesError  a folder with far too many files for a submission
     ├── ReportError            a report that cannot be written; exit status 3
     ├── CaseError              a case file or suite is wrong: file, line, found, expected
     ├── PatternError           an expectation cannot be read; becomes a ``CaseError`` with its line
@@ -36,7 +36,7 @@
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
     └── EngineError            the engine failed; becomes the file's ``Failure`` in its result
         (its ``kind`` says which way: died, timed out, too much output, could not start)
-        └── AsleepError        it sleeps, and has not had its full time limit yet
+        └── EngineIdleError    it sleeps, and has not had its full time limit yet
 
 Three kinds of trouble never mix. A *wrong answer* is an ``Outcome``, no exception. A *broken
 engine* is an ``EngineError``. Anything else is the *harness's* own fault and never costs a mark.
@@ -166,5 +166,5 @@ class EngineError(HarnessError):
         return self.failure.message
 
 
-class AsleepError(EngineError):
+class EngineIdleError(EngineError):
     """An engine that did not answer within a short limit, and sleeps: it may still be left."""

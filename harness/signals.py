@@ -44,7 +44,7 @@ def set_defaults() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def notice_children() -> None:
+def watch_sigchld() -> None:
     """Let the kernel tell how children ended: where SIGCHLD is ignored it forgets that at once."""
     with contextlib.suppress(ValueError):  # not the main thread
         if SIGCHLD is not None and signal.getsignal(SIGCHLD) == SIG_IGN:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from oracle.errors import OracleError
 from oracle.gtp import new_engine
 
 TYPE_CHECKING = False
@@ -23,7 +24,13 @@ def engine_for(assignment: str, seed: int = 0, playouts: int = 10) -> Engine:
 
     Two assignments may share a game and settle different things about it: a stone out of turn is
     a legal move in gomoku-rules and left open in gomoku-policy.
+
+    Raises :class:`OracleError`: there is no such assignment.
     """
+    if assignment not in ASSIGNMENTS:
+        raise OracleError(
+            f"there is no assignment {assignment!r}; there are {', '.join(ASSIGNMENTS)}"
+        )
     engine = new_engine(ASSIGNMENTS[assignment], seed, playouts)
     engine.session.assignment = assignment
     return engine

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from oracle.color import BLACK, WHITE
 from oracle.planes import PlaneFrame, Planes, ask
-from oracle.rules import area, capture
-from oracle.rules import eyes as rules
+from oracle.rules import go
+from oracle.rules import go as rules
 from oracle.rules.flood import labels
 
 TYPE_CHECKING = False
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 def score(boards: Boards) -> NDArray[np.int16]:
     """Return Black's area minus White's, without komi (go-scoring): shape ``(N,)``."""
-    return ask(boards, area.score)
+    return ask(boards, go.score)
 
 
 def owners(boards: Boards) -> Boards:
     """Return the map of who counts each point: 1 Black, 2 White, 0 nobody (go-scoring)."""
 
     def question(frame: PlaneFrame, black: Planes, white: Planes) -> Boards:
-        of_black, of_white, _ = area.area(frame, black, white)
+        of_black, of_white, _ = go.area(frame, black, white)
         return frame.unpack(of_black, of_white)
 
     return ask(boards, question)
@@ -64,7 +64,7 @@ def map_captured(boards: Boards) -> Map:
     """Return the map of ``isCaptured`` (java-go): prisoners, and territory of either color."""
 
     def rule(frame: PlaneFrame, black: Planes, white: Planes) -> Planes:
-        _, _, neutral = area.area(frame, black, white)
+        _, _, neutral = go.area(frame, black, white)
         territory = frame.full & ~(black | white | neutral)
         return territory | _without_liberties(frame, black, white)
 
@@ -75,7 +75,7 @@ def java_score(boards: Boards, color: int) -> NDArray[np.int16]:
     """Return ``score(board, colour)`` (java-go), prisoners and territory: shape ``(N,)``."""
 
     def question(frame: PlaneFrame, mine: Planes, theirs: Planes) -> NDArray[np.int16]:
-        prisoners, territory = area.prisoners_and_territory(frame, mine, theirs)
+        prisoners, territory = go.prisoners_and_territory(frame, mine, theirs)
         return prisoners.bit_count() + territory.bit_count()
 
     return ask(boards, _view_as(color, question))
@@ -83,7 +83,7 @@ def java_score(boards: Boards, color: int) -> NDArray[np.int16]:
 
 def legal(boards: Boards, color: int) -> Map:
     """Return the map of the points where a color may play, ko aside (java-go ``isLegal``)."""
-    return _map(boards, _view_as(color, capture.legal))
+    return _map(boards, _view_as(color, go.legal))
 
 
 def eyes(boards: Boards, color: int = BLACK) -> Map:
@@ -126,5 +126,5 @@ def _view_as(color: int, rule: Rule[Found]) -> Rule[Found]:
 
 
 def _without_liberties(frame: PlaneFrame, black: Planes, white: Planes) -> Planes:
-    dead_black, dead_white = capture.find_captured_of_both(frame, black, white)
+    dead_black, dead_white = go.find_captured_of_both(frame, black, white)
     return dead_black | dead_white

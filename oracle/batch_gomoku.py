@@ -9,8 +9,7 @@ import numpy as np
 
 from oracle.color import BLACK, WHITE
 from oracle.planes import PlaneFrame, Planes, ask, check_boards
-from oracle.rules.lines import fives
-from oracle.rules.policy import TYPES, by_urgency
+from oracle.rules.gomoku import TYPES, by_urgency, fives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -98,7 +98,7 @@ def _default_command() -> str:
 
 def _run(command: Callable[[list[str]], int], arguments: list[str]) -> int:
     try:
-        interrupts.raise_again()
+        interrupts.reinstall_sigint()
         status = command(arguments)
         sys.stdout.flush()
     except OracleError as error:

@@ -91,12 +91,13 @@ _UNICODE = ("", "●", "○")
 _CROSSINGS = {"top": "┌┬┐", "middle": "├┼┤", "bottom": "└┴┘", "only": "╶─╴"}
 
 
-def draw_text(diagram: Diagram, *, unicode: bool = True) -> str:
+def draw_text(diagram: Diagram | Position, *, unicode: bool = True) -> str:
     """Return the board as lines of text with coordinates, without a final newline.
 
     Black is ``●`` or ``X``, White ``○`` or ``O``; the last move stands in parentheses. A mark
     takes the place of an empty point and follows a stone.
     """
+    diagram = _as_diagram(diagram)
     grid = diagram.position.grid
     line = "─" if unicode else " "
     rows = [
@@ -114,6 +115,10 @@ def draw_text(diagram: Diagram, *, unicode: bool = True) -> str:
     if diagram.caption:
         drawn.append(diagram.caption)
     return "\n".join(drawn)
+
+
+def _as_diagram(shown: Diagram | Position) -> Diagram:
+    return Diagram(shown) if isinstance(shown, Position) else shown
 
 
 def _text_row(bodies: list[str], width: int, last: int | None, line: str) -> str:
@@ -158,12 +163,13 @@ _PIXELS = 24  # between two lines, where nothing else says how large to draw
 _TEXT = 'text-anchor="middle" font-family="system-ui,sans-serif" font-weight="600"'
 
 
-def draw_svg(diagram: Diagram) -> str:
+def draw_svg(diagram: Diagram | Position) -> str:
     """Return the board as a self-contained ``<svg>`` element (no style sheet, script or font).
 
     The picture needs no color vision: stones are black and white, the last move has a ring of
     the other color. A title and a description in words help people who cannot see it.
     """
+    diagram = _as_diagram(diagram)
     grid = diagram.position.grid
     width, height = grid.columns + 2, grid.rows + 2
     return "".join(

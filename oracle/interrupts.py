@@ -32,7 +32,7 @@ class _Leave:
 
 
 def answer_interruptibly(command: str, answer: Callable[[], int]) -> int:
-    """Return ``answer()``; Ctrl-C ends this process before :func:`raise_again`, and after it.
+    """Return ``answer()``; Ctrl-C ends this process before :func:`reinstall_sigint`, and after it.
 
     Nothing changes if Ctrl-C is ignored, or somebody else's.
     """
@@ -51,7 +51,7 @@ def _leave_at_once(command: str) -> None:
         _signal.signal(_signal.SIGINT, _Leave(command))
 
 
-def raise_again() -> None:
+def reinstall_sigint() -> None:
     """Let Ctrl-C raise ``KeyboardInterrupt`` from now on, within :func:`answer_interruptibly`."""
     if isinstance(_signal.getsignal(_signal.SIGINT), _Leave):
         _signal.signal(_signal.SIGINT, _signal.default_int_handler)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from decimal import Context, Decimal
 
     Komi = Decimal | int
+    AnyKomi = Komi | float  # as callers of the library write it
 
 MAX_LENGTH = 40  # characters, more than any score needs: huge exponents would fill the memory
 
@@ -32,6 +33,14 @@ def parse_komi(text: str) -> Komi:
     from decimal import Decimal
 
     return Decimal(text)
+
+
+def as_komi(komi: AnyKomi) -> Komi:
+    """Return a komi exactly: 0.1 is one tenth, and not the fraction that is nearest to it.
+
+    Raises :class:`FormatError` for infinity and what is not a number.
+    """
+    return parse_komi(repr(komi)) if isinstance(komi, float) else komi
 
 
 def exact() -> Context:

@@ -13,8 +13,7 @@ from operator import or_
 
 from oracle.color import opponent
 from oracle.grid import each_bit
-from oracle.rules.lines import fives
-from oracle.rules.policy import POLICIES, WIN, most_urgent
+from oracle.rules.gomoku import POLICIES, WIN, fives, most_urgent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.sentences import count
-from oracle.vertex import parse_vertex, vertex
+from oracle.vertex import EXAMPLE, parse_vertex, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ class GameTable:
         try:
             return self._play(parse_vertex(text, shape.rows, shape.columns))
         except VertexError as error:
-            return f"{error}. Type a point such as C3, pass or help."
+            told = str(error).removesuffix(EXAMPLE)
+            return f"{told}. Type a point such as C3, pass or help."
 
     def _play(self, point: Point | None) -> str:
         color = self.game.to_play

@@ -6,8 +6,11 @@ Turn, ko, prisoners and history belong to the games (:mod:`oracle.games`).
 from __future__ import annotations
 
 from oracle.color import BLACK, EMPTY, WHITE
+from oracle.errors import FormatError
 from oracle.grid import Grid, grid
 from oracle.vertex import Point
+
+_VALUES = frozenset((EMPTY, BLACK, WHITE))
 
 
 class Position:
@@ -25,7 +28,15 @@ class Position:
 
     @classmethod
     def from_rows(cls, rows: list[list[int]]) -> Position:
-        """Make a position from rows of 0, 1, 2 with the **top** row first, as boards are drawn."""
+        """Make a position from rows of 0, 1, 2 with the **top** row first, as boards are drawn.
+
+        Raises :class:`FormatError`: there are no rows, they differ in length or hold other values.
+        """
+        if not rows or any(len(row) != len(rows[0]) or not set(row) <= _VALUES for row in rows):
+            raise FormatError(
+                f"found {rows!r:.60}; expected rows of 0, 1 and 2, all as long as the first, such"
+                " as [[0, 1, 2], [1, 0, 0]]"
+            )
         shape = grid(len(rows), len(rows[0]))
         stones = [0, 0, 0]
         for row, colors in enumerate(reversed(rows)):

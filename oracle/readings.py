@@ -16,10 +16,10 @@ from oracle.answers import gomoku_policy, gosensei
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.color import BLACK, WHITE, color_of, opponent
 from oracle.errors import GtpError, VertexError
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.gtp.gomoku import is_usual, policy_subject, policy_text
 from oracle.gtp.protocol import Engine
-from oracle.rules.lines import fives
+from oracle.rules.gomoku import fives
 from oracle.vertex import parse_vertex, vertex
 
 TYPE_CHECKING = False
@@ -212,7 +212,7 @@ def full_board_is_passed(right: Command, session: GomokuSession, words: list[str
 
 
 def _is_asked_winner(session: GomokuSession, words: list[str]) -> bool:
-    return bool(session.game.winner) and gtp_arguments.color(words, 0) == session.game.winner
+    return bool(session.game.winner) and protocol.color(words, 0) == session.game.winner
 
 
 @reading("genmove", of=GOMOKU)
@@ -263,7 +263,7 @@ def pass_ends_a_turn(right: Command, session: GomokuSession, words: list[str]) -
     """After a pass or a resignation it is the other color's turn."""
     answer = right(session, words)
     if answer in ("pass", "resign"):
-        _last(session).to_play = opponent(gtp_arguments.color(words, 0))
+        _last(session).to_play = opponent(protocol.color(words, 0))
     return answer
 
 
@@ -272,7 +272,7 @@ def no_turn_after_the_end(right: Command, session: GomokuSession, words: list[st
     """After a pass or a resignation it is the same color's turn."""
     answer = right(session, words)
     if answer in ("pass", "resign"):
-        _last(session).to_play = gtp_arguments.color(words, 0)
+        _last(session).to_play = protocol.color(words, 0)
     return answer
 
 
@@ -360,7 +360,7 @@ def plays_what_stops_every_open_four(
     right: Command, session: GomokuSession, words: list[str]
 ) -> str:
     """The player chooses among the moves that leave no open four."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     if session.game.is_over:
         return right(session, words)
     point = session.random.choice(_every_open_four(session, color)[1])

@@ -10,6 +10,7 @@ from oracle.errors import VertexError
 
 # GTP version 2, section 2.11 *vertex*: the letter I is skipped; at most 25 columns.
 GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+EXAMPLE = "; expected one such as C3"  # at the end of an error
 # gosensei.txt, "Go Board Configuration File": columns a to i, with i.
 SENSEI_LETTERS = "ABCDEFGHI"
 
@@ -44,5 +45,5 @@ def _read(text: str, letters: str) -> Point:
     column = letters.find(text[:1].upper()) if text else -1
     digits = text[1:]
     if column < 0 or not (digits.isascii() and digits.isdigit()) or len(digits) > 2:
-        raise VertexError(f"not a vertex: {text!r}")
+        raise VertexError(f"not a vertex: {text!r}{EXAMPLE}")
     return int(digits) - 1, column

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, settings
 
 from harness.engine import leftovers
 
-pytest_plugins = ["tests.tiers", "tests.postgresql"]
+pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -216,15 +216,9 @@ def _end_references() -> Iterator[None]:
         asked.end_processes()
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell each test that failed first and was run again, with all that its failure said.
-
-    Of 14,000 tests one can meet a busy moment of the machine. That costs no whole run, and it is
-    not passed over: what is told here is to be mended.
-    """
-    for report in terminalreporter.getreports("rerun"):
-        terminalreporter.section(f"failed at first, and was run again: {report.nodeid}")
-        terminalreporter.write_line(report.longreprtext)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many tests run at a time with ``-n auto``: most of them wait for something."""
+    return max(2, (os.cpu_count() or 1) * 3 // 2)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

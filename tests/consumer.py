@@ -12,7 +12,8 @@ def verdicts(program: str, tests: list[str]) -> Counter[harness.Verdict]:
     """Run case files against a program, and count the verdicts."""
     options = harness.Options(limits=harness.Limits(timeout=10))
     result: harness.RunResult = harness.run(program, tests, options)
-    return Counter(one.verdict for file in result.files for one in file.outcomes)
+    assert result.passed or result.files
+    return Counter(outcome.verdict for file in result.files for _, outcome in file.tests)
 
 
 def marks(assignment: str, submissions: Path, graded: Path) -> dict[str, str]:
@@ -25,8 +26,8 @@ def marks(assignment: str, submissions: Path, graded: Path) -> dict[str, str]:
 
 def score(board: str) -> str:
     """Explain the area score of a position in a file."""
-    position: oracle.Position = oracle.read_position(board).position
-    return " ".join(one.text for one in oracle.go_scoring.explain(position).sentences)
+    position: oracle.Position = oracle.read_position(Path(board)).position
+    return " ".join(one.text for one in oracle.go_scoring.explain(position, komi=0.5).sentences)
 
 
 if __name__ == "__main__":

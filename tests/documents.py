@@ -17,7 +17,7 @@ FOR_HOSTS = sorted((ROOT / ".github").glob("*.md"))  # a code host shows them at
 DOCUMENTS = [README, ROOT / "SECURITY.md", ROOT / "CHANGELOG.md", *CASES, *PAGES, *FOR_HOSTS]
 
 # Whose blocks a test of its own follows: a recipe changes a copy of the project.
-RECIPES = ROOT / "docs" / "contributing.md"
+RECIPES = ROOT / "docs" / "recipes.md"
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 

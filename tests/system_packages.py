@@ -1,6 +1,7 @@
 """Install the Debian packages that some tests need, when we may (root and apt).
 
-``python tests/system_packages.py [slow]``; ``slow``: also those that only the slow tier needs.
+``python tests/system_packages.py [rest|slow]``: also those that only the rest of the tests needs,
+or the slow tier.
 Otherwise name what is missing and go on: the tests that need it are then skipped by name.
 """
 
@@ -14,19 +15,21 @@ from glob import glob
 # program -> Debian package
 PACKAGES = {
     "gnugo": "gnugo",
-    "chromium-headless-shell": "chromium-headless-shell",
     "cc": "gcc libc6-dev",
     "bwrap": "bubblewrap",
     "make": "make",
     "cmake": "cmake",
-    "javac": "default-jdk-headless",
-    "debootstrap": "debootstrap",
     "git": "git",
     "gawk": "gawk",
     "zsh": "zsh",
     "fish": "fish",
     "groff": "groff-base",
     "mandoc": "mandoc",
+}
+REST_PACKAGES = {
+    "chromium-headless-shell": "chromium-headless-shell",
+    "javac": "default-jdk-headless",
+    "debootstrap": "debootstrap",
     "initdb": "postgresql",
     "tc": "iproute2",
     "nft": "nftables",
@@ -68,7 +71,8 @@ def install(packages: list[str]) -> None:
 
 def main(words: list[str]) -> None:
     """Install what is missing and may be installed; say what stays missing."""
-    wanted = PACKAGES | (SLOW_PACKAGES if "slow" in words else {})
+    wanted = PACKAGES | (REST_PACKAGES if words else {})
+    wanted |= SLOW_PACKAGES if "slow" in words else {}
     packages = missing(wanted)
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         print(f"installing {' '.join(packages)} for the tests")

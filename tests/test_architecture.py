@@ -123,7 +123,7 @@ def test_relative_imports_are_seen(small):
     [
         ("harness/text.py", "def late():\n    import harness.cli.near", "harness.cli.near"),
         ("oracle/color.py", "\nif TYPE_CHECKING: from harness import text", "harness.text"),
-        ("oracle/sgf/read.py", "\nREADERS = ['oracle.gtp.go']", "oracle.gtp.go"),
+        ("oracle/sgf/replay.py", "\nREADERS = ['oracle.gtp.go']", "oracle.gtp.go"),
         ("harness/check/one.py", "\nfrom harness.fuzzing import two", "harness.fuzzing.two"),
         ("harness/cli/near.py", "from harness import text\nfrom oracle import vertex", None),
     ],
@@ -152,7 +152,7 @@ def test_a_circle_is_found(graph, wanted):
 
 def test_rooms():
     assert room("oracle") == room("oracle.color") == f"oracle.{GROUND}"
-    assert room("oracle.rules.area") == "oracle.rules"
+    assert room("oracle.rules.go") == "oracle.rules"
     assert room("oracle.readings") == "oracle.readings"
     assert room("harness.grading.marks.marking") == "harness.grading.marks"
     assert room("harness.grading.records") == "harness.grading.records"

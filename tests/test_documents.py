@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -95,13 +93,13 @@ def test_an_excerpt_is_of_what_check_prints() -> None:
 @pytest.mark.parametrize(
     "block", [pytest.param(block, id=f"{name(path)}-{block[:20]}") for path, block in PYTHON]
 )
-def test_python_runs(block: str, tmp_path: Path) -> None:
-    """As a module: what a block does as a program of its own has its own tests."""
-    (tmp_path / "board.txt").write_text("0 1\n1 0\n", encoding="utf-8")
+def test_python_prints_what_its_comments_say(block: str, tmp_path: Path) -> None:
+    """A comment behind a call of ``print`` is the line that it prints first."""
     (tmp_path / "block.py").write_text(block, encoding="utf-8")
-    words = [sys.executable, "-c", "import block"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    done = shell("python -c 'import block'", tmp_path)
+    assert done.returncode == 0, done.stdout
+    told = re.findall(r"^ *print\(.*\)  # (.*)$", block, re.MULTILINE)
+    assert done.stdout.splitlines()[: len(told)] == told
 
 
 @pytest.mark.processes

@@ -1,4 +1,4 @@
-"""The recipes in ``docs/contributing.md`` work: each is followed in a copy of the project."""
+"""The recipes in ``docs/recipes.md`` work: each is followed in a copy of the project."""
 
 import re
 import shutil
@@ -11,9 +11,7 @@ from tests import documents
 from tests.consoles import calls, output_of
 from tests.documents import ROOT, read
 
-RECIPES = re.split(
-    r"^### ", read(documents.RECIPES).partition("## Recipes\n")[2], flags=re.MULTILINE
-)[1:]
+RECIPES = re.split(r"^## ", read(documents.RECIPES), flags=re.MULTILINE)[1:]
 # What a recipe says to do: with a block of code, or to run.
 _STEP = re.compile(
     r"^(?:(?P<how>Write|Append to|In) `(?P<path>[^`]+)`(?:, below `(?P<above>[^`]+)`)?:\n\n)?"

@@ -17,11 +17,10 @@ SIGNALS = {"signal", "sigaction", "setitimer", "alarm", "set_wakeup_fd", "sigint
 DOORS = {
     "harness.signals": SIGNALS,  # called by the commands, and says in each function what it needs
     "harness.reading.matching": SIGNALS,  # a process of its own
-    "harness.intake.reader_server": SIGNALS,  # a process of its own, and its children
+    "harness.archives.reader_server": SIGNALS,  # a process of its own, and its children
     "harness.pytest_plugin.items": FOLDER,  # pytest's own process, where tests may go anywhere
     "harness.sandbox.inside": FOLDER | SIGNALS,  # the process that becomes an engine
     "harness.sandbox.server": SIGNALS,  # a process of its own
-    "harness.sandbox.file_tree": FOLDER,  # the same
     "oracle.interrupts": SIGNALS,  # gtp-oracle's own process
 }
 

@@ -1,15 +1,17 @@
-"""Four tiers of tests: ``pytest --tier quick|full|ci|slow``; without a word ``ci``.
+"""Tiers of tests: ``pytest --tier quick|full|rest|ci|slow``; without a word ``ci``.
 
 quick   under a minute: no process but a few, 20 random examples at most for each test
-full    under five minutes on two cores: also what starts processes or a whole service, on SQLite;
-        50 random examples at most for each test
-ci      what decides whether a change lands: all but the soaks, PostgreSQL and long tests too
+full    what decides about a change, under five minutes on two cores: also what starts processes
+        or a whole service, on SQLite; 30 random examples at most for each test; needs no browser,
+        no database server and no Java
+rest    what ``full`` leaves out, but no soaks: browsers, PostgreSQL, Java, long tests
+ci      both of these
 slow    the soaks alone, and the tests that draw more examples, with all of them
 
 A test says what it costs by marks, and its tier follows:
 
 processes    it starts processes; so does every test that asks for a program of ``conftest.py``
-long(30)     it takes about so many seconds: it is left to the ci tier, and begins before others
+long(30)     it takes about so many seconds: it is left to the rest, and begins before others
              there, so that no core waits for it at the end; as the mark of a module: its tests
              together
 full         in the full tier none the less
@@ -20,21 +22,25 @@ slow         a soak; the ci tier has a smaller test of its kind
 soak(1500)   a Hypothesis test that draws as many examples in the ci tier as it says itself, and so
              many in the slow tier
 
-In the quick tier a test without the mark ``processes`` that starts one fails.
+In the quick tier a test without the mark ``processes`` that starts one fails. What a tier leaves
+out is told at the end of its run. The full tier begins with quick tests, so that a fault shows
+soon.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-TIERS = ("quick", "full", "ci", "slow")
+TIERS = ("quick", "full", "rest", "ci", "slow")
 MARKS = (
     "processes: starts processes, not in the quick tier",
-    "long(seconds): takes that long, begins first, in the ci tier alone",
+    "long(seconds): takes that long, begins first, not in the full tier",
     "full: in the full tier although it is long",
     "quick: in the quick tier although it starts processes or is long",
     "slow: a soak, in the slow tier alone",
@@ -46,9 +52,38 @@ PROGRAMS = frozenset(
     | {"postgresql", "own_postgresql", "database"}
 )
 SERVERS = frozenset({"postgresql", "own_postgresql"})
+# What a machine seldom has, with what it is called.
+DEAR = {"chromium": "in a browser", "java": "with Java"}
+# The service's tests on PostgreSQL before the slow tier: they call all that its storage has.
+# Pages and API ask the storage alone, and are proved on SQLite.
+STORED = frozenset(
+    {
+        "test_admin",
+        "test_api_gradings",
+        "test_api_teaching",
+        "test_backup",
+        "test_changing",
+        "test_crossing",
+        "test_gradings",
+        "test_live_looks",
+        "test_locked",
+        "test_mail",
+        "test_moving",
+        "test_oidc",
+        "test_operating",
+        "test_own_cases",
+        "test_pruning",
+        "test_queue",
+        "test_runs_command",
+        "test_storage",
+        "test_story",
+        "test_suites",
+        "test_what_counts",
+    }
+)
 WHOLE = frozenset({"service", "world"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
-MOST = {"quick": 20, "full": 50, "ci": 50}
+MOST = {"quick": 20, "full": 30, "rest": 50, "ci": 50}
 _SOME = 5.0  # seconds of a long test that does not say
 _STARTS = frozenset(
     {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system", "pty.spawn"}
@@ -66,17 +101,53 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(NoProcesses(), "no-processes")
 
 
+_LEFT_OUT = pytest.StashKey[Counter[str]]()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the tests of the tier, those that are long before the others."""
+    """Leave the tests of the tier, in the order in which they are to begin."""
     tier = config.getoption("tier")
     for item in items:
         if PROGRAMS & set(getattr(item, "fixturenames", ())):
             item.add_marker("processes")
     chosen = [item for item in items if belongs(item, tier)]
-    config.hook.pytest_deselected(items=[item for item in items if not belongs(item, tier)])
+    left_out = [item for item in items if not belongs(item, tier)]
+    config.hook.pytest_deselected(items=left_out)
+    config.stash[_LEFT_OUT] = Counter(map(why_dear, left_out))
     for item in chosen:
         limit_examples(item, tier)
-    items[:] = arrange(chosen, getattr(config, "workerinput", {}).get("workercount", 1))
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    first = [item for item in chosen if tier == "full" and belongs(item, "quick")]
+    items[:] = arrange(chosen, workers, first)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that started this one what is left out here as everywhere."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = dict(session.config.stash.get(_LEFT_OUT, Counter()))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    told = getattr(node, "workeroutput", {}).get("left_out", {})
+    node.config.stash[_LEFT_OUT] = Counter(told)  # type: ignore[attr-defined]
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say what was left out, and how it is run."""
+    left_out = config.stash.get(_LEFT_OUT, Counter())
+    if config.getoption("tier") in ("quick", "full") and left_out:
+        terminalreporter.section("left out")
+        for why in ("on PostgreSQL", *DEAR.values(), "that takes long", "that soaks"):
+            if left_out[why]:
+                noun = "test" if left_out[why] == 1 else "tests"
+                words = why if left_out[why] == 1 else why.replace("that takes", "that take")
+                words = words if left_out[why] == 1 else words.replace("soaks", "soak")
+                terminalreporter.write_line(f"{left_out[why]:,} {noun} {words}")
+        terminalreporter.write_line("tox -e rest runs all of these but the soaks (tox -e slow).")
 
 
 def has(item: pytest.Item, *marks: str) -> bool:
@@ -92,12 +163,14 @@ def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
 def belongs(item: pytest.Item, tier: str) -> bool:
     """Return whether a test is one of the tier's."""
     if tier == "slow":
-        return has(item, "slow", "soak") or own_examples(item) > MOST["ci"]
-    if has(item, "slow"):
+        return is_soak(item) or has(item, "soak") or own_examples(item) > MOST["full"]
+    if is_soak(item):
         return False
-    if tier == "ci" or has(item, "quick"):
+    if tier == "ci" or (has(item, "quick") and tier != "rest"):
         return True
-    return not (is_costly(item) if tier == "quick" else is_left_to_ci(item))
+    if tier == "quick":
+        return not is_costly(item)
+    return (why_dear(item) == "" or has(item, "quick")) == (tier == "full")
 
 
 def is_costly(item: pytest.Item) -> bool:
@@ -105,9 +178,22 @@ def is_costly(item: pytest.Item) -> bool:
     return has(item, "processes", "long") or bool(WHOLE & set(getattr(item, "fixturenames", ())))
 
 
-def is_left_to_ci(item: pytest.Item) -> bool:
-    """Return whether a test is left out of the full tier."""
-    return needs_server(item) or (has(item, "long") and not has(item, "full"))
+def is_soak(item: pytest.Item) -> bool:
+    """Return whether a test is in the slow tier alone."""
+    is_stored = item.path.parent.name != "service" or item.path.stem in STORED
+    return has(item, "slow") or (needs_server(item) and not is_stored)
+
+
+def why_dear(item: pytest.Item) -> str:
+    """Return why a test is left out of the full tier, or ""."""
+    if is_soak(item):
+        return "that soaks"
+    if needs_server(item):
+        return "on PostgreSQL"
+    asked = set(getattr(item, "fixturenames", ()))
+    for program in DEAR.keys() & asked:
+        return DEAR[program]
+    return "that takes long" if has(item, "long") and not has(item, "full") else ""
 
 
 def needs_server(item: pytest.Item) -> bool:
@@ -117,19 +203,23 @@ def needs_server(item: pytest.Item) -> bool:
     return not SERVERS.isdisjoint({*getattr(item, "fixturenames", ()), *words})
 
 
-def arrange(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
-    """Return the tests so that each worker's share of them begins with its part of the long ones.
+def arrange(items: list[pytest.Item], workers: int, first: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests so that each worker's share begins with its part of the first ones.
 
+    Then come those that are long, so that nobody waits for one at the end.
     ``--dist worksteal`` cuts what is collected into as many pieces, as equal as they can be.
     """
-    short = [item for item in items if not has(item, "long")]
+    begun = {id(item) for item in first}
+    short = [item for item in items if not has(item, "long") and id(item) not in begun]
     groups: dict[object, list[pytest.Item]] = {}
     for item in items:
         for node, _ in item.iter_markers_with_node("long"):
             together = (node.nodeid, _list_shared(item)) if node is not item else item
-            groups.setdefault(together, []).append(item)
+            if id(item) not in begun:
+                groups.setdefault(together, []).append(item)
             break
-    shares: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    cuts = [len(first) * place // workers for place in range(workers + 1)]
+    shares = [first[begin:end] for begin, end in itertools.pairwise(cuts)]
     seconds = [0.0] * workers
     for group in sorted(groups.values(), key=_seconds, reverse=True):
         least = seconds.index(min(seconds))

@@ -295,13 +295,14 @@ def matches(name: str, pattern: str) -> bool:
     return fnmatchcase(name if "/" in pattern else path.name, pattern)
 
 
-def find(name: str) -> Assignment:
+def find(name: str | os.PathLike[str]) -> Assignment:
     """Return an assignment by the name of one that ships, or by its folder or file.
 
     Raises:
         UsageError: no assignment has that name.
         AssignmentError: its file has an error.
     """
+    name = os.fspath(name)
     if name in shipped.names():
         return read(shipped.folder() / name / FILE)
     path = Path(name)
@@ -348,7 +349,7 @@ def read(path: Path) -> Assignment:
     except tomllib.TOMLDecodeError as error:
         raise AssignmentError(f"is not TOML: {error}", place.file) from None
     folder = path.resolve().parent
-    values = toml_schema.read_table(usual.complete(table, folder), _SCHEMA, place)
+    values = toml_schema.read_table(usual.complete(table, folder, place), _SCHEMA, place)
     declaration = declared.parse_declaration(
         {key: values.pop(key) for key in declared.FIELDS}, place
     )

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.adapters.adapter import place
-from harness.assignments import misplaced, needs
+from harness.assignments import contents, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
 from harness.engine.engine_clock import EngineClock
 from harness.engine.launch import PlainLauncher, StartedEngine, describe_end
-from harness.engine.stream_ends import BothEnds
+from harness.engine.replies import BothEnds
 from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
@@ -88,8 +88,8 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace)
 def _nothing_to_build(folder: Path, names: Sequence[str]) -> str:
     """Return the sentence that a build file is missing, with what there is."""
     there = sorted(entry.path for entry in untrusted_folders.walk(str(folder)) if _is_file(entry))
-    near = [found for name in names if (found := misplaced.nearest(name, there))]
-    found = some(dict.fromkeys(near) or there, misplaced.MOST)
+    near = [found for name in names if (found := contents.nearest(name, there))]
+    found = some(dict.fromkeys(near) or there, contents.MOST)
     expected = listing(names, "or")
     return f"there is no {expected} in {folder.name}, which says how to build it; found {found}"
 

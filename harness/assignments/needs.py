@@ -1,18 +1,26 @@
-"""The programs that an assignment needs on a machine, looked for where engines and steps look.
-
-A course without a compiler, a cmake or a JDK on the grading machine would give everybody 0.
-"""
+"""The programs that an assignment needs on a machine, and the Python that its engines get."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
+from harness.environments import environment_cache, interpreters
+from harness.environments.environment_cache import Stored
+from harness.environments.records import (
+    DeclaredEnvironment,
+    EnginePython,
+    Interpreter,
+    fingerprint,
+)
 from harness.errors import UsageError
 from harness.sandbox.programs import SEARCH_PATH
 
@@ -123,3 +131,191 @@ def _programs_of(step: Sequence[str]) -> Iterator[str]:
             words = [word for word in part.split() if word not in _KEYWORDS and "=" not in word]
             yield from words[:1]
     yield from (after for word, after in pairwise(step) if word == "-exec")
+
+
+# --- Which Python an assignment's engines get: as ``--python`` says, else the environment that the
+# assignment declares, else the system's.
+
+
+_NO_MODULE = re.compile(r"No module named '(?P<name>\w+)")
+
+
+class EnvironmentChoice(NamedTuple):
+    """A declared environment and where it belongs."""
+
+    wanted: DeclaredEnvironment
+    base: Interpreter
+    name: str  # of its folder in the cache
+
+
+@contextmanager
+def with_python(
+    assignment: Assignment, named: str = "", build: Callable[[str], None] | None = None
+) -> Iterator[Assignment]:
+    """Give the assignment with the Python that its engines get, which stays there meanwhile.
+
+    ``named``: by ``--python``. ``build``: called with a sentence before an environment that is
+    missing is built; None if it is not built.
+
+    Raises:
+        UsageError: there is no such Python; or the environment is not built, and is not to be, or
+            cannot be.
+    """
+    if not assignment.starts_python:
+        if named:
+            raise UsageError(f"{assignment.key}: its command starts no Python: --python is void")
+        yield assignment
+        return
+    if named:
+        yield assignment._replace(python=_by_path(named))
+        return
+    choice = find_declared_environment(assignment)
+    if choice is None:
+        yield assignment._replace(python=_system_python(assignment))
+        return
+    _ensure(assignment, choice, build)
+    with environment_cache.in_use(choice.name) as found:
+        own = interpreters.inspect_python(found.program)
+        described = own.describe(choice.wanted.names)
+        yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
+
+
+def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
+    """Return a command with its Python in place, and that in words; as it is without one.
+
+    ``named``: by ``--python``.
+
+    Raises:
+        UsageError: a Python is named, and there is no such one, or the command starts none.
+    """
+    if not interpreters.is_meant(words[0]):
+        if named:
+            raise UsageError(
+                f"--python is for commands that begin with python3, found {words[0]!r}"
+            )
+        return words, ""
+    python = _by_path(named) if named else of_system(words[0])
+    return [python.program, *interpreters.ALONE, *words[1:]], python.described
+
+
+def find_declared_environment(assignment: Assignment) -> EnvironmentChoice | None:
+    """Return the environment to be built for an assignment; None if nothing is.
+
+    A path without packages is a Python to be used as it is.
+
+    Raises:
+        UsageError: its Python, or the file of its packages, is not there.
+    """
+    engine = assignment.engine
+    if not engine.packages and (not engine.python or "/" in engine.python):
+        return None
+    wanted = DeclaredEnvironment(engine.python, _requirements(assignment))
+    base = _base(assignment)
+    return EnvironmentChoice(wanted, base, environment_cache.key(base, wanted))
+
+
+def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stored:
+    """Return the environment of an assignment, built if it is not there.
+
+    Raises:
+        UsageError: it cannot be built.
+    """
+
+    def build(folder: Path) -> Stored:
+        return environment_cache.build(folder, choice.base, choice.wanted, assignment.place)
+
+    return environment_cache.make(choice.name, build)
+
+
+def _ensure(
+    assignment: Assignment, choice: EnvironmentChoice, build: Callable[[str], None] | None
+) -> None:
+    if environment_cache.find(choice.name):
+        return
+    if build is None:
+        raise UsageError(
+            f"the Python environment of {assignment.key} ({choice.wanted}) is not built:"
+            f" gtp-harness env --assignment {assignment.called} builds it once"
+        )
+    build(f"The Python environment of the course ({choice.wanted}) is built, this once.")
+    build_environment(assignment, choice)
+
+
+def _requirements(assignment: Assignment) -> str:
+    packages = assignment.engine.packages
+    if not isinstance(packages, str):
+        return "".join(f"{line}\n" for line in packages)
+    path = assignment.place / packages
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from None
+
+
+def _base(assignment: Assignment) -> Interpreter:
+    python = assignment.engine.python
+    if not python:
+        return interpreters.inspect_python(
+            os.path.realpath(interpreters.of_system(assignment.python_name))
+        )
+    if "/" in python:
+        return interpreters.inspect_python(_absolute(python, assignment.place))
+    return interpreters.of_version(python)
+
+
+def _absolute(path: str, folder: Path) -> str:
+    return os.path.abspath(folder / Path(path).expanduser())  # noqa: PTH100 - links stay
+
+
+# --- in words ----------------------------------------------------------------------------------
+
+
+def _by_path(path: str) -> EnginePython:
+    """Return a Python that somebody has named."""
+    program = _absolute(path, Path.cwd())
+    if not os.access(program, os.X_OK) or Path(program).is_dir():
+        raise UsageError(f"--python {path}: found no program there, expected the path of a Python")
+    return _as_it_is(interpreters.inspect_python(program))
+
+
+def _as_it_is(found: Interpreter) -> EnginePython:
+    described = found.describe(where=found.program)
+    return EnginePython(found.program, described, fingerprint(found))
+
+
+def _system_python(assignment: Assignment) -> EnginePython:
+    if assignment.engine.python:
+        return _as_it_is(
+            interpreters.inspect_python(_absolute(assignment.engine.python, assignment.place))
+        )
+    return of_system(assignment.python_name)
+
+
+def advise_on_module(words: str) -> str:
+    """Return what to do about a module that a program's last words miss; "" if they miss none."""
+    if not (name := missing_module(words)):
+        return ""
+    return (
+        f"If {name} is a package, name a Python that has it with --python, or declare"
+        " it in the assignment's packages, and gtp-harness env builds the course's environment"
+    )
+
+
+def missing_module(words: str) -> str:
+    """Return the module that a program's last words miss; "" if they miss none."""
+    found = _NO_MODULE.search(words)
+    return found["name"] if found else ""
+
+
+def of_system(name: str = "python3") -> EnginePython:
+    """Return the Python for engines that are run by a mere ``python3``.
+
+    Of its packages only NumPy is named and counts: what a system has beside that changes often.
+    """
+    found = interpreters.inspect_python(interpreters.of_system(name))
+    numpy = tuple(pair for pair in found.packages if pair[0] == "numpy")
+    known = _as_it_is(found._replace(packages=numpy))
+    described = known.described.replace("without packages", "without NumPy")
+    if interpreters.is_own(found.program):
+        described = f"THE HARNESS'S OWN {described}, for want of any other on this machine"
+    return known._replace(described=described)

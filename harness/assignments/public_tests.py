@@ -1,16 +1,18 @@
-"""A submission on trial: its engine against an assignment's case files, in a sandbox."""
+"""A submission on trial against an assignment's case files, here and at home."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness import shipped
 from harness.assignments.assignment import Assignment
 from harness.assignments.workspace import beside_submission
 from harness.errors import SandboxError
 from harness.options import Options
-from harness.records import FileResult, Progress, RunResult, Verdict
+from harness.records import FileResult, Progress, Repeat, RunResult, Verdict
 from harness.report.file_view import FileView
 from harness.report.tally import never_answers
 from harness.report.views import Views
@@ -19,6 +21,29 @@ from harness.running.rerun import believe, fails_by_choice
 from harness.running.runs import run
 from harness.sandbox.levels import EscapeError
 from harness.text import number_of
+
+TEST = "--test"  # the option of ``check`` that names a test
+
+
+class AtHome(NamedTuple):
+    """Command lines, to be run in the submitted folder or in the one above it."""
+
+    folder: str  # the submitted one's name
+    beside: str  # the course's folder that must lie beside it; "": none
+    check: str  # all public tests, and what else is looked at
+    repeat: Repeat  # of single tests
+    is_shipped: bool  # the assignment, so that its name is enough
+
+
+def at_home(assignment: Assignment) -> AtHome:
+    """Return how the public tests of an assignment are repeated."""
+    command = f"gtp-harness check --assignment {shlex.quote(assignment.key)}"
+    is_shipped = assignment.place == shipped.folder() / assignment.key
+    folder, beside = assignment.archive.folder, assignment.engine.overlay
+    return AtHome(folder, beside, command, Repeat(command, test=TEST), is_shipped)
+
+
+# --- A submission on trial: its engine against an assignment's case files, in a sandbox ----------
 
 
 class TrialResult(NamedTuple):

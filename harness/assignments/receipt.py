@@ -18,9 +18,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.archives.archive_streams import PIECE
 from harness.assignments.assignment import Assignment
 from harness.escaping import one_line
-from harness.intake.archive_streams import PIECE
 from oracle import __version__
 
 

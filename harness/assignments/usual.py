@@ -12,22 +12,29 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness import shipped
+from harness.errors import AssignmentError
+from harness.toml_schema import KeyPlace
+
 _DECLARING = ("reference", "game", "command")  # keys: a declaration has one
 _CASES = ("*.gtp", "*.tst", "*.txt")
 _LEFT_OUT = (*("__pycache__/", "*.pyc", ".DS_Store", "._*", "__MACOSX/", ".git/", "gtp_log"),)
 
 
-def complete(table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def complete(table: Mapping[str, Any], folder: Path, place: KeyPlace) -> dict[str, Any]:
     """Return the table of an assignment file with what a declared one may leave out.
 
     ``folder``: in which the file lies. What is there stays as it is, right or wrong.
+
+    Raises:
+        AssignmentError: a submission should be run as the reference is, which has no file there.
     """
     if not any(key in table for key in _DECLARING):
         return dict(table)
-    return {**dict(_usual(table, folder)), **table}
+    return {**dict(_usual(table, folder, place)), **table}
 
 
-def _usual(table: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Any]]:
+def _usual(table: Mapping[str, Any], folder: Path, place: KeyPlace) -> Iterator[tuple[str, Any]]:
     yield "title", folder.name
     yield "archive", {"name": f"{folder.name}.tgz", "folder": folder.name}
     yield "cases", {"public": _patterns(folder), "private": _patterns(folder, "private/")}
@@ -41,6 +48,15 @@ def _usual(table: Mapping[str, Any], folder: Path) -> Iterator[tuple[str, Any]]:
         yield "engine", {"command": shlex.join(words)}
         others = sorted({f"*{Path(name).suffix}" for name in files})
         yield "files", {"required": files, "allowed": others, "left_out": list(_LEFT_OUT)}
+    elif words and not {"engine", "files"} <= table.keys():
+        lacking = [word for word in words if Path(word).suffix or "/" in word]
+        found = f"there is no file {lacking[-1]!r}" if lacking else "its command names no file"
+        raise AssignmentError(
+            f"{found} beside {shipped.ASSIGNMENT}: put the reference there, or say with [engine]"
+            " and [files] what students submit",
+            place.file,
+            "reference.command",
+        )
 
 
 def _patterns(folder: Path, within: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""A new folder in which a submission is run: its files, and the course's beside them."""
+"""A submitted archive, looked into, and the new folder in which a submission is run."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
-from harness import open_folders
-from harness.errors import UsageError
-from harness.intake import archive
+from harness import shared_files
+from harness.archives import archive
+from harness.archives.archive import place
+from harness.assignments import contents as misplaced
+from harness.assignments.assignment import Assignment
+from harness.assignments.contents import SortedFiles, sort_files
+from harness.errors import ArchiveError, UsageError
 from harness.sandbox import untrusted_folders
 
 
@@ -28,13 +33,13 @@ def workspace() -> Iterator[Path]:
 
 def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
     """Unpack the files that are kept, by their names below ``root`` in the archive."""
-    open_folders.make(folder)
+    shared_files.make_open(folder)
     archive.unpack(path, folder, {root + name: name for name in kept})
 
 
 def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> None:
     """Unpack what an archive has of a folder called ``name``, wherever that lies in it."""
-    open_folders.make(folder)
+    shared_files.make_open(folder)
     places = {member: f"/{member}".partition(f"/{name}/")[2] for member in names}
     # Two copies in different places may have a file of the same name, or one a file where the
     # other has a folder: the first is enough, and the file.
@@ -74,7 +79,7 @@ def overlay(source: Path, target: Path) -> int:
     left_out = shutil.ignore_patterns(*_NOT_THE_COURSES)
     try:
         shutil.copytree(source, target, ignore=left_out, symlinks=False)
-        open_folders.open_all(target)
+        shared_files.open_all(target)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"cannot copy {source}: {error}") from None
     return sum(path.is_file() for path in target.rglob("*"))
@@ -96,3 +101,55 @@ def list_differences(folder: Path, other: Path) -> list[str]:
 
 def _same(path: Path, other: Path) -> bool:
     return other.is_file() and path.read_bytes() == other.read_bytes()
+
+
+# --- An archive that was submitted, looked into with its assignment's eyes -----------------------
+# Before the deadline (``check``) and after it (``grade``) the same is found and said.
+
+
+class InspectedArchive(NamedTuple):
+    """What is in it."""
+
+    contents: archive.Contents
+    root: str  # what the names of the submission's own files begin with
+    found: SortedFiles
+    remarks: tuple[str, ...]  # sentences about the archive and its folder
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of the files that are kept, by name."""
+        sizes = {file.name: file.size for file in self.contents.files}
+        return {name: sizes[self.root + name] for name in self.found.kept}
+
+
+def inspect_archive(path: str, assignment: Assignment, name: str = "") -> InspectedArchive:
+    """Examine an archive and sort its files by what the assignment says of them.
+
+    ``name``: as of :func:`harness.archives.archive.examine`; raises as that does.
+    """
+    try:
+        contents = archive.examine(path, name=name)
+    except ArchiveError as error:
+        advice = misplaced.of_environment(error.member)
+        message = "; ".join(filter(None, (error.message, advice)))
+        raise ArchiveError(message, error.member) from None
+    names = [file.name for file in contents.files]
+    # Junk does not decide where the folder is.
+    junk = set(sort_files(names, "", assignment.files).left_out)
+    seen = [one for one in names if one not in junk]
+    placing = place(seen or names, assignment.archive.folder)
+    found = sort_files(names, placing.root, assignment.files)
+    remarks = (*contents.remarks, *filter(None, [placing.remark]))
+    return InspectedArchive(contents, placing.root, found, remarks)
+
+
+def changes(path: str, found: SortedFiles, name: str, overlay: Path) -> list[str]:
+    """Return which files of the course's folder ``name`` came along in an archive, and changed.
+
+    ``overlay``: the course folder.
+    """
+    if not found.forbidden:
+        return []
+    with workspace() as room:
+        unpack_copy(path, room / "copy", found.forbidden, name)
+        return list_differences(room / "copy", overlay)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.banks.banks import WrongEngine
 from harness.errors import SandboxError
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
 from harness.options import GTP, UNTRUSTED, Options
 from harness.reading import casefile
@@ -79,7 +79,7 @@ def find_failing(
     """Return the tests that the reference engine fails: something is wrong with them."""
     judge, found = find_dialect(dialect), set()
     for case in cases:
-        bad = mistaken.failing_lines(case, specification.reference_engine(), judge)
+        bad = in_process.failing_lines(case, specification.reference_engine(), judge)
         found |= {(case.path, line) for line in bad}
     return found
 

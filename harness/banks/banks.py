@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import open_folders, toml_schema
+from harness import shared_files, toml_schema
 from harness.errors import AssignmentError, UsageError
 from harness.toml_schema import Field, KeyPlace
 
@@ -95,7 +95,7 @@ def add_files(folder: Path, name: str, files: Mapping[str, bytes], run: frozense
         path = folder / name / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-        path.chmod(open_folders.file_mode(is_program=file in run))
+        path.chmod(shared_files.file_mode(is_program=file in run))
         os.utime(path, (_LONG_AGO, _LONG_AGO))
 
 

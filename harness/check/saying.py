@@ -1,14 +1,49 @@
-"""The text of a check: numbered steps, notes under them, and a count of what is wrong."""
+"""The text of a check, and the transcript of what was written on the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+import time
+from collections.abc import Callable, Iterable
 
-from harness.escaping import escape_controls
+from harness.escaping import escape_controls, without_surrogates
 from harness.records import Repeat
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.report.transcript import Transcript
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S%z")
+
+
+class Transcript:
+    """Writes to standard output and keeps what it has written."""
+
+    def __init__(self, command: str, clock: Callable[[], str] = _now) -> None:
+        self._clock = clock
+        self._command = command
+        self._started = clock()
+        self._written: list[str] = []
+
+    def say(self, text: str = "") -> None:
+        """Write lines."""
+        print(text, flush=True)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        shown = text.encode(encoding, "backslashreplace").decode(encoding)
+        self._written.append(shown + "\n")
+
+    def close(self, status: int) -> bytes:
+        """Return the transcript so far, with a last line that says the exit status."""
+        body = without_surrogates("".join(self._written))
+        text = (
+            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
+            f'{body}\nScript done on {self._clock()} [COMMAND_EXIT_CODE="{status}"]\n'
+        )
+        return text.replace("\n", "\r\n").encode()
+
+
+# --- The text of a check: numbered steps, notes under them, and a count of what is wrong ---------
+
 
 INDENT = "   "
 _NO = Repeat()

@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
+from harness.archives import archive
+from harness.archives.archive_writing import files_in, pack
 from harness.assignments import needs, receipt, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
@@ -20,6 +22,7 @@ from harness.assignments.contents import (
     remarks,
     sort_files,
 )
+from harness.assignments.needs import advise_on_module, with_python
 from harness.assignments.public_tests import (
     TrialResult,
     explain,
@@ -28,14 +31,11 @@ from harness.assignments.public_tests import (
     troubles,
     unknowns,
 )
-from harness.assignments.python import advise_on_module, with_python
-from harness.assignments.submitted import inspect_archive
+from harness.assignments.workspace import inspect_archive
 from harness.check.saying import CheckReporter
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import escape_controls, one_line
 from harness.exits import ExitCode
-from harness.intake import archive
-from harness.intake.archive_writing import files_in, pack
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult

@@ -39,6 +39,7 @@ COMMANDS = {
     "ledger": ("harness.cli.ledger", "check a ledger of marks, or rescue a damaged one"),
     "generate": ("harness.cli.generate", "make case files from game records"),
     "fuzz": ("harness.cli.fuzz", "search for commands that an engine answers wrongly"),
+    "match": ("harness.cli.match", "let engines play games against each other"),
     "strength": ("harness.cli.strength", "measure which common mistakes case files catch"),
     "bank": ("harness.cli.bank", "make a bank of wrong engines from former classes"),
     "env": ("harness.cli.env", "build the Python environment of an assignment's engines"),
@@ -147,9 +148,9 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
     command = _import(COMMANDS[name][0], collects=collects)
-    signals.notice_children()
+    signals.watch_sigchld()
     with signals.ending_on_signals():
-        interrupts.raise_again()
+        interrupts.reinstall_sigint()
         status: int = command.main(rest)
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 

@@ -1,17 +1,28 @@
-"""The audit that ``gtp-harness grade --audit`` makes; see :mod:`harness.grading.auditing`."""
+"""The audit and the tournament that ``gtp-harness grade`` holds on request."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from harness import new_folders
+from harness.escaping import escape_controls
+from harness.grading import grade
+from harness.grading.ledger.places import Store
+from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
+from harness.match.standings import Standings
+from harness.match.text import lines
+from harness.signals import ending_on_signals
 from harness.text import number_of
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    import argparse
+
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.originals import Store
+    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 
@@ -21,7 +32,7 @@ def require(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.drawing import require_hypothesis
+    from harness.fuzzing.hypothesis_setup import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")
@@ -44,7 +55,7 @@ def run(
 
     keys = set(nearly_full(result.graded, wanted.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
-    audit = Audit(grade.means(wanted, plan), seconds, wanted.output / FOLDER)
+    audit = Audit(grade.grading_context(wanted, plan), seconds, wanted.output / FOLDER)
     left = audit.list_pending(units)
     found = number_of(len(units), "submission")
     print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
@@ -70,3 +81,32 @@ def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
     from harness.grading.auditing import audit
 
     return audit.case_files(output / audit.FOLDER, result.audits)
+
+
+# --- The tournament that ``gtp-harness grade --tournament`` holds --------------------------------
+
+
+def hold(
+    given: argparse.Namespace, wanted: GradeOptions, plan: GradingPlan, originals: Path
+) -> tuple[Path, ...]:
+    """Let the submissions of a class play each other; return the table that was written.
+
+    Raises:
+        KeyboardInterrupt: the games so far are kept.
+    """
+    chosen = TournamentOptions(given.tournament, given.tournament_size, given.tournament_points)
+    output = wanted.output / FOLDER
+    new_folders.make(output, mode=0o700)
+    units = grade.units(plan, Store(originals))
+    try:
+        with ending_on_signals():
+            held = hold_tournament(
+                grade.grading_context(wanted, plan), plan.submissions, units, chosen, output
+            )
+    except KeyboardInterrupt:
+        print("The marks and the games are kept; the same command continues.", file=sys.stderr)
+        raise
+    print("\nTournament")
+    for line in lines(Standings(held)):
+        print(escape_controls(line))
+    return (write(held, plan.submissions, chosen, output),)

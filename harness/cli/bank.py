@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.banks import banks
 from harness.banks.banks import Bank
 from harness.cli import grading_options
@@ -145,8 +145,12 @@ def _assignment_name(ledger: Ledger, path: Path) -> str:
 
 def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
     from harness.grading import grade
-    from harness.grading.banking.bank_selection import NOTHING, BankSelection, count_left_out
-    from harness.grading.banking.program_trial import ProgramTrial
+    from harness.grading.banking.bank_selection import (
+        NOTHING,
+        BankSelection,
+        ProgramTrial,
+        count_left_out,
+    )
 
     ledger.check()
     plan, folder = grade.load_last_plan(ledger), Path(given.bank)
@@ -155,7 +159,7 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     selection = BankSelection(class_, found.files.required, _make_filter(given.commands, plan))
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.means(wanted, plan), tasks, plan.planned)
+    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.planned)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
@@ -182,9 +186,9 @@ def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
 def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path) -> list[Former]:
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
-    from harness.grading.attempts.assembly import AttemptReader
+    from harness.grading.attempts.attempt_plan import AttemptReader
     from harness.grading.banking.bank_selection import Former
-    from harness.grading.ledger.originals import Store
+    from harness.grading.ledger.places import Store
 
     reader = AttemptReader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
     planned = grade.by_key(plan.planned)

@@ -56,7 +56,7 @@ def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[Wrong
     """
     platforms.need_engines("starting wrong engines")
     from harness.assignments import banked
-    from harness.assignments.python import with_python
+    from harness.assignments.needs import with_python
 
     with contextlib.ExitStack() as stack:
         own = found

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import find_assignment
-from harness.assignments import python
+from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
@@ -129,7 +129,7 @@ def _without_extension(found: Assignment) -> Assignment:
 
 def _program(command: str, reference: ProgramStart, given: argparse.Namespace) -> ProgramStart:
     """Return an engine at hand, started in the folder of its first file, or here."""
-    words, _ = python.in_command(as_typed(split_program(command)), "")
+    words, _ = needs.in_command(as_typed(split_program(command)), "")
     named = [Path(word) for word in words[1:] if Path(word).is_file()]
     return reference._replace(
         words=tuple(words),

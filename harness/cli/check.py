@@ -10,9 +10,8 @@ from pathlib import Path
 
 from harness import find_assignment, shipped
 from harness.assignments.assignment import Assignment
-from harness.assignments.at_home import TEST
-from harness.assignments.public_tests import shorten_path
-from harness.check.saying import CheckReporter
+from harness.assignments.public_tests import TEST, shorten_path
+from harness.check.saying import CheckReporter, Transcript
 from harness.check.steps import CheckOptions, check, source_named
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
@@ -25,7 +24,6 @@ from harness.records import Repeat
 from harness.report import report_files
 from harness.report.context import shell_word
 from harness.report.paint import Paint
-from harness.report.transcript import Transcript
 
 _DESCRIPTION = """\
 Check a submission before you submit it. Its files are compared with what the

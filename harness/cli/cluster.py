@@ -1,10 +1,13 @@
-"""``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share."""
+"""``gtp-harness cluster status``: what a cluster does now, for people and programs."""
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -15,6 +18,7 @@ from harness.cli.option_values import MOST_PORT, port, whole
 from harness.errors import UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
+from harness.text import number_of
 
 if TYPE_CHECKING:
     import argparse
@@ -22,8 +26,58 @@ if TYPE_CHECKING:
     from typing import Any
 
     from harness.cluster.dispatcher import Dispatcher
-    from harness.cluster.records import ConnectorSettings
-    from harness.cluster.tls import Papers
+    from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
+    from harness.cluster.tls import TlsCredentials
+
+
+def print_status(settings: ConnectorSettings, *, as_json: bool) -> int:
+    """Say what the cluster does; return the exit status."""
+    from harness.cluster import state
+    from harness.work import canonical_json
+
+    found = state.look(settings)
+    if as_json:
+        print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
+    else:
+        for line in text(settings.scheduler, found):
+            print(escape_controls(line))
+    return ExitCode.OK if found.workers else ExitCode.FAILED
+
+
+def text(scheduler: str, found: ClusterState) -> Iterator[str]:
+    """Yield the lines of a status."""
+    yield f"{scheduler}: {number_of(len(found.workers), 'worker')}"
+    for worker in found.workers:
+        yield ""
+        yield from _worker(worker)
+    if found.left:
+        yield "\nGone since the scheduler was started:"
+    for one in found.left:
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
+        had = ", ".join(unit.described for unit in one.lost)
+        yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
+
+
+def _worker(one: WorkerStatus) -> Iterator[str]:
+    from harness.cluster import records
+
+    facts = one.facts
+    yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
+    if unfit := records.find_unfitness(facts):
+        yield f"  gets no work: {unfit}"
+    levels, tools = ", ".join(facts.levels) or "none", ", ".join(facts.tools) or "none"
+    yield f"  gtp-harness {facts.version}; sandbox levels {levels}; pace {facts.pace:g}"
+    yield f"  programs {tools}; Pythons {', '.join(one[:8] for one in facts.pythons) or 'none'}"
+    yield f"  takes environments for {', '.join(facts.bases) or 'no Python'}"
+    done, given_back = number_of(one.done, "submission"), number_of(one.troubles, "submission")
+    yield f"  load {one.load:.0f} %, {one.memory / 1e6:.0f} MB; did {done}, gave back {given_back}"
+    if one.trouble:
+        yield f"  the last one given back: {one.trouble}"
+    yield f"  has {', '.join(unit.described for unit in one.loads) or 'nothing to do'}"
+
+
+# --- ``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share
+
 
 _DESCRIPTION = """\
 Prepare and run a cluster: machines that run engines for the grading machine.
@@ -95,12 +149,11 @@ def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
 
 
 def _status(parser: CommandParser, given: argparse.Namespace) -> int:
-    from harness.cli import cluster_status
 
     if not given.folder:
         parser.error("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
     given.scheduler, given.bytes_at = given.folder, _HERE  # nobody fetches anything
-    return cluster_status.main(connector_settings(given), as_json=given.json)
+    return print_status(connector_settings(given), as_json=given.json)
 
 
 def _scheduler(given: argparse.Namespace) -> int:
@@ -110,14 +163,14 @@ def _scheduler(given: argparse.Namespace) -> int:
     scheme = "tls" if given.tls else "tcp"
     papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, tls.SCHEDULER)
     folder = str(papers.folder) if papers else ""
-    status = be("scheduler", SchedulerSettings(given.host, given.port, folder))
+    status = run_cluster_process("scheduler", SchedulerSettings(given.host, given.port, folder))
     if status >= 0:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
     return ExitCode.FAULT
 
 
-def be(kind: str, settings: Any) -> int:
+def run_cluster_process(kind: str, settings: Any) -> int:
     """Start a process of a cluster, and wait for its end; return the exit status, or -signal.
 
     It is a process of its own because it is Dask's from its first line, signals and all.
@@ -149,7 +202,7 @@ def dispatcher(
     found = connector_settings(given)
     from harness.cluster.dispatcher import Dispatcher
     from harness.grading import SET_ASIDE
-    from harness.grading.attempts.set_aside import SetAside
+    from harness.grading.attempts.orders import SetAside
 
     return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
 
@@ -165,7 +218,7 @@ def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
     return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
 
 
-def read_papers(address: str, folder: str, role: str) -> Papers | None:
+def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     """Return the certificates for an address, and warn if they end soon.
 
     Raises as :func:`harness.cluster.tls.papers`.

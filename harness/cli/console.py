@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     from harness.records import CaseFile, Progress, Waiting
     from harness.report.baseline import Comparison
-    from harness.report.heartbeat import Heartbeat
-    from harness.report.progress import LiveProgress
+    from harness.report.progress import Heartbeat, LiveProgress
     from harness.report.terminal_report import Terminal
 
 _LISTED = 100  # lines of one section of a comparison
@@ -85,7 +84,7 @@ class Console:
 
     @cached_property
     def _heartbeat(self) -> Heartbeat:
-        from harness.report.heartbeat import Heartbeat
+        from harness.report.progress import Heartbeat
 
         return Heartbeat(self.complain, self._begun)
 
@@ -181,7 +180,7 @@ class Console:
 
 
 def _waits(commands: Mapping[str, Waiting]) -> str:
-    from harness.report.heartbeat import describe_waiting
+    from harness.report.progress import describe_waiting
 
     return describe_waiting(commands)
 

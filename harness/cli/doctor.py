@@ -125,7 +125,7 @@ def _describe_needs(name: str) -> bool:
 
 def _python_of(found: Assignment) -> tuple[str, bool]:
     """Return the Python of engines in words, and whether it is there."""
-    from harness.assignments.python import with_python
+    from harness.assignments.needs import with_python
 
     try:
         with with_python(found) as chosen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from harness import find_assignment
-from harness.assignments import python
+from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import grading_options
 from harness.cli.arguments import CommandParser
@@ -55,13 +55,13 @@ def main(arguments: list[str]) -> int:
 
 
 def _build(found: Assignment) -> None:
-    choice = python.find_declared_environment(found) if found.starts_python else None
+    choice = needs.find_declared_environment(found) if found.starts_python else None
     if choice is None:
         _tell_undeclared(found)
         return
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe(python.build_environment(found, choice))
+    _describe(needs.build_environment(found, choice))
 
 
 def _describe(made: Stored) -> None:
@@ -79,7 +79,7 @@ def _tell_undeclared(found: Assignment) -> None:
     if not found.starts_python:
         print(f"{found.key}: its command starts no Python")
         return
-    with python.with_python(found) as chosen:
+    with needs.with_python(found) as chosen:
         assert chosen.python
         print(f"{found.key} declares no environment; its engines get {chosen.python.described}")
 

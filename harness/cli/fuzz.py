@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, open_folders, read_case_file
-from harness.assignments import python
+from harness import find_assignment, read_case_file, shared_files
+from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
@@ -22,12 +22,12 @@ from harness.engine.translation import sessions_of
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates, one_line
 from harness.exits import ExitCode
-from harness.fuzzing import drawing
+from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import number_of, plural
-from harness.vocabulary.conversations import BOARDS
+from harness.vocabulary.script import BOARDS
 from oracle.natures import STANDARD
 
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ def main(arguments: list[str]) -> int:
         parser.error("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
         parser.error("--bank needs --assignment: the bank belongs to one")
-    drawing.require_hypothesis("fuzz")
+    hypothesis_setup.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         report_files.try_to_write(given.json)
@@ -145,7 +145,7 @@ def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
 
 def _words(given: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
     """Return the words of an engine's command, and note the Python that runs it."""
-    words, told = python.in_command(as_typed(split_program(with_seed(command))), python_named)
+    words, told = needs.in_command(as_typed(split_program(with_seed(command))), python_named)
     given.engine_python = given.engine_python or told
     return words
 
@@ -164,8 +164,8 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        open_folders.make(room / BOARDS)
-        open_.enter_context(drawing.hypothesis_at_home_in(room))
+        shared_files.make_open(room / BOARDS)
+        open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
         program = open_.enter_context(_open_engine(given, words, room, given.translate))
         given.specification = given.specification or _by_engine(given, program, room)
@@ -379,7 +379,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
     if fuzzer.asked:
         yield f"asked: {', '.join(f'{name} {count:,}' for name, count in fuzzer.asked.items())}"
     if not findings and (shortfall := fuzzer.shortfall):
-        yield f"this is no success: {shortfall}"
+        yield f"this says nothing about the engine: {shortfall}"
     for slow in fuzzer.slow:
         yield (
             f"{slow.name} takes {slow.seconds:.1f} s: asked {slow.asked:,}"

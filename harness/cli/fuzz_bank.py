@@ -15,7 +15,7 @@ from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.reading import casefile
 from harness.records import FileResult
-from harness.vocabulary.conversations import Script, Trace, lay_files
+from harness.vocabulary.script import Script, Trace, lay_files
 
 
 class KnownEngines:

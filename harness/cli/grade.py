@@ -13,7 +13,7 @@ from pathlib import Path
 from harness import find_assignment, new_folders, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.cli import auditing, grading_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from harness.grading.attempts.orders import OtherMachines
-    from harness.grading.exports.writing import Sheets
+    from harness.grading.exports.exporters import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
     from harness.grading.records import StudentSubmissions
 
+TOURNAMENTS = ("round-robin", "swiss")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
 _DESCRIPTION = """\
@@ -85,6 +86,8 @@ def main(arguments: list[str]) -> int:
         parser.error(f"give --assignment: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
         parser.error("give either SOURCE or --marks-only")
+    if given.tournament and given.marks_only:
+        parser.error("--marks-only runs nothing, but a tournament runs engines")
     if given.audit and given.marks_only:
         parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
@@ -111,24 +114,29 @@ class _Command:
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
         from harness.grading import grade
-        from harness.grading.exports import writing
+        from harness.grading.exports import exporters
         from harness.grading.exports.summary import has_no_test
-        from harness.grading.ledger.originals import Store
+        from harness.grading.ledger.places import Store
         from harness.grading.marks.findings import concerns
 
         self._check_sheets()
         if self._given.audit:
             auditing.require(self._wanted.assignment)
+        if self._given.tournament:
+            from harness.grading.tournament import rules_of
+
+            rules_of(self._wanted.assignment, self._given.tournament_size)
         concluded, plan = self._grade_with_ledger()
         store = Store(self._originals)
         compared = grade.find_same_programs(self._wanted, concluded, store)
         conclusion = self._audit(compared, plan)
         notes: list[str] = []
         output = self._wanted.output
-        files = writing.write(conclusion.result, output, self._sheets, notes.append)
+        files = exporters.write(conclusion.result, output, self._sheets, notes.append)
         files += auditing.case_files(conclusion.result, output)
+        files += self._hold_tournament(plan)
         self._say(conclusion)
-        for path in writing.find_stale(output, files):
+        for path in exporters.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
@@ -146,30 +154,38 @@ class _Command:
         Raises:
             UsageError: one cannot be filled in.
         """
-        from harness.grading.exports import writing
+        from harness.grading.exports import exporters
         from harness.grading.exports.sheet import ColumnError
 
         for one in (one.download for one in exporters.EXPORTS if one.download):
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
-                writing.check(own, self._wanted.assignment.title)
+                exporters.check(own, self._wanted.assignment.title)
             except ColumnError as error:
                 raise UsageError(f"{error}; --{one.columns} names another") from None
 
     def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found; if one is wanted, it is made after the marks are written."""
-        from harness.grading.exports import writing
-        from harness.grading.ledger.originals import Store
+        from harness.grading.exports import exporters
+        from harness.grading.ledger.places import Store
 
         wanted, output = self._wanted, self._wanted.output
         if self._given.audit:
             known = auditing.add_audits(conclusion.result, plan, output)
-            writing.write(known, output, self._sheets)
+            exporters.write(known, output, self._sheets)
             store = Store(self._originals)
             for broke in auditing.run(wanted, plan, known, self._given.audit, store):
                 self._warn(broke)
         result = auditing.add_audits(conclusion.result, plan, output)
         return conclusion._replace(result=result)
+
+    def _hold_tournament(self, plan: GradingPlan) -> tuple[Path, ...]:
+        """Let the submissions play each other, if that is wanted; return what was written."""
+        if not self._given.tournament:
+            return ()
+        from harness.cli import auditing
+
+        return auditing.hold(self._given, self._wanted, plan, self._originals)
 
     def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger
@@ -200,7 +216,7 @@ class _Command:
     ) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading import grade
         from harness.grading.attempts.grading_progress import GradingProgress
-        from harness.grading.ledger.originals import Store
+        from harness.grading.ledger.places import Store
 
         wanted = self._wanted
         ledger.check()
@@ -307,7 +323,7 @@ def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
 
 
 def _sheets(given: argparse.Namespace) -> Sheets:
-    from harness.grading.exports.writing import Downloaded
+    from harness.grading.exports.exporters import Downloaded
 
     asked = [
         (one.download.name, *(getattr(given, name) for name in one.download.attributes))
@@ -360,6 +376,16 @@ def _percent(text: str) -> Fraction:
         value = Fraction(-1)
     if not 0 <= value <= 100:
         raise argparse.ArgumentTypeError(f"found {text!r}, expected a percentage from 0 to 100")
+    return value
+
+
+def _points(text: str) -> Fraction:
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(-1)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected points, such as 3 or 2.5")
     return value
 
 
@@ -429,6 +455,15 @@ def _add_run(parser: CommandParser) -> None:
         help="after the marks, send random commands for S seconds to each submission with at least"
         " 90 %% of the points for case files, and report wrong answers; marks do not"
         " change")  # fmt: skip
+    add("--tournament", choices=TOURNAMENTS, default="",
+        help="after the marks, let the submissions play each other: everybody everybody, or those"
+        " with as many points; marks do not change")  # fmt: skip
+    add("--tournament-size", type=whole(2, "a whole number from 2", 25), default=0, metavar="N",
+        help="lines of the tournament's board (default: 9; a declared game: its"
+        " largest)")  # fmt: skip
+    add("--tournament-points", type=_points, default=Fraction(0), metavar="N",
+        help="points that the first rank is worth in the tournament's table, the last none; they"
+        " are no part of the mark")  # fmt: skip
     add("--go-on", action="store_true",
         help="grade even if the first submissions all fail to start for the same"
         " reason")  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness import find_assignment, new_folders
-from harness.assignments import python
+from harness.assignments import needs
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
@@ -87,7 +87,7 @@ def _make(given: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) ->
     ask = Questions()
     failure = ""
     for words in _commands(_from(folder, split_program(given.reference)), given.python, ask):
-        full, described = python.in_command(words, "")
+        full, described = needs.in_command(words, "")
         start = ProgramStart(tuple(full), folder.absolute(), STANDARD, given.sandbox)
         try:
             with try_protocols(start, conversations, protocol) as trial:
@@ -95,7 +95,7 @@ def _make(given: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) ->
             break
         except NoProtocolError as error:
             failure = failure or _explain(given, full, described, error)
-            ask.missing = python.missing_module(" ".join(error.seen.values()))
+            ask.missing = needs.missing_module(" ".join(error.seen.values()))
             if not ask.missing:
                 raise UsageError(failure) from None
     else:
@@ -133,7 +133,7 @@ class Questions:
 def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str]]:
     """Yield the command, and while a module is missing, the same with Pythons that may have it."""
     if named or not interpreters.is_meant(words[0]):
-        own = python.in_command(words, named)[0][0] if named else ""
+        own = needs.in_command(words, named)[0][0] if named else ""
         yield [own or words[0], *words[1:]]
         return
     yield words
@@ -144,7 +144,7 @@ def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str
         if ask.missing in dict(found.packages):
             yield [found.program, *words[1:]]
     if answer := ask(f"{ask.missing} is missing. Which Python has it (its path)"):
-        yield [python.in_command(["python3"], answer)[0][0], *words[1:]]
+        yield [needs.in_command(["python3"], answer)[0][0], *words[1:]]
 
 
 def _explain(
@@ -159,7 +159,7 @@ def _explain(
     lines.append(f"It was started as {shlex.join(full)!r}, sandbox: {error.box}.")
     if described:
         lines.append(f"That is {described}.")
-    advice = python.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
+    advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
     if not advice:
         advice = (
             "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"

@@ -15,7 +15,7 @@ from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ReportError, UsageError
 from harness.exits import ExitCode
-from harness.options import GTP, PATIENT, UNTRUSTED, Options, limits_of
+from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather
 from harness.reading.suite import is_case_like
@@ -268,8 +268,7 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
 
 def _add_engine(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
-    for flag, name, reader, metavar, what in _LIMITS:
-        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+    add_limits(add)
     add(
         "--protocol",
         type=protocol,
@@ -289,6 +288,19 @@ def _add_engine(parser: Plain | CommandParser) -> None:
         help="wait for each reply before sending the next command",
     )
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
+
+
+def add_limits(add: Callable[..., object]) -> None:
+    """Add the options that limit an engine's time and output."""
+    for flag, name, reader, metavar, what in _LIMITS:
+        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+
+
+def read_limits(given: Namespace) -> Limits:
+    """Return the limits that the command line asks for."""
+    said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
+    chosen = {name: value for name, value in said.items() if value is not None}
+    return limits_of(given.sandbox)._replace(**chosen)
 
 
 _SECONDS = number(0, "seconds, 0 for no limit")
@@ -374,10 +386,6 @@ def _take_dialect(given: Namespace) -> None:
 
 
 def _options(given: Namespace) -> Options:
-    said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
-    limits = limits_of(given.sandbox)._replace(
-        **{name: value for name, value in said.items() if value is not None}
-    )
     box = sandbox.box_limits(given)
     show = sandbox.visible_paths(given.arguments[0], given.sandbox, given.show)
     own = {
@@ -392,7 +400,7 @@ def _options(given: Namespace) -> Options:
     }  # not the user's
     names = set(Options._fields) - own
     others = {name: getattr(given, name) for name in names}
-    return Options(limits=limits, box=box, show=show, **others)
+    return Options(limits=read_limits(given), box=box, show=show, **others)
 
 
 def _places(given: Namespace) -> dict[Reporter, str]:

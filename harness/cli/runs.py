@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.cli import service_client
+from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.errors import UsageError
@@ -79,12 +79,12 @@ def main(arguments: list[str]) -> int:
         parser.error("--revision goes with push")
     if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
         parser.error("cases needs --command; --command and --build go with cases")
-    service_client.require_httpx("runs")
+    service_options.require_httpx("runs")
     from harness.client import Client, suite_of
 
     never_fail_to_encode()
     suite = suite_of(given.address)
-    token = service_client.token(given)
+    token = service_options.token(given)
     with Client(suite.base, token, allow_http=given.allow_http) as client:
         return _ACTIONS[given.action](client, suite, given)
 
@@ -114,7 +114,7 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
     """Post an engine, wait until it was run, and return the exit status."""
     sent = client.post_engine(suite, file, revision)
     print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
-    with service_client.telling_received("engine"):
+    with service_options.telling_received("engine"):
         *_, found = client.watch_run(suite, sent["id"])
     if found["state"] == "fault":
         print("The service failed to run it.")
@@ -153,7 +153,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    from harness.intake.archive_writing import files_in, pack_alike
+    from harness.archives.archive_writing import files_in, pack_alike
 
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
         archive = Path(room, "cases.tar")
@@ -236,7 +236,7 @@ def command_line() -> CommandParser:
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    service_client.add_token_options(parser)
+    service_options.add_token_options(parser)
     add = parser.add_argument
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"

@@ -115,14 +115,14 @@ def _serve(settings: Settings) -> int:
         found = settings._replace(port=open_socket.getsockname()[1])
         link = serving.first_link(found)
         print(f"Data: {found.data}\nPages: {found.base}", flush=True)
-        tell_zone(found)
+        print_timezone(found)
         if link:
             print(f"Sign in, once: {link}", flush=True)
         serving.serve(found, open_socket)
     return ExitCode.OK
 
 
-def tell_zone(settings: Settings) -> None:
+def print_timezone(settings: Settings) -> None:
     """Warn once if the data were last served in another time zone, and write this one down."""
     from harness.service import monitoring
     from harness.service.storage import data_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli import service_client
+from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.escaping import escape_controls
@@ -43,12 +43,12 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.address or not given.file:
         parser.error("give ADDRESS and FILE")
-    service_client.require_httpx("submit")
+    service_options.require_httpx("submit")
     from harness.client import Client, place_of
 
     never_fail_to_encode()
     place = place_of(given.address)
-    token = service_client.token(given)
+    token = service_options.token(given)
     with Client(place.base, token, allow_http=given.allow_http) as client:
         return submit(client, place, given)
 
@@ -65,7 +65,7 @@ def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -
 
 def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     """Wait until it is checked, print how that ended, and return the exit status."""
-    with service_client.telling_received("archive"):
+    with service_options.telling_received("archive"):
         *_, found = client.watch(place, submission)
     if found["state"] == "withdrawn":
         print("It was withdrawn.")
@@ -108,7 +108,7 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
-    service_client.add_token_options(parser)
+    service_options.add_token_options(parser)
     add = parser.add_argument
     add("--no-wait", action="store_true", help="end as soon as the archive is received")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

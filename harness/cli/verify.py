@@ -1,4 +1,4 @@
-"""``gtp-harness verify``: are the expectations of these case files right?"""
+"""Other programs beside a reference: if it stands alone, the teacher decides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from harness.assignments.assignment import specification_of
 from harness.banks.bank_runs import EngineAsker
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.verify_against import with_questions
 from harness.escaping import encode_without_surrogates, one_line, without_surrogates
 from harness.exits import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
@@ -23,10 +22,42 @@ from harness.reading.named_case_files import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import plural
+from harness.text import number_of, plural
 from harness.verifying import in_place
-from harness.verifying.records import CaseFinding, FindingKind, Verified
+from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
+
+
+def with_questions(
+    found: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
+) -> Verified:
+    """Return what was found; a wrong test that all other programs pass is a question instead.
+
+    Raises:
+        SandboxError: the harness failed, or there is no sandbox here.
+    """
+    from harness.assignments import banked
+
+    wrong = {(one.path, one.line) for one in found.findings if one.kind is FindingKind.WRONG}
+    asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
+    for command in commands if wrong else ():
+        wrong -= asker.find_failed(asked, banked.engine_of(command, command))
+    findings = (
+        _question(one, len(commands)) if (one.path, one.line) in wrong else one
+        for one in found.findings
+    )
+    return found._replace(findings=tuple(findings))
+
+
+def _question(found: CaseFinding, others: int) -> CaseFinding:
+    told = number_of(others, "other program")
+    agree = "agrees" if others == 1 else "agree"
+    text = f"{told} {agree} with the test, and only the reference disagrees: who is right?"
+    return found._replace(kind=FindingKind.QUESTION, message=text)
+
+
+# --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
+
 
 SCHEMA, VERSION = "gtp-harness/verify", 1
 _TEXT = "text"

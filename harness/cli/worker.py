@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> int:
         unsafe=given.unsafe_no_sandbox,
         environments_size=given.environments_size,
     )
-    return _stay(lambda: cluster.be("worker", settings))
+    return _stay(lambda: cluster.run_cluster_process("worker", settings))
 
 
 def _make_locks_folder(machine: str) -> Path:

@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import connection_errors, extras
+from harness import extras, network
 from harness.errors import ServerError, UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 
 try:
     import httpx
@@ -264,7 +264,7 @@ class Client:
             raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
         except httpx.TransportError as error:
             why = _explain(error)
-            if connection_errors.is_distrusted(error):  # it will be the same in a minute
+            if network.is_distrusted(error):  # it will be the same in a minute
                 raise ServerError(f"{self._base} cannot be reached: {why}") from None
             return why
         except (httpx.InvalidURL, httpx.HTTPError, UnicodeError) as error:
@@ -324,7 +324,7 @@ def _explain(error: httpx.TransportError) -> str:
     """Return why a request may not have arrived."""
     if isinstance(error, httpx.TimeoutException):
         return f"no answer in {_PATIENCE:g} seconds"
-    return connection_errors.explain(error)
+    return network.explain(error)
 
 
 def _wait(answer: httpx.Response | str, again: int) -> float:

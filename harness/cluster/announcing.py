@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import processes
 from harness.assignments import needs
-from harness.assignments.python import of_system
+from harness.assignments.needs import of_system
 from harness.cluster.records import Facts
 from harness.environments import environment_cache, interpreters
 from harness.environments.records import EnginePython, Interpreter, fingerprint

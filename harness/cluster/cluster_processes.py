@@ -26,7 +26,7 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import connection_errors, open_folders
+from harness import network, shared_files
 from harness.cluster import (
     announcing,
     connector,
@@ -40,7 +40,7 @@ from harness.cluster import tls as tls_files
 from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
 from harness.cluster.lean_comm import PromptSender
 from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache, EnvironmentStore
 from harness.errors import UsageError
@@ -72,7 +72,7 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
     dask_messages.refuse()
 
     async def work() -> None:
-        papers = Papers(Path(settings.tls), tls_files.SCHEDULER) if settings.tls else None
+        papers = TlsCredentials(Path(settings.tls), tls_files.SCHEDULER) if settings.tls else None
         scheduler = GuardedScheduler(
             host=settings.host,
             port=settings.port,
@@ -100,13 +100,13 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     _forbid_core_dumps()
     pythons = announcing.pythons()
     built = Path(settings.cache, "environments")
-    open_folders.make(built)  # as root, engines run as another user
+    shared_files.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     bases = announcing.bases(built)
     machine = Machine(Path(settings.locks))
     pace = _pace(machine)
     facts = announcing.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
-    papers = Papers(Path(settings.tls), tls_files.WORKER) if settings.tls else None
+    papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
     store = EnvironmentStore(built, settings.environments_size, bases)
     tls = papers.client_context() if papers else None
     own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
@@ -150,7 +150,7 @@ def _describe(facts: Facts, store: Path) -> str:
 async def _work(
     settings: WorkerSettings,
     resources: dict[str, float],
-    papers: Papers | None,
+    papers: TlsCredentials | None,
     executor: UnitExecutor,
     told: Callable[[str], object],
 ) -> None:
@@ -177,7 +177,7 @@ async def _work(
 
 async def _join(
     settings: WorkerSettings,
-    papers: Papers | None,
+    papers: TlsCredentials | None,
     make: Callable[[], GuardedWorker],
     told: Callable[[str], object],
 ) -> GuardedWorker:
@@ -247,7 +247,7 @@ async def _start(server: Server, address: str) -> None:
     try:
         await server
     except (RuntimeError, TimeoutError) as error:  # Dask's words for whatever happened
-        why = connection_errors.explain(error)
+        why = network.explain(error)
         if _is_of_address(error.__cause__):
             raise UsageError(f"cannot be reached at {address}: {why}") from None
         raise ConnectionError(why) from None

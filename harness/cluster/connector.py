@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from distributed import Client, Future
 
-from harness import connection_errors
+from harness import network
 from harness.cluster import records, state, tls
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.dask_messages import (
@@ -40,7 +40,7 @@ from harness.cluster.records import (
     News,
     PresentWorkers,
 )
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 from harness.errors import UsageError
 from harness.work import canonical_json
 
@@ -48,7 +48,7 @@ _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
 
 
-async def find_obstacle(address: str, papers: Papers | None) -> str:
+async def find_obstacle(address: str, papers: TlsCredentials | None) -> str:
     """Return why no connection to a scheduler can be made now; "" if one can."""
     place = urlsplit(address)
     context = papers.client_context() if papers else None
@@ -65,7 +65,7 @@ async def find_obstacle(address: str, papers: Papers | None) -> str:
             await writer.wait_closed()
 
 
-async def _find_silence(reader: asyncio.StreamReader, papers: Papers | None) -> str:
+async def _find_silence(reader: asyncio.StreamReader, papers: TlsCredentials | None) -> str:
     """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
 
     One that expects TLS waits for us instead, and Dask would wait for it, again and again.
@@ -97,7 +97,7 @@ def _explain(error: OSError) -> str:
 
 
 async def wait_until_reached(
-    address: str, papers: Papers | None, told: Callable[[str], object]
+    address: str, papers: TlsCredentials | None, told: Callable[[str], object]
 ) -> None:
     """Try until a connection can be made; ``told``: why it cannot, once for each reason."""
     tell = without_repeats(told)
@@ -386,7 +386,7 @@ async def carry(settings: ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = Papers(Path(settings.tls), tls.SERVER) if settings.tls else None
+    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     served = _serve_bytes(settings, papers)
     try:
         async with client_of(settings, papers) as client:
@@ -401,7 +401,7 @@ async def carry(settings: ConnectorSettings) -> None:
         served.close()
 
 
-def _serve_bytes(settings: ConnectorSettings, papers: Papers | None) -> BytesServer:
+def _serve_bytes(settings: ConnectorSettings, papers: TlsCredentials | None) -> BytesServer:
     """Serve files to workers from now on; raises UsageError if the address cannot be had."""
     tls = papers.server_context() if papers else None
     try:
@@ -415,13 +415,15 @@ def _serve_bytes(settings: ConnectorSettings, papers: Papers | None) -> BytesSer
 
 async def look(settings: ConnectorSettings) -> ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = Papers(Path(settings.tls), tls.SERVER) if settings.tls else None
+    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     async with client_of(settings, papers) as client:
         return await describe_cluster(client, await identity(client))
 
 
 @contextlib.asynccontextmanager
-async def client_of(settings: ConnectorSettings, papers: Papers | None) -> AsyncIterator[Client]:
+async def client_of(
+    settings: ConnectorSettings, papers: TlsCredentials | None
+) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
     if obstacle := await find_obstacle(settings.scheduler, papers):
         raise NoSchedulerError(f"it cannot be reached: {obstacle}")
@@ -435,7 +437,7 @@ async def client_of(settings: ConnectorSettings, papers: Papers | None) -> Async
             timeout=_PATIENCE,
         )
     except (OSError, TimeoutError) as error:
-        why = connection_errors.explain(error)
+        why = network.explain(error)
         raise NoSchedulerError(f"it cannot be reached: {why}") from None
     try:
         yield client

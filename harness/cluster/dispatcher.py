@@ -33,15 +33,14 @@ from harness.cluster.records import (
     PresentWorkers,
     ServedFile,
 )
-from harness.cluster.results import Opinions, RoundVerdict, UnbelievableError
+from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
 from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, SandboxError, UsageError
 from harness.escaping import escape_controls
 from harness.exits import ExitCode
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import GradingContext, SetAside
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.running.jobs import Fault
@@ -322,7 +321,7 @@ class _UnitRun:
         self._open = len(units)  # units with pieces
         self._faults: dict[int, Fault] = {}
         self._ended: deque[int] = deque()
-        self._opinions = Opinions()
+        self._opinions = ResultVotes()
         self._read: dict[str, CaseFile] = {}  # by SHA-256
 
     @property

@@ -41,7 +41,7 @@ class _Opinion(NamedTuple):
     word: AttemptFinished
 
 
-class Opinions:
+class ResultVotes:
     """The results of several workers for the same attempts."""
 
     def __init__(self) -> None:

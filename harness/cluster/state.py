@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import whole_files
+from harness import shared_files
 from harness.cluster import connector_link, records
 from harness.cluster.records import (
     ClusterState,
@@ -157,7 +157,7 @@ class HubState(NamedTuple):
 
 def write(folder: Path, state: HubState) -> None:
     """Write what is known."""
-    whole_files.write(folder / _FILE, canonical_json.dumps(state))
+    shared_files.write_whole(folder / _FILE, canonical_json.dumps(state))
 
 
 def read(folder: Path) -> HubState | None:

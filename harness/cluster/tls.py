@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from harness.errors import UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 
 if TYPE_CHECKING:
     from distributed import Security
@@ -26,7 +26,7 @@ SOON = datetime.timedelta(days=30)  # before the end of a certificate: it is tol
 _EXPECTED = "expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine alone"
 
 
-class Papers(NamedTuple):
+class TlsCredentials(NamedTuple):
     """A folder of certificates, and the role of this process."""
 
     folder: Path
@@ -100,7 +100,7 @@ class Papers(NamedTuple):
         return context
 
 
-def papers(address: str, folder: str, role: str) -> Papers | None:
+def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     """Return the certificates for an address; None for this machine, which uses no TLS.
 
     Raises:
@@ -118,7 +118,7 @@ def papers(address: str, folder: str, role: str) -> Papers | None:
         raise UsageError(
             f"{address} needs --tls FOLDER: gtp-harness cluster certificates makes one"
         )
-    found = Papers(Path(folder).absolute(), role)
+    found = TlsCredentials(Path(folder).absolute(), role)
     found.check()
     return found
 
@@ -135,7 +135,7 @@ def _parts(address: str) -> tuple[str, str]:
 
 
 def _read_end(path: Path) -> datetime.datetime:
-    """Return when a certificate ends; raises as :meth:`Papers.check`."""
+    """Return when a certificate ends; raises as :meth:`TlsCredentials.check`."""
     from cryptography import x509
 
     try:

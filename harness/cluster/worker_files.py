@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from harness import open_folders
+from harness import shared_files
 from harness.cluster import tls
 from harness.cluster.bytes_server import MOST_AT_ONCE, SIZES
 from harness.environments import environment_archive, environment_cache
@@ -568,7 +568,7 @@ class EnvironmentStore:
         try:
             self._discard(wanted.sha256)
             self._make_room(wanted)
-            open_folders.make_new(unfinished)
+            shared_files.make_new(unfinished)
             archive = unfinished / "archive"
             source.fetch([Missing(Sha256(wanted.sha256), archive)], wanted.size)
             with quiet():

@@ -38,7 +38,7 @@ from harness.declared.declaration import (
 )
 from harness.declared.game_state import ConversationState, Place, places, vertex_of
 from harness.records import Reply
-from harness.vocabulary.conversations import Script
+from harness.vocabulary.script import Script
 
 Answer = Callable[[str], Reply]
 ArgumentDrawer = Callable[

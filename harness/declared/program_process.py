@@ -23,7 +23,7 @@ from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
 from harness.sandbox.programs import paths_of
-from harness.vocabulary.conversations import line_of, name_of
+from harness.vocabulary.script import line_of, name_of
 from oracle.gtp.protocol import split
 from oracle.natures import SIZE, Natures
 
@@ -239,6 +239,11 @@ class ProgramProcess:
         self._replies, self._said = [], ()
         self._ask(at_once(conversation.commands, self._program.natures))
         return not any(map(self._program.refuses, self._replies))
+
+    @property
+    def natures(self) -> Natures:
+        """What its commands do."""
+        return self._program.natures
 
     @property
     def answered(self) -> tuple[Reply, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.errors import EngineError
 from harness.options import GTP, PROTOCOLS
-from harness.reading.statuses import is_known
+from harness.reading.answer_files import is_known
 from harness.records import FailureKind, Reply
 from oracle.natures import STANDARD
 

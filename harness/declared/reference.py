@@ -52,7 +52,7 @@ def end_processes() -> None:
 class ReferenceProgram:
     """A program that answers rightly: the truth of a declared assignment.
 
-    See :class:`~harness.specifications.truth.Truth`. A process is started when something is asked
+    See :class:`~harness.specifications.record.Truth`. A process is started when something is asked
     that was never asked before, and ended by :func:`end_processes`, at the latest with the
     harness.
     """

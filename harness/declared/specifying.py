@@ -26,8 +26,7 @@ from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.teacher_commands import beside
 from harness.specifications import specification
-from harness.specifications.record import Specification
-from harness.specifications.truth import Truth
+from harness.specifications.record import Specification, Truth
 from harness.vocabulary.answer_forms import AnswerForm
 from harness.vocabulary.board_kinds import BoardKind
 from oracle import natures

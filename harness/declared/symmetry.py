@@ -27,7 +27,7 @@ from harness.declared.declaration import (
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import bind_arguments, place_of, places, vertex_of, width
 from harness.records import Reply
-from harness.vocabulary.conversations import name_of
+from harness.vocabulary.script import name_of
 from harness.vocabulary.transformations import (
     COLORS,
     LARGER,

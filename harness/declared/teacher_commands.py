@@ -10,7 +10,7 @@ from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, SETS, Declaration, DeclaredCommand, with_standard
 from harness.declared.game_state import ConversationState
 from harness.records import Reply
-from harness.specifications.truth import InProcess, Truth, reply_of
+from harness.specifications.record import InProcess, Truth, reply_of
 from harness.vocabulary.answer_forms import is_a_move
 from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
 from oracle.gtp.protocol import Engine, is_number, split

@@ -15,10 +15,9 @@ from harness.engine.engine_clock import LOOK, NEVER
 from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import GTP, Protocol
-from harness.errors import AsleepError, EngineError, StarvedError
-from harness.limit import Limit
+from harness.errors import EngineError, EngineIdleError, StarvedError
 from harness.options import Limits
-from harness.records import Failure, FailureKind, Reply, Waiting
+from harness.records import Failure, FailureKind, Limit, Reply, Waiting
 from harness.text import decode, encode
 
 WINDOW = 4096
@@ -87,7 +86,7 @@ class EngineSession:
         ``strict``: a reply answers the command that was sent before it came, and no other.
         ``run_ends``: of ``time.monotonic()``, when the run must end; but what the engine could
         not use comes on top of it. ``patience``: a limit for a command, shorter than the full one,
-        after which an engine that sleeps may be left alone (:class:`AsleepError`); 0: none.
+        after which an engine that sleeps may be left alone (:class:`EngineIdleError`); 0: none.
         ``on_wait``: told of a command that takes longer than LONG, and None when it is answered.
         ``started_in``: the folder to name if the engine dies at its start; "": none is named.
         ``protocol``: what both sides speak.
@@ -274,7 +273,7 @@ class EngineSession:
                     raise
                 if self._is_asleep() and self._clock.now() < deadline:
                     self.rest = deadline - self._clock.now()
-                    raise AsleepError(error.failure) from None
+                    raise EngineIdleError(error.failure) from None
         return self._read_or_cut(deadline)
 
     def _read_or_cut(self, deadline: float) -> bytes:

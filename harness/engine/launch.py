@@ -163,7 +163,7 @@ class PlainLauncher:
         """``variables``: that engines get besides ours."""
         self._variables = variables
         leftovers.become_subreaper()
-        signals.notice_children()
+        signals.watch_sigchld()
         self._known: frozenset[int] = frozenset()
 
     def start(self, words: list[str], folder: str, output: int | None = None) -> PlainEngine:
@@ -201,7 +201,7 @@ def _start(
     variables = {**ours, **more}
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output, variables)
-    from harness.engine.polled_process import WatchedEngine
+    from harness.engine.pidfd_process import WatchedEngine
 
     return WatchedEngine(words, folder, output, variables)
 

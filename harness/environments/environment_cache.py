@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import open_folders, paths
+from harness import paths, shared_files
 from harness.environments import environment_archive, interpreters
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import (
@@ -121,7 +121,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
 def _make_root() -> None:
     try:
         if os.geteuid() == 0:  # engines are other users
-            open_folders.make(root())
+            shared_files.make_open(root())
         root().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
@@ -137,11 +137,11 @@ def _make_root() -> None:
 def open_to_all(folder: Path) -> None:
     """Let everybody read and execute it: as root, engines run as another user."""
     for above, _, names in os.walk(folder):
-        Path(above).chmod(open_folders.FOLDER)
+        Path(above).chmod(shared_files.FOLDER)
         for path in (Path(above, name) for name in names):
             if not path.is_symlink():
                 is_program = bool(path.stat().st_mode & 0o100)
-                path.chmod(open_folders.file_mode(is_program=is_program))
+                path.chmod(shared_files.file_mode(is_program=is_program))
 
 
 def remove(name: str) -> None:

@@ -48,7 +48,7 @@ from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import literally
-from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 
 
 def judge_of(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from harness.vocabulary.conversations import Script, Trace, name_of
+from harness.vocabulary.script import Script, Trace, name_of
 from oracle.natures import SIZE, Natures
 
 _SHARE = 1 / 3  # of all the time, for slow commands together

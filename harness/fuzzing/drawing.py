@@ -1,10 +1,10 @@
-"""Hypothesis, which draws: whether it is there, and where it may write."""
+"""Scripts for an assignment: drawn by Hypothesis, and then without what may not be said."""
 
 from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -14,41 +14,15 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
-from harness import extras
 from harness.declared.conversation_drawing import Drawer, KnownBeginning
 from harness.declared.declaration import ASKS
 from harness.judging.equivalence import is_underspecified
 from harness.records import Reply
 from harness.specifications.record import Specification
-from harness.vocabulary.conversations import Script, lay_files, name_of, write_script
+from harness.vocabulary.script import Script, lay_files, name_of, write_script
 from harness.vocabulary.stones import flat
 from oracle.gtp.protocol import Engine
 from oracle.natures import SIZE
-
-
-def require_hypothesis(what: str) -> None:
-    """See that Hypothesis is installed; ``what``: the command or option that needs it.
-
-    Raises:
-        UsageError: it is not.
-    """
-    extras.require(what, "fuzz", "hypothesis")
-
-
-@contextlib.contextmanager
-def hypothesis_at_home_in(folder: Path) -> Iterator[None]:
-    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
-    from hypothesis.configuration import set_hypothesis_home_dir
-
-    set_hypothesis_home_dir(folder / "hypothesis")
-    try:
-        yield
-    finally:
-        set_hypothesis_home_dir(None)
-
-
-# --- Scripts for an assignment: drawn by Hypothesis, and then without what may not be said -------
-
 
 BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 

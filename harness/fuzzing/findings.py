@@ -19,20 +19,18 @@ from harness.fuzzing.judges import (
     WrongReply,
     differences,
 )
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
 from harness.judging.equivalence import same
 from harness.judging.mutant_replay import RecordedConversation, agreement, answers
 from harness.judging.strength import KnownWrong
 from harness.options import GTP, STATUS_LAST
 from harness.reading import casefile, conversion, suite
-from harness.reading.answer_files import REASONS
-from harness.reading.statuses import COUNTS, ILLEGAL
+from harness.reading.answer_files import COUNTS, ILLEGAL, REASONS
 from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol_facts
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from harness.specifications.record import Specification, reply_of
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.mistakes import Hang, Mistake
 
 
@@ -182,7 +180,7 @@ def explains(mistake: Mistake, trace: Trace, specification: Specification, folde
     """Whether an engine that makes a mistake does all that the engine did."""
     conversation = _conversation(trace, specification, folder)
     lay_files(trace.script, folder)
-    found = answers(conversation, mistaken.mutant_engine(mistake))
+    found = answers(conversation, in_process.mutant_engine(mistake))
     return agreement(conversation, found) == (1 << conversation.items) - 1
 
 
@@ -202,11 +200,11 @@ def _conversation(
 
 def run_mistake(mistake: Mistake, script: Script, folder: Path) -> Trace:
     """Return what an engine that makes a mistake does with a script."""
-    engine = mistaken.mutant_engine(mistake).in_folder(str(folder))
+    engine = in_process.mutant_engine(mistake).in_folder(str(folder))
     steps = map(protocol_facts.own_step, script.commands)
     replies: list[Reply] = []
     lay_files(script, folder)
-    for index, (_, raw) in enumerate(mistaken.replay(steps, engine)):
+    for index, (_, raw) in enumerate(in_process.replay(steps, engine)):
         if not isinstance(raw, str):
             kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
             return Trace(script, tuple(replies), Failure(kind, "", index))

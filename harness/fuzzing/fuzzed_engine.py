@@ -20,7 +20,7 @@ from harness.errors import EngineError
 from harness.options import Limits, Options
 from harness.records import CaseFile, Failure, Reply
 from harness.running.runs import sandbox_for
-from harness.vocabulary.conversations import Script, Trace, lay_files, line_of
+from harness.vocabulary.script import Script, Trace, lay_files, line_of
 from oracle.natures import STANDARD, Natures
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so

@@ -14,7 +14,7 @@ from harness.fuzzing.reduction import reduce_script
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender
 from harness.judging.equivalence import is_judged
 from harness.text import number_of
-from harness.vocabulary.conversations import Script, Trace, name_of
+from harness.vocabulary.script import Script, Trace, name_of
 
 _SEQUENCE = "gogui-play_sequence"
 _OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know them

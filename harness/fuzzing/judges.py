@@ -18,9 +18,8 @@ from harness.judging.equivalence import expression, is_exact, is_underspecified,
 from harness.judging.explain import explanation
 from harness.records import FailureKind, Reply
 from harness.running import protocol_facts
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script, Trace, lay_files, name_of
+from harness.specifications.record import Specification, reply_of
+from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.draw import Diagram, draw_text
 from oracle.gtp.protocol import Engine
 from oracle.natures import Nature

@@ -23,7 +23,7 @@ from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.search import RevealingScript, ScriptSender
 from harness.processes import processor_seconds
 from harness.records import FailureKind
-from harness.vocabulary.conversations import BoardFile, Script, Trace, write_script
+from harness.vocabulary.script import BoardFile, Script, Trace, write_script
 from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
 
 

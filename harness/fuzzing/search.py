@@ -11,7 +11,7 @@ from harness.fuzzing.costs import Costs
 from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
 from harness.fuzzing.judges import HANG, HeardScript, ScriptSearch, WrongReply
-from harness.vocabulary.conversations import Script, Trace, join_scripts
+from harness.vocabulary.script import Script, Trace, join_scripts
 
 _OLDEST = 2048  # scripts that one process is sent; the first processes get fewer
 _SLOW = 0.2  # seconds: what was silent for longer than that before it answered did not hang

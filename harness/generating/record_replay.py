@@ -15,10 +15,10 @@ from oracle.errors import SgfError
 from oracle.games.go import GoState
 from oracle.grid import Grid
 from oracle.position import Position
-from oracle.rules.capture import find_captured, find_taken
 from oracle.rules.flood import flood, neighbours
+from oracle.rules.go import find_captured, find_taken
 from oracle.sgf import dialects, values
-from oracle.sgf.faults import Faults
+from oracle.sgf.tree import Faults
 from oracle.symmetry import ALL, image
 
 TYPE_CHECKING = False

@@ -16,20 +16,18 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import open_folders
+from harness import shared_files
 from harness.generating import scene_text
 from harness.generating.record_reading import Choices, Harvest, Pool
 from harness.generating.record_replay import turn
-from harness.generating.records import SceneTest, Staged, TestBench
+from harness.generating.scene_text import SceneTest, Staged, TestBench
 from harness.judging import equivalence, strength
-from harness.judging.cover import smallest
+from harness.judging.equivalence import identities, identity
 from harness.judging.explain import reason
-from harness.judging.likeness import identities, identity
-from harness.judging.strength import KnownWrong
+from harness.judging.strength import KnownWrong, smallest
 from harness.reading import casefile
 from harness.records import CaseFile, Reply
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.scenes import Feature, Find, Scene, SceneMoment
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Mistake
@@ -394,7 +392,7 @@ class _Workshop:
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
         for name, content in scene_text.files(self.staged).items():
-            open_folders.write(bench.folder / name, content.encode())
+            shared_files.write_open(bench.folder / name, content.encode())
         written = [self._as_file(heap) for heap in heaps]
         everyone = (1 << len(bench.engines)) - 1
         caught = bench.map_catches([text for text, _ in written], everyone)

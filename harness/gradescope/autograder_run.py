@@ -12,14 +12,14 @@ from typing import NamedTuple
 from harness import ClassResult, ClassWideError, Graded, GradeOptions, find_assignment, grade
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.clock_changes import to_local, to_seconds
 from harness.errors import UsageError
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
+from harness.grading.ingest.sources import platforms
 from harness.grading.records import PRIVATE
-from harness.grading.taking_in.sources import folder_source
 from harness.report.views import Views
 
 FILE = "gtp-harness.json"  # in the zip
@@ -180,7 +180,7 @@ def _set_due_date(found: Assignment, times: Times) -> Assignment:
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(folder_source.pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(platforms.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])

@@ -1,6 +1,6 @@
 """Grade a class, from a folder of submissions to marks; a package for each step.
 
-``taking_in`` → :class:`~harness.grading.records.Submission` → ``attempts`` in the ``ledger`` →
+``ingest`` → :class:`~harness.grading.records.Submission` → ``attempts`` in the ``ledger`` →
 ``marks``, ``similarity`` → :class:`~harness.grading.records.ClassResult` → ``exports``;
 ``grade`` runs all steps. ``auditing`` searches submissions with nearly full marks for mistakes.
 """

@@ -20,11 +20,10 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import ALONE, Company
-from harness.grading.attempts.set_aside import SetAside, withdraw
-from harness.grading.attempts.units import GradingListener, GradingUnit, Task, Unheard
+from harness.grading.attempts.orders import ALONE, Concurrency, SetAside, withdraw
+from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
 from harness.grading.records import (
     IMAGE,
@@ -99,7 +98,7 @@ def read_inputs(
         UsageError: the source cannot be read; or private case files or a course folder are
             missing.
     """
-    from harness.grading.taking_in import sources
+    from harness.grading.ingest import sources
 
     assert wanted.source is not None
     overlay(wanted)
@@ -145,7 +144,7 @@ def plan_attempts(
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
-    ``submissions``: as :func:`harness.grading.taking_in.receive.receive` returns them.
+    ``submissions``: as :func:`harness.grading.ingest.receive.receive` returns them.
 
     Raises:
         UsageError: marks are in force that were made of something else, and no regrading is
@@ -160,7 +159,7 @@ def plan_attempts(
 def _receive_all(
     wanted: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
 ) -> list[Submission]:
-    from harness.grading.taking_in.receive import receive
+    from harness.grading.ingest.receive import receive
 
     received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
     return sorted(received, key=lambda one: one.key)
@@ -261,7 +260,10 @@ def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
             one,
             store.path(one.sha256),
             planned[one.key][0].build,
-            tuple(Task(each.basis, *read[each.kind, each.name]) for each in planned[one.key]),
+            tuple(
+                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == IMAGE)
+                for each in planned[one.key]
+            ),
         )
         for one in found.submissions
         if one.key in planned
@@ -296,7 +298,7 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     found: GradingPlan,
     store: Store,
     listener: GradingListener,
-    company: Company = ALONE,
+    company: Concurrency = ALONE,
     away: OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
@@ -313,11 +315,11 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        own = means(wanted, found)._replace(away=away, secret=ledger.seed)
+        own = grading_context(wanted, found)._replace(away=away, secret=ledger.seed)
         Runner(ledger, own, listener, company).run(units(found, store))
 
 
-def means(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
+def grading_context(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
     """Return what every submission is run with."""
     from harness.grading.attempts.orders import GradingContext
 
@@ -337,12 +339,12 @@ def find_same_programs(
     wanted: GradeOptions, conclusion: GradingOutcome, store: Store
 ) -> GradingOutcome:
     """Add which submissions are the same."""
-    from harness.grading.similarity import twins
+    from harness.grading import similarity
 
     result = conclusion.result
     course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
     own = course if wanted.assignment.engine.overlay and course.is_dir() else None
-    found = twins.same((one.submission for one in result.graded), store, own)
+    found = similarity.same((one.submission for one in result.graded), store, own)
     return conclusion._replace(result=result._replace(twins=found))
 
 
@@ -365,7 +367,7 @@ def grade(wanted: GradeOptions) -> ClassResult:
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepare(wanted, ledger, store, entries)
-        run(wanted, ledger, found, store, Unheard())
+        run(wanted, ledger, found, store, NullListener())
         return update_marks(wanted, ledger, found).result
 
 

@@ -16,8 +16,8 @@ from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
 from harness.history.test_courses import FileCourse, Streak, TestCourse
 from harness.records import Verdict
+from harness.report.html.assets import MATRIX
 from harness.report.html.page_names import link, part_name
-from harness.report.html.page_style import MATRIX
 from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of

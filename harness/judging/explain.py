@@ -39,7 +39,7 @@ def explain_agreed(
     ``boards``: as far as they are known. An engine that refused a command has another one than the
     oracle, whose reason would be about what nobody sees.
     """
-    from harness.specifications.truth import reply_of
+    from harness.specifications.record import reply_of
 
     dialect = dialect_of(file.case, find_dialect("gogui"))
 
@@ -64,7 +64,7 @@ def reasons(
     ``boards``: by step; the oracle's must be alike. Steps whose command needs no reason, or whose
     position the oracle cannot follow, are missing.
     """
-    from harness.judging.mistaken import folder_of
+    from harness.judging.in_process import folder_of
 
     engine = specification.reference_engine(folder_of(file.case))
     found: Reasons = {}

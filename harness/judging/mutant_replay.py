@@ -14,10 +14,10 @@ from functools import cache, partial
 from random import Random
 from typing import Any, NamedTuple
 
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.shared_replay import RightPath, command_name, takes_back
 from harness.records import Failure, FailureKind, Reply, Step
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Hang, Mistake
@@ -127,12 +127,12 @@ class Replayer:
         return self._known[key]
 
     def _answers_of(self, place: int, mistakes: frozenset[Mistake]) -> Answers:
-        one, mutant = self._conversations[place][1], mistaken.mutant(mistakes, self._assignment)
+        one, mutant = self._conversations[place][1], in_process.mutant(mistakes, self._assignment)
         shared = self._shared[place]
         if shared is None or any(not shared.isdisjoint(each.commands) for each in mistakes):
             return answers(one, mutant)
         if place not in self._paths:
-            engine = mistaken.mutant((), self._assignment)
+            engine = in_process.mutant((), self._assignment)
             self._paths[place] = _right_path(one, engine)
         return list(self._paths[place].answers_of(mutant.commands, mistakes))
 
@@ -183,7 +183,7 @@ def answers(conversation: RecordedConversation, engine: Engine) -> Answers:
     follow(engine, zip(conversation.steps, conversation.replies, strict=True))
     _begin(conversation, engine)
     steps = conversation.steps[: conversation.items]
-    return [raw for _, raw in mistaken.replay(steps, engine)]
+    return [raw for _, raw in in_process.replay(steps, engine)]
 
 
 def _begin(conversation: RecordedConversation, engine: Engine) -> None:

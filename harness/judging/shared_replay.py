@@ -16,7 +16,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.records import CaseFile, Step
 from oracle.gtp.protocol import Engine, is_number, split
 from oracle.mistakes import Breakdown, Mistake
@@ -58,8 +58,8 @@ def find_shown(case: CaseFile, mistakes: Sequence[Mistake]) -> dict[int, Mistake
 def answers(case: CaseFile, mistakes: Mapping[int, Mistake]) -> Iterator[SharedAnswers]:
     """Yield the answers of a mutant for each mistake, by place; all are of one assignment.
 
-    As by :func:`harness.judging.mistaken.answers`: after a breakdown or ``quit`` a mutant is asked
-    nothing more.
+    As by :func:`harness.judging.in_process.answers`: after a breakdown or ``quit`` a mutant is
+    asked nothing more.
     """
     if not mistakes:
         return
@@ -85,8 +85,8 @@ def command_name(line: str) -> str:
 
 class _SharedReplay:
     def __init__(self, case: CaseFile, mistakes: Mapping[int, Mistake]) -> None:
-        self._engine = mistaken.mutant((), next(iter(mistakes.values())).assignment)
-        self._engine.in_folder(mistaken.folder_of(case))
+        self._engine = in_process.mutant((), next(iter(mistakes.values())).assignment)
+        self._engine.in_folder(in_process.folder_of(case))
         self._mistakes = mistakes
         self._takes_back = takes_back(case.steps)
         self._tables: dict[int, Any] = {}  # they keep what a mistake does not forget
@@ -104,7 +104,7 @@ class _SharedReplay:
 
     def ask(self, step: Step, name: str) -> SharedAnswers:
         """Return what all mutants answer to the next command."""
-        own = {place: mistaken.answer(engine, step.text) for place, engine in self._own.items()}
+        own = {place: in_process.answer(engine, step.text) for place, engine in self._own.items()}
         parting = [one for one in self._places.get(name, ()) if self._alike >> one & 1]
         before = self._copy(self._engine.session) if parting else None
         own |= self._ask_parting(parting, step.text, before)
@@ -119,7 +119,7 @@ class _SharedReplay:
         """Return what the reference engine answers; it is asked nothing more where it ends."""
         if not self._engine.session.running:
             return ""
-        right = mistaken.answer(self._engine, text)
+        right = in_process.answer(self._engine, text)
         if isinstance(right, Breakdown):
             self._engine.session.running = False
         return right
@@ -135,7 +135,7 @@ class _SharedReplay:
         for place in places:
             engine = Engine(session or self._copy(before))
             self._let_mistake(engine, place)
-            found[place] = raw = mistaken.answer(engine, text)
+            found[place] = raw = in_process.answer(engine, text)
             is_same = isinstance(raw, str) and stand_alike(engine.session, before)
             session = engine.session if is_same else None
             if not is_same:
@@ -199,7 +199,7 @@ class RightPath:
         prepare(engine, 0)
         for step in steps:
             self._before.append(copy_of(engine.session, takes_back=False))
-            self._answers.append(mistaken.answer(engine, step.text))
+            self._answers.append(in_process.answer(engine, step.text))
             if isinstance(self._answers[-1], Breakdown) or not engine.session.running:
                 return
 
@@ -214,7 +214,7 @@ class RightPath:
                 yield self._answers[place]
                 continue
             mutant = mutant or self._put(table, place)
-            yield (raw := mistaken.answer(mutant, step.text))
+            yield (raw := in_process.answer(mutant, step.text))
             if isinstance(raw, Breakdown) or not mutant.session.running:
                 return
             if self._is_back(mutant, place + 1, changed):

@@ -36,7 +36,7 @@ from harness.engine.launch import split_program
 from harness.escaping import escape_controls, one_line
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
-from harness.reading.selection import narrow
+from harness.reading.named_case_files import narrow
 from harness.reading.suite import is_case_in_folder
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch

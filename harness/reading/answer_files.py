@@ -1,8 +1,4 @@
-"""Case files of answers that end with a status line: the ``.txt`` tests of the course since 2024.
-
-The grammar is in ``cases/README.md``. A command is followed by the lines of its answer and its
-status. They are read and judged here; :mod:`harness.reading.conversion` writes them. Pure.
-"""
+"""Case files of answers that end with a status line, as the course has spoken since 2024."""
 
 from __future__ import annotations
 
@@ -12,13 +8,73 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from harness.errors import CaseError, PatternError
-from harness.reading import statuses
 from harness.reading.dialect import Dialect
 from harness.reading.pattern import bind_to_deadline
-from harness.reading.statuses import COUNTS, EXPECTED, is_known, is_status
-from harness.records import Pattern, Reply, Step, Verdict
+from harness.records import DONE, Pattern, Reply, Step, Verdict
 from harness.text import BLANKS
 from harness.typed import NamedTuple
+
+COUNTS = "?"  # before a command in a case file: its answer is judged
+REFUSED = "= -1"
+ILLEGAL = "= illegal move"  # what a status line begins with that says why
+EXPECTED = f"a status line: {DONE}, {REFUSED} or {ILLEGAL}: …"
+
+
+def is_status(line: str) -> bool:
+    """Whether a line, without blanks at its ends, is meant to be a status line."""
+    return line.startswith("=") and not line.startswith("==")
+
+
+def is_known(status: str) -> bool:
+    """Whether a status line is one."""
+    return status in {DONE, REFUSED} or status.startswith(ILLEGAL)
+
+
+def is_success(status: str) -> bool:
+    """Whether a status line is not an error: a move that is illegal is an answer, as in GTP."""
+    return status == DONE or status.startswith(ILLEGAL)
+
+
+def with_status(answer: str, status: str) -> str:
+    """Return an answer with what its status says beyond that it was done.
+
+    So expectations of GTP mean the same: ``= illegal move: "a1" occupied`` is the answer to a
+    move, and a refusal has only its status to show.
+    """
+    return "\n".join(part for part in (answer, _text_of(status)) if part)
+
+
+def whole(reply: Reply) -> str:
+    """Return all of an answer: its lines, and its status. A reply of GTP is given one."""
+    if not reply.status:
+        reply = _of_gtp(reply)
+    answer = reply.text.removesuffix(_text_of(reply.status)).removesuffix("\n")
+    return f"{answer}\n{reply.status}" if answer else reply.status
+
+
+def make_judged_reply(reply: Reply) -> Reply:
+    """Return a reply with the text that is judged: all of it."""
+    return reply._replace(text=whole(reply))
+
+
+def _of_gtp(reply: Reply) -> Reply:
+    if not reply.ok:
+        status, text = REFUSED, _text_of(REFUSED)
+    elif f"= {reply.text}".startswith(ILLEGAL):
+        status, text = f"= {reply.text}", reply.text
+    else:
+        status, text = DONE, reply.text
+    return reply._replace(text=text, status=status)
+
+
+def _text_of(status: str) -> str:
+    return "" if status == DONE else status[1:].strip()
+
+
+# --- case files of answers ----------------------------------------------------------------------
+# The grammar is in ``cases/README.md``. A command is followed by the lines of its answer and its
+# status. They are read and judged here; :mod:`harness.reading.conversion` writes them. Pure.
+
 
 EXPRESSION = "@"  # before the first line of an answer, or any: a regular expression
 REASONS = f"= {EXPRESSION}"  # begins a status: the rest is an expression for what is said in it
@@ -40,12 +96,12 @@ class AnswerDialect(Dialect):
             UndecidedError: matching takes too long.
         """
         assert expected is not None  # each command has its answer
-        answer, status = split_answer(statuses.whole(reply))
+        answer, status = split_answer(whole(reply))
         wanted, due = split_answer(expected.text)
         passes = _is_due(due, status) and bool(_tester(wanted)(answer))
         return Verdict.PASSED if passes else Verdict.FAILED
 
-    judged = staticmethod(statuses.make_judged_reply)
+    judged = staticmethod(make_judged_reply)
 
 
 def _is_due(due: str, status: str) -> bool:

@@ -11,30 +11,29 @@ from __future__ import annotations
 import re
 
 from harness.errors import PatternError
-from harness.reading import charset
-from harness.reading.charset import Ranges
-from harness.reading.regex_reader import RegexReader
+from harness.reading import regex_reader
+from harness.reading.regex_reader import Ranges, RegexReader
 
 _CLASSES = {
-    "alnum": charset.of(["az", "AZ", "09"]),
-    "alpha": charset.of(["az", "AZ"]),
-    "blank": charset.of([" ", "\t"]),
-    "cntrl": charset.of(["\0\x1f", "\x7f"]),
-    "digit": charset.of(["09"]),
-    "graph": charset.of(["!~"]),
-    "lower": charset.of(["az"]),
-    "print": charset.of([" ~"]),
-    "punct": charset.of(["!/", ":@", "[`", "{~"]),
-    "space": charset.of([" ", "\t\r"]),
-    "upper": charset.of(["AZ"]),
-    "xdigit": charset.of(["09", "af", "AF"]),
+    "alnum": regex_reader.of(["az", "AZ", "09"]),
+    "alpha": regex_reader.of(["az", "AZ"]),
+    "blank": regex_reader.of([" ", "\t"]),
+    "cntrl": regex_reader.of(["\0\x1f", "\x7f"]),
+    "digit": regex_reader.of(["09"]),
+    "graph": regex_reader.of(["!~"]),
+    "lower": regex_reader.of(["az"]),
+    "print": regex_reader.of([" ~"]),
+    "punct": regex_reader.of(["!/", ":@", "[`", "{~"]),
+    "space": regex_reader.of([" ", "\t\r"]),
+    "upper": regex_reader.of(["AZ"]),
+    "xdigit": regex_reader.of(["09", "af", "AF"]),
 }
-_WORD = charset.of(["az", "AZ", "09", "_"])
+_WORD = regex_reader.of(["az", "AZ", "09", "_"])
 _SETS = {
     "w": _WORD,
-    "W": charset.complement(_WORD),
+    "W": regex_reader.complement(_WORD),
     "s": _CLASSES["space"],
-    "S": charset.complement(_CLASSES["space"]),
+    "S": regex_reader.complement(_CLASSES["space"]),
 }
 _ANCHORS = {
     "y": r"\b",
@@ -106,9 +105,11 @@ class _AwkParser(RegexReader):
         if sign == "(":
             return self._group(), False
         if sign == "[":
-            return charset.in_python(self._set()), False
+            return regex_reader.in_python(self._set()), False
         is_any = sign == "."
-        return charset.in_python(charset.EVERYTHING if is_any else charset.of([sign])), False
+        return regex_reader.in_python(
+            regex_reader.EVERYTHING if is_any else regex_reader.of([sign])
+        ), False
 
     def _group(self) -> str:
         self._depth += 1
@@ -123,8 +124,8 @@ class _AwkParser(RegexReader):
         if letter in _ANCHORS:
             return _ANCHORS[letter], True
         if letter in _SETS:
-            return charset.in_python(_SETS[letter]), False
-        return charset.escape_character(ord(_CONTROLS.get(letter, letter))), False
+            return regex_reader.in_python(_SETS[letter]), False
+        return regex_reader.escape_character(ord(_CONTROLS.get(letter, letter))), False
 
     # --- repetitions
 
@@ -164,8 +165,8 @@ class _AwkParser(RegexReader):
                 self._refuse("found a '[' that is not closed")
             found += self._member()
         self._place += 1
-        members = charset.of(found)
-        return charset.complement(members) if negated else members
+        members = regex_reader.of(found)
+        return regex_reader.complement(members) if negated else members
 
     def _member(self) -> Ranges:
         is_class = self._is_class()
@@ -200,14 +201,14 @@ class _AwkParser(RegexReader):
         if character == "\\":
             letter = self._next()
             character = {**_CONTROLS, "y": "b"}.get(letter, letter or "\\")
-        return charset.of([character])
+        return regex_reader.of([character])
 
     def _read_named(self, found: re.Match[str]) -> Ranges:
         self._place = found.end()
         if found[1] == ":" and found[2] in _CLASSES:
             return _CLASSES[found[2]]
         if found[1] != ":" and len(found[2]) == 1:
-            return charset.of([found[2]])
+            return regex_reader.of([found[2]])
         return self._refuse(f"found {found[0]!r} in a set, which is not a class of characters")
 
 

@@ -13,15 +13,17 @@ from collections.abc import Iterator
 from harness.errors import CaseError, PatternError
 from harness.reading import java_regex
 from harness.reading.answer_files import (
+    COUNTS,
     EXPRESSION,
+    ILLEGAL,
     REASONS,
     escape_text,
     expression_of,
     is_expression,
+    is_status,
     split_answer,
 )
 from harness.reading.pattern import matcher, plain_texts
-from harness.reading.statuses import COUNTS, ILLEGAL, is_status
 from harness.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
 from harness.text import BLANKS
 

@@ -3,7 +3,7 @@
 ``(a+)+b`` has two ways to match every further ``a`` of a text without a ``b``. Which texts are
 too much for which expression cannot be told beforehand, and the text is an untrusted program's.
 
-What takes few steps for certain (:mod:`harness.reading.effort`) is matched here. All else is
+What takes few steps for certain (:mod:`harness.reading.matchers`) is matched here. All else is
 matched by a process of its own (:mod:`harness.reading.matchers`), which the kernel ends when it
 has computed for too long. The engine is that of :mod:`re` in both, and so are verdicts,
 look-around and back-references. The limit counts what the process computes, not what the clock
@@ -30,9 +30,9 @@ def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str
     The test raises :class:`~harness.errors.UndecidedError` when it took longer than
     ``seconds`` of computing.
     """
-    from harness.reading import effort
+    from harness.reading import matchers
 
-    bound = effort.find_bound(compiled.pattern, compiled.flags, anywhere=how == "search")
+    bound = matchers.find_bound(compiled.pattern, compiled.flags, anywhere=how == "search")
     here = getattr(compiled, how)
 
     def test(text: str) -> bool:

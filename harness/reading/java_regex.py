@@ -15,32 +15,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.reading import charset
-from harness.reading.charset import Ranges
-from harness.reading.regex_reader import RegexReader
+from harness.reading import regex_reader
+from harness.reading.regex_reader import Ranges, RegexReader
 from harness.typed import NamedTuple
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
-_DIGIT, _SPACE = charset.of(["09"]), charset.of([" ", "\t\r"])
-_WORD = charset.of(["az", "AZ", "09", "_"])
-_HORIZONTAL = charset.of([*" \t\xa0\u1680\u180e\u202f\u205f\u3000", "\u2000\u200a"])
-_VERTICAL = charset.of(["\n\r", *"\x85\u2028\u2029"])
+_DIGIT, _SPACE = regex_reader.of(["09"]), regex_reader.of([" ", "\t\r"])
+_WORD = regex_reader.of(["az", "AZ", "09", "_"])
+_HORIZONTAL = regex_reader.of([*" \t\xa0\u1680\u180e\u202f\u205f\u3000", "\u2000\u200a"])
+_VERTICAL = regex_reader.of(["\n\r", *"\x85\u2028\u2029"])
 _CLASSES = {"d": _DIGIT, "s": _SPACE, "w": _WORD, "h": _HORIZONTAL, "v": _VERTICAL}
 _CONTROLS = {"a": "\a", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # \p{...}: the POSIX classes, of ASCII only.
 _PROPERTIES = {
-    "Lower": charset.of(["az"]),
-    "Upper": charset.of(["AZ"]),
-    "ASCII": charset.of(["\0\x7f"]),
-    "Alpha": charset.of(["az", "AZ"]),
+    "Lower": regex_reader.of(["az"]),
+    "Upper": regex_reader.of(["AZ"]),
+    "ASCII": regex_reader.of(["\0\x7f"]),
+    "Alpha": regex_reader.of(["az", "AZ"]),
     "Digit": _DIGIT,
-    "Alnum": charset.of(["az", "AZ", "09"]),
-    "Punct": charset.of(["!/", ":@", "[`", "{~"]),
-    "Graph": charset.of(["!~"]),
-    "Print": charset.of([" ~"]),
-    "Blank": charset.of([" ", "\t"]),
-    "Cntrl": charset.of(["\0\x1f", "\x7f"]),
-    "XDigit": charset.of(["09", "af", "AF"]),
+    "Alnum": regex_reader.of(["az", "AZ", "09"]),
+    "Punct": regex_reader.of(["!/", ":@", "[`", "{~"]),
+    "Graph": regex_reader.of(["!~"]),
+    "Print": regex_reader.of([" ~"]),
+    "Blank": regex_reader.of([" ", "\t"]),
+    "Cntrl": regex_reader.of(["\0\x1f", "\x7f"]),
+    "XDigit": regex_reader.of(["09", "af", "AF"]),
     "Space": _SPACE,
 }
 # Unicode's categories, each beside the letter that means all of its kind.
@@ -203,9 +202,9 @@ class _JavaParser(RegexReader):
         self._place += 1
         readers: dict[str, Callable[[], str | None]] = {
             "(": self._group,
-            "[": lambda: charset.in_python(self._set()),
+            "[": lambda: regex_reader.in_python(self._set()),
             "\\": self._escape,
-            ".": lambda: charset.in_python(self._any()),
+            ".": lambda: regex_reader.in_python(self._any()),
             "^": lambda: self._anchor("^"),
             "$": lambda: self._anchor("$"),
         }
@@ -216,18 +215,20 @@ class _JavaParser(RegexReader):
 
     def _any(self) -> Ranges:
         if self._flags.dotall:
-            return charset.EVERYTHING
-        return charset.complement(charset.of("\n" if self._flags.unix_lines else _LINE_ENDS))
+            return regex_reader.EVERYTHING
+        return regex_reader.complement(
+            regex_reader.of("\n" if self._flags.unix_lines else _LINE_ENDS)
+        )
 
     def _literal(self, character: str) -> str:
         if 0xD800 <= ord(character) < 0xDC00:
             self._refuse("it has half of a surrogate pair")
-        return charset.in_python(self._apply_case(charset.of([character])))
+        return regex_reader.in_python(self._apply_case(regex_reader.of([character])))
 
     def _apply_case(self, found: Ranges) -> Ranges:
         if self._flags.ignore_case and self._flags.unicode_case:
             self._refuse("the flags 'i' and 'u' together have no counterpart here")
-        return charset.of_either_case(found) if self._flags.ignore_case else found
+        return regex_reader.of_either_case(found) if self._flags.ignore_case else found
 
     def _repetition(self) -> str:
         sign = self._peek()
@@ -344,7 +345,7 @@ class _JavaParser(RegexReader):
             return self._read_named_reference()
         found = self._read_escaped_set(letter)
         if found is not None:
-            return charset.in_python(found)
+            return regex_reader.in_python(found)
         return self._literal(chr(self._character(letter)))
 
     def _read_fixed(self, letter: str) -> str | None:
@@ -359,7 +360,7 @@ class _JavaParser(RegexReader):
             "Z": lambda: _ANCHORS["$", False, unix],
             "b": lambda: _boundary(self._beyond),
             "B": lambda: f"(?!{_boundary(self._beyond)})",
-            "R": lambda: rf"(?:\r\n|{charset.in_python(_VERTICAL)})",
+            "R": lambda: rf"(?:\r\n|{regex_reader.in_python(_VERTICAL)})",
         }
         return table[letter]() if letter in table else None
 
@@ -368,7 +369,7 @@ class _JavaParser(RegexReader):
         if letter.lower() not in ("p", *_CLASSES):
             return None
         found = self._property() if letter in "pP" else _CLASSES[letter.lower()]
-        return charset.complement(found) if letter.isupper() else found
+        return regex_reader.complement(found) if letter.isupper() else found
 
     def _property(self) -> Ranges:
         """Read ``{Alpha}``, ``{Lu}``, ``{IsLu}`` or ``L``."""
@@ -394,7 +395,9 @@ class _JavaParser(RegexReader):
             ("Lu", "Ll", "Lt") if is_letter_of_a_case and self._flags.ignore_case else category
         )
         known = [*map(chr, range(128)), *self._beyond]
-        return charset.of(one for one in known if unicodedata.category(one).startswith(wanted))
+        return regex_reader.of(
+            one for one in known if unicodedata.category(one).startswith(wanted)
+        )
 
     def _character(self, letter: str) -> int:
         """Return the code of the character that an escape stands for."""
@@ -424,7 +427,7 @@ class _JavaParser(RegexReader):
             end = self._text.find("}", self._place)
             code = self._from_hex(self._text[self._place + 1 : max(end, 0)])
             self._place = end + 1
-            if code > charset.LAST:
+            if code > regex_reader.LAST:
                 self._refuse(f"the code point {code:X} is greater than 10FFFF")
             return self._whole(code)
         return self._from_hex(self._next(2))
@@ -445,7 +448,7 @@ class _JavaParser(RegexReader):
     def _from_hex(self, digits: str) -> int:
         if not digits or any(digit not in "0123456789abcdefABCDEF" for digit in digits):
             self._refuse("found '\\x' or '\\u' without its hexadecimal digits")
-        return int(digits, 16) if len(digits.lstrip("0")) <= 6 else charset.LAST + 1
+        return int(digits, 16) if len(digits.lstrip("0")) <= 6 else regex_reader.LAST + 1
 
     def _control(self) -> int:
         r"""Return what ``\cA`` means: any character, with one bit changed."""
@@ -494,11 +497,11 @@ class _JavaParser(RegexReader):
             if self._peek() in ("&", "]"):
                 self._refuse("found '&&' in a set with nothing behind it")
             right = self._members()
-            found = charset.intersection(found, right) if found else right
+            found = regex_reader.intersection(found, right) if found else right
         if self._peek() != "]":
             self._refuse("found a '[' that is not closed")
         self._place += 1
-        return charset.complement(found) if negated else found
+        return regex_reader.complement(found) if negated else found
 
     def _members(self) -> Ranges:
         """Read members up to the end of the set or the next ``&&``."""
@@ -507,7 +510,7 @@ class _JavaParser(RegexReader):
             if character == "&" and self._raw(1) == "&":
                 break
             found.append(self._member(character))
-        return charset.of(pair for one in found for pair in one)
+        return regex_reader.of(pair for one in found for pair in one)
 
     def _member(self, character: str) -> Ranges:
         self._place += 1
@@ -551,9 +554,11 @@ def _boundary(beyond: str) -> str:
     import unicodedata
 
     kinds = {one: unicodedata.category(one) for one in beyond}
-    words = charset.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
-    letter = charset.in_python(charset.union(_WORD, words))
-    accent = charset.in_python(charset.of(one for one, kind in kinds.items() if kind == "Mn"))
+    words = regex_reader.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
+    letter = regex_reader.in_python(regex_reader.union(_WORD, words))
+    accent = regex_reader.in_python(
+        regex_reader.of(one for one, kind in kinds.items() if kind == "Mn")
+    )
     accented = "".join(f"|(?<={letter}{accent * count})" for count in range(1, 9))
     before = f"(?:(?<={letter}){accented})"
     after = f"(?:(?={letter})|(?={accent}){before})"

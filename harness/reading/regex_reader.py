@@ -1,12 +1,89 @@
-"""What the readers of Java's and of awk's expressions share: a text, read from left to right."""
+"""What the readers of Java's and of awk's expressions share: a text, and sets of characters."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from harness.errors import PatternError
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import NoReturn
+
+Ranges = tuple[tuple[int, int], ...]  # sorted, apart, both ends included
+
+LAST = 0x10FFFF
+EVERYTHING: Ranges = ((0, LAST),)
+
+
+def of(characters: Iterable[str | tuple[int, int]]) -> Ranges:
+    """Return the set of the given characters, two-character ranges (``"az"``) and pairs."""
+    pairs = ((ord(one[0]), ord(one[-1])) if isinstance(one, str) else one for one in characters)
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(pairs):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def union(one: Ranges, other: Ranges) -> Ranges:
+    """Return what is in either set."""
+    return of([*one, *other])
+
+
+def complement(one: Ranges) -> Ranges:
+    """Return every character that is not in a set."""
+    found, start = [], 0
+    for first, last in one:
+        if start < first:
+            found.append((start, first - 1))
+        start = last + 1
+    return (*found, (start, LAST)) if start <= LAST else tuple(found)
+
+
+def intersection(one: Ranges, other: Ranges) -> Ranges:
+    """Return what is in both sets."""
+    return complement(union(complement(one), complement(other)))
+
+
+def of_either_case(one: Ranges) -> Ranges:
+    """Return the set with the other case of each ASCII letter in it."""
+    small = intersection(one, of(["az"]))
+    large = intersection(one, of(["AZ"]))
+    moved = [(first - 32, last - 32) for first, last in small]
+    moved += [(first + 32, last + 32) for first, last in large]
+    return union(one, tuple(sorted(moved)))
+
+
+def in_python(one: Ranges) -> str:
+    """Return a regular expression of Python's :mod:`re` for one character of the set."""
+    if one == EVERYTHING:
+        return "(?s:.)"
+    if not one:
+        return r"[^\s\S]"
+    if len(one) == 1 and one[0][0] == one[0][1]:
+        return escape_character(one[0][0])
+    parts = (
+        escape_character(first) + (f"-{escape_character(last)}" if last > first else "")
+        for first, last in one
+    )
+    return f"[{''.join(parts)}]"
+
+
+def escape_character(code: int) -> str:
+    """Return one character so that it stands for itself, in a set or outside."""
+    character = chr(code)
+    if character.isascii() and character.isalnum():
+        return character
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# --- What the readers of Java's and of awk's expressions share: a text, read from left to right --
 
 
 class RegexReader:

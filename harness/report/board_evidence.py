@@ -1,27 +1,100 @@
-"""The subject of a test, as points on its board: asked for, right, missing, wrong. Pure.
+"""Points of nobody that a wrong score seems to count for somebody. Pure.
 
-Only whole vertices count, as commands, expectations and replies have them. Of an expectation that
-leaves open what it matches nothing is said.
+Nothing is known of how an engine counts. But where the points of some neutral regions, given to
+one color, make exactly its answer, and no other choice of regions does, that is worth a look.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 
 from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
-from harness.report.miscounted_points import NEUTRAL, find_explaining_points
 from harness.typed import NamedTuple
+from harness.vocabulary.wordings import score_of
 from oracle.color import EMPTY
 from oracle.grid import Grid
 from oracle.sentences import listing
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from oracle.draw import Diagram
+    from oracle.explanation import Explanation, Fact, Sentence
     from oracle.vertex import Point
+
+NEUTRAL = "n"  # the mark of a point that nobody owns
+_MOST = 10  # regions: of more, some choice fits nearly every answer
+_NONE: tuple[Point, ...] = ()
+
+Points = tuple["Point", ...]
+
+
+def find_explaining_points(
+    pattern: Pattern | None, answer: str, marks: Mapping[Point, str]
+) -> tuple[Points, Points]:
+    """Return the neutral points that, given to Black or to White, make exactly the answer.
+
+    ``marks``: by point, as explanations put them on a board. One of both is empty, mostly both.
+    """
+    more = _count_gain_for_black(pattern, answer)
+    neutral = {point for point, mark in marks.items() if mark == NEUTRAL}
+    if not more or abs(more) > len(neutral) or more != int(more):
+        return _NONE, _NONE
+    found = _choices(_regions(neutral), int(abs(more)))
+    if len(found) != 1:
+        return _NONE, _NONE
+    points = tuple(sorted(found[0]))
+    return (points, _NONE) if more > 0 else (_NONE, points)
+
+
+def _count_gain_for_black(pattern: Pattern | None, answer: str) -> float | None:
+    """Return by how many points an answer is better for Black than what is right."""
+    if pattern is None or pattern.negated:
+        return None
+    right, came = {score_of(text) for text in examples(pattern.expression).texts}, score_of(answer)
+    if came is None or len(right) != 1:
+        return None
+    wanted = right.pop()
+    return None if wanted is None else came - wanted
+
+
+def _regions(points: Iterable[Point]) -> list[set[Point]]:
+    left, found = set(points), []
+    while left:
+        region, edge = set(), {left.pop()}
+        while edge:
+            region |= edge
+            around = {
+                (r + dr, c + dc) for r, c in edge for dr, dc in ((1, 0), (-1, 0), (0, 1), (0, -1))
+            }
+            edge = around & left
+            left -= edge
+        found.append(region)
+    return found
+
+
+def _choices(regions: list[set[Point]], size: int) -> list[set[Point]]:
+    """Return the unions of regions that have so many points."""
+    if len(regions) > _MOST:
+        return []
+    return [
+        set().union(*some)
+        for count in range(1, len(regions) + 1)
+        for some in combinations(regions, count)
+        if sum(map(len, some)) == size
+    ]
+
+
+# --- The subject of a test, as points on its board: asked for, right, missing, wrong. Pure -------
+# Only whole vertices count, as commands, expectations and replies have them. Of an expectation
+# that leaves open what it matches nothing is said.
+
 
 _VERTEX = re.compile(r"(?<![^\s,;:()\[\]{}|])([A-Z])([1-9]\d?)(?![^\s,;:()\[\]{}|])", re.I)
 _CHOOSE = ("genmove", "reg_genmove")  # commands that are answered with a move
@@ -140,3 +213,71 @@ def _is_known(pattern: Pattern | None) -> bool:
 def _without(some: Iterable[Point], others: Iterable[Point]) -> tuple[Point, ...]:
     left_out = set(others)
     return tuple(point for point in some if point not in left_out)
+
+
+# --- The count of a right score as a table, made from the facts of its explanation. Pure ---------
+
+
+# Facts of a sentence that adds up the points of a color, by their names, and what they are called.
+_COLUMNS = {
+    "stones": "Stones",
+    "prisoners": "Prisoners",
+    "points": "Territory",
+    "territory": "Territory",
+    "komi": "Komi",
+    "total": "Total",
+}
+_NO_POINTS = "–"  # in the place of what a color does not have
+
+
+class Count(NamedTuple):
+    """How a score is counted."""
+
+    heads: tuple[str, ...]  # of the figures
+    rows: tuple[tuple[str, tuple[str, ...]], ...]  # a color, and its figures
+    result: tuple[str, str] = ("", "")  # who leads and by how much; of both colors only
+
+
+def counts(found: Mapping[int, Explanation]) -> dict[int, Count]:
+    """Return the tables of those explanations that add up something."""
+    made = ((step, count_of(why)) for step, why in found.items())
+    return {step: count for step, count in made if count}
+
+
+def count_of(why: Explanation) -> Count | None:
+    """Return the table of an explanation; None if it adds up nothing."""
+    sums = [_facts(one) for one in why.sentences]
+    sums = [facts for facts in sums if "color" in facts and "total" in facts]
+    if not sums:
+        return None
+    names = [name for name in _COLUMNS if any(name in facts for facts in sums)]
+    rows = tuple((_who(facts), tuple(_figure(facts, name) for name in names)) for facts in sums)
+    return Count(tuple(_COLUMNS[name] for name in names), rows, _result(sums))
+
+
+def _facts(sentence: Sentence) -> dict[str, Fact]:
+    return {part.name: part for part in sentence.parts if not isinstance(part, str)}
+
+
+def _who(facts: dict[str, Fact]) -> str:
+    return str(facts["color"]).capitalize()
+
+
+def _figure(facts: dict[str, Fact], name: str) -> str:
+    if name not in facts:
+        return _NO_POINTS
+    value = facts[name].value  # the words of a whole number have its noun
+    return str(value) if isinstance(value, int) else str(facts[name])
+
+
+def _result(sums: Sequence[dict[str, Fact]]) -> tuple[str, str]:
+    if len(sums) != len(("Black", "White")):
+        return "", ""
+    from oracle.komi import exact, plain_text
+
+    (one, points), (other, others) = ((_who(facts), facts["total"].value) for facts in sums)
+    is_whole = isinstance(points, int) and isinstance(others, int)
+    more = points - others if is_whole else exact().subtract(points, others)
+    if not more:
+        return "A draw", plain_text(more)
+    return f"{one if more > 0 else other} leads by", plain_text(abs(more))

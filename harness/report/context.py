@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.reading.setups import comments
+from harness.reading.casefile import comments
 from harness.records import CaseFile, Repeat, RunResult, Step
 from harness.report.file_view import FileView
 from harness.typed import NamedTuple

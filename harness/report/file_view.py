@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from harness.reading.setups import SetUp, setups
+from harness.reading.casefile import SetUp, setups
 from harness.records import Failure, FailureKind, FileResult, Outcome, Step, Verdict
 from harness.report.tally import Tally, tally
 from harness.running.protocol_facts import is_trouble
@@ -12,7 +12,7 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.report.score_table import Count
+    from harness.report.board_evidence import Count
     from harness.vocabulary.board_kinds import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
@@ -75,8 +75,8 @@ def _with_reasons(view: FileView) -> FileView:
     if not failed or len(file.case.steps) > _MOST_STEPS:
         return view
     from harness.judging.explain import explain_agreed, mark_boards
-    from harness.judging.recognition import specifications_of
-    from harness.report.score_table import counts
+    from harness.judging.in_process import specifications_of
+    from harness.report.board_evidence import counts
 
     own = specifications_of(file.case)
     if not own:

@@ -71,17 +71,17 @@ def _numbers(counts: Tally, broken: int) -> str:
 
 
 def _trouble(kind: str, message: str) -> str:
-    return _case(f"({kind})", "gtp-harness", _element("error", kind, message))
+    return test_case(f"({kind})", "gtp-harness", _element("error", kind, message))
 
 
 def _suite(file: FileResult, counts: Tally, context: Contexts) -> Iterator[str]:
     numbers = _numbers(counts, len(file.failures))
-    yield f'<testsuite name="{_attribute(file.case.path)}" {numbers}>\n'
+    yield f'<testsuite name="{attribute(file.case.path)}" {numbers}>\n'
     for outcome in file.outcomes:
         yield _test(file, outcome, context)
     for failure in file.failures:
         error = _element("error", failure.kind.value, failure.message)
-        yield _case("(engine)", file.case.path, error)
+        yield test_case("(engine)", file.case.path, error)
     if file.stderr:
         yield f"<system-err>{escape(file.stderr)}</system-err>\n"
     yield "</testsuite>\n"
@@ -91,12 +91,12 @@ def _test(file: FileResult, outcome: Outcome, context: Contexts) -> str:
     step = file.case.steps[outcome.step]
     seconds = outcome.reply.seconds if outcome.reply else 0.0
     name = f"{step.text} (line {step.line})"
-    return _case(name, file.case.path, _result(step, outcome, context), seconds)
+    return test_case(name, file.case.path, _result(step, outcome, context), seconds)
 
 
-def _case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
+def test_case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
     """A test case; times have three decimals, as JUnit itself writes them."""
-    start = f'<testcase name="{_attribute(name)}" classname="{_attribute(classname)}"'
+    start = f'<testcase name="{attribute(name)}" classname="{attribute(classname)}"'
     start += f' time="{seconds:.3f}"'
     return f"{start}>{inside}</testcase>\n" if inside else f"{start}/>\n"
 
@@ -135,10 +135,10 @@ def _context_lines(context: Context) -> str:
 
 def _element(name: str, kind: str, message: str, text: str = "") -> str:
     typed = f' type="{kind}"' if kind else ""
-    start = f'<{name}{typed} message="{_attribute(message)}"'
+    start = f'<{name}{typed} message="{attribute(message)}"'
     return f"{start}>{escape(text)}</{name}>" if text else f"{start}/>"
 
 
-def _attribute(text: str) -> str:
+def attribute(text: str) -> str:
     """Escape for an attribute, where a bare line end would be read as a blank."""
     return escape(text).replace("\n", "&#10;").replace("\t", "&#9;")

@@ -13,9 +13,9 @@ from pathlib import Path, PurePath
 
 from harness.errors import ReportError
 from harness.escaping import escape_controls, one_line
-from harness.judging.recognition import specifications_of
-from harness.reading.setups import SetUp
-from harness.reading.statuses import COUNTS
+from harness.judging.in_process import specifications_of
+from harness.reading.answer_files import COUNTS
+from harness.reading.casefile import SetUp
 from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
 from harness.report.context import contexts, shell_word

@@ -9,7 +9,7 @@ from harness.escaping import escape_controls, one_line
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.context import Context, contexts
-from harness.report.difference import Segment
+from harness.report.difference import Segment, Side, Sides, sides
 from harness.report.file_view import (
     WORDS,
     Break,
@@ -19,7 +19,6 @@ from harness.report.file_view import (
     setup_errors,
 )
 from harness.report.paint import VERDICTS, Paint
-from harness.report.sides import Side, Sides, sides
 from harness.text import number_of
 from oracle.draw import Diagram, draw_text
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from harness.judging.board_replay import boards
 from harness.judging.explain import mark_boards, reasons
-from harness.reading.setups import SetUp, setups
+from harness.reading.casefile import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
+from harness.report.board_evidence import Count, counts
 from harness.report.file_view import FileView, is_remarkable
-from harness.report.score_table import Count, counts
 from harness.report.tally import tally
 from harness.specifications import EVERYONES
 from oracle.draw import Diagram

@@ -17,8 +17,7 @@ from harness.engine.engine_session import EngineSession, groups
 from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
-from harness.errors import AsleepError, EngineError, UndecidedError
-from harness.limit import Limit
+from harness.errors import EngineError, EngineIdleError, UndecidedError
 from harness.options import Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
@@ -28,6 +27,7 @@ from harness.records import (
     Failure,
     FailureKind,
     FileResult,
+    Limit,
     Outcome,
     Reply,
     Restart,
@@ -94,8 +94,6 @@ def run_file(
     """
     if setting.patience:
         setting.patience.begin_file()
-    if setting.short:
-        setting.short.begin_file()
     if monotonic() >= setting.ends:
         return not_run(case, _over(setting.options.limits.total))
     run = _FileRun(case, setting, report)
@@ -215,7 +213,7 @@ class _FileRun:
             self._finish()
         except EngineError as error:
             self._break(error, len(self._replies) if is_under_way else step)
-            is_left = isinstance(error, AsleepError)
+            is_left = isinstance(error, EngineIdleError)
         finally:
             if not is_left:
                 self._session.close()  # by force, unless it has ended properly
@@ -270,13 +268,18 @@ class _FileRun:
         self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
 
     def _break(self, error: EngineError, step: int | None) -> None:
-        if isinstance(error, AsleepError):
+        if isinstance(error, EngineIdleError):
             self._asleep[len(self._failures)] = self._session
         elif self._setting.short and self._sessions and self._session.was_cut:
             self._setting.short.note_cut(self._name)
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
         self._failures.append(error.failure._replace(step=step))
+
+    def _gives_up(self) -> bool:
+        """Whether nobody needs to know the rest: of an image at which the engine was cut short."""
+        short = self._setting.short
+        return short is not None and short.is_image and self._session.was_cut
 
     def _limit_next(self, name: str) -> None:
         """Set the limits of the command that is sent next; "": one of the harness's own."""
@@ -309,7 +312,7 @@ class _FileRun:
         """Return where the file continues after an engine failed at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
-        if not options.restart or options.fail_fast or self._quit:
+        if not options.restart or options.fail_fast or self._quit or self._gives_up():
             return None
         from harness.running import restarting
 

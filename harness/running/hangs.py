@@ -1,9 +1,9 @@
 """The wait for engines that hang: how long each is waited for, and what happens to it.
 
 An engine that computes for ever would keep a processor from all others. So while others wait, a
-command that asks something is waited for only for a *short limit* of computing, and each further
-one that is not answered for half of that (:class:`ShortLimits`). None of this costs a mark: what
-was cut short is in doubt, until the engine has hung for its full limit with nothing beside it
+command that asks something is waited for only for a *short limit* of computing, and for less when
+it is asked again in the same case file (:class:`ShortLimits`). None of this costs a mark: what was
+cut short is in doubt, until the engine has hung for its full limit with nothing beside it
 (:mod:`harness.work.cut_short`).
 
 An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
@@ -25,8 +25,8 @@ from harness.engine.engine_session import EngineSession
 HANGS = 3  # with the full limit, before it gets short
 PART = 10  # the short limit is this part of the full one
 LEAST = 1.0  # seconds
-_LEAST_AGAIN = 4  # the least limit after several hangs is this part of the least short limit
-_PART_AGAIN = 100
+_PART_AGAIN = 120  # the limit of a command that was just cut short is this part of the full one
+_LEAST_AGAIN = 0.25  # seconds
 
 
 def short_limit(limit: float) -> float:
@@ -52,12 +52,18 @@ class ShortLimits:
         self._hung = hung
         self._patient = patient
         self._alone = alone
-        self._cuts: dict[str, int] = {}  # since the command was answered last
-        self._cut_here: set[str] = set()  # the commands that were cut in this case file
+        self._cut: set[str] = set()  # the commands that were cut, and not answered since
+        self._cut_here: set[str] = set()  # those of this case file
+        self.is_image = False
 
-    def begin_file(self) -> None:
-        """Let another case file begin: it may ask what the engine answers, if given time."""
-        self._cut_here.clear()
+    def begin_file(self, *, is_image: bool = False) -> None:
+        """Let another case file begin: it may ask what the engine answers, if given time.
+
+        ``is_image``: of a case file, which gives no points: a command that was cut in others is
+        asked once, and not for long.
+        """
+        self.is_image = is_image
+        self._cut_here = set(self._cut) if is_image else set()
 
     def of(self, name: str, limit: float, *, thinks: bool) -> float:
         """Return the seconds of computing after which a command is cut short; 0: never."""
@@ -66,20 +72,21 @@ class ShortLimits:
             return short if name in self._hung and name not in self._patient else 0.0
         if name in self._patient or short == limit:
             return 0.0
-        cuts = self._cuts.get(name, 0)
         if thinks:
-            return short if cuts else limit
-        least = LEAST / _LEAST_AGAIN if name in self._cut_here else LEAST
-        return min(short, max(least, limit / _PART_AGAIN, short * 0.5**cuts))
+            return short if name in self._cut else limit
+        if name in self._cut_here:
+            return min(short, max(_LEAST_AGAIN, limit / _PART_AGAIN))
+        return short
 
     def note_cut(self, name: str) -> None:
         """Take note that a command was cut short."""
-        self._cuts[name] = self._cuts.get(name, 0) + 1
+        self._cut.add(name)
         self._cut_here.add(name)
 
     def note_answer(self, name: str) -> None:
         """Take note that a command was answered."""
-        self._cuts.pop(name, None)
+        self._cut.discard(name)
+        self._cut_here.discard(name)
 
 
 class Hangs:

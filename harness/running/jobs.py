@@ -50,6 +50,7 @@ _SOON = 0.1  # seconds between two looks whether a worker has ended
 _LOOK = 0.25  # seconds between two looks at who sleeps
 _ASLEEP = 0.15  # of a core: less than that a worker uses whose engine sleeps
 _SLEPT = 0.5  # seconds after which a worker holds no place
+_LONG = 1.0  # seconds at one part of a task, after which others may do its other parts
 _MOST = 16  # workers in one place; all but one sleep
 _SPARE = 0.1  # of the memory: with less no more workers are hired
 
@@ -156,6 +157,7 @@ class WorkerHandle:
         self.answers = answers
         self.task: int | None = None
         self.claims = 0  # of parts of it
+        self.claimed = 0.0  # of time.monotonic(): when it claimed the last one
         self._slept = 0.0  # seconds
         self._own: engine_clock.Threads = {}
         self._threads: engine_clock.Threads = {}  # of its engine
@@ -335,9 +337,14 @@ class _WorkerPool:
         return self._waiting.pop() if self._waiting else self._choose_shared()
 
     def _choose_shared(self) -> int | None:
-        """Return an unfinished task whose worker sleeps."""
-        asleep = [one.task for one in self._workers.values() if one.is_asleep]
-        return next((task for task in asleep if task is not None and self._is_shared(task)), None)
+        """Return an unfinished task whose worker sleeps, or is long at a part of it."""
+        begun = time.monotonic() - _LONG
+        slow = [
+            one.task
+            for one in self._workers.values()
+            if one.is_asleep or (one.claims and one.claimed < begun)
+        ]
+        return next((task for task in slow if task is not None and self._is_shared(task)), None)
 
     def _is_shared(self, task: int) -> bool:
         """Whether there is more to be done of a task than there are workers who will do it."""
@@ -422,6 +429,7 @@ class _WorkerPool:
         assert worker.task is not None
         claimed = self._claimed.setdefault(worker.task, set())
         worker.claims += 1
+        worker.claimed = time.monotonic()
         worker.grant(granted=part not in claimed)
         claimed.add(part)
 

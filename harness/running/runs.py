@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from harness.engine.launch import (
 )
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
-from harness.options import Limits, Options
+from harness.options import SANDBOXES, Limits, Options
 from harness.reading import casefile, deadline
 from harness.reading.dialect import Dialect, find_dialect
 from harness.reading.named_case_files import Gathered, gather
@@ -38,6 +39,8 @@ from oracle.natures import Natures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from os import PathLike
+
     from harness.sandbox.boxed_engines import Sandbox
 
 __all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
@@ -56,9 +59,9 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-def run(  # noqa: PLR0913 - a door: each has its use
-    program: str,
-    tests: Sequence[str],
+def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
+    program: str | Sequence[str],
+    tests: str | PathLike[str] | Sequence[str | PathLike[str]],
     options: Options = Options(),  # noqa: B008 - immutable
     on_progress: Callable[[Progress], None] | None = None,
     on_file: Callable[[FileResult], None] | None = None,
@@ -67,8 +70,8 @@ def run(  # noqa: PLR0913 - a door: each has its use
 ) -> RunResult:
     """Run all of ``tests`` against ``program`` and return what happened.
 
-    ``program``: a command as typed in a shell, split but never given to one.
-    ``tests``: case files, directories, ``@suites``, as on the command line.
+    ``program``: a command as typed in a shell, split but never given to one; or its words.
+    ``tests``: case files, directories, ``@suites``, as on the command line; or one of them.
     ``on_progress``: called as files start, proceed and end, in any order.
     ``on_file``: called with each file's result in the order named, as soon as that is possible.
     ``natures``: what the commands do; by default, what any assignment says of its own.
@@ -87,7 +90,10 @@ def run(  # noqa: PLR0913 - a door: each has its use
     """
     with _without_collecting():
         found = gather(
-            tests,
+            [
+                os.fspath(one)
+                for one in ([tests] if isinstance(tests, str | os.PathLike) else tests)
+            ],
             options.dialect,
             options.only,
             options.ids,
@@ -98,7 +104,7 @@ def run(  # noqa: PLR0913 - a door: each has its use
 
 
 def run_cases(
-    program: str,
+    program: str | Sequence[str],
     cases: Sequence[CaseFile],
     options: Options = Options(),  # noqa: B008 - immutable
     on_progress: Callable[[Progress], None] | None = None,
@@ -117,7 +123,7 @@ def run_cases(
 
 
 def run_gathered(
-    program: str,
+    program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
     told: RunListeners,
@@ -125,7 +131,7 @@ def run_gathered(
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
     cases = gathered.cases
-    program = with_seed(program)
+    program = with_seed(program if isinstance(program, str) else shlex.join(program))
     setting = RunContext(
         tuple(as_typed(split_program(program))),
         options,
@@ -243,6 +249,9 @@ def sandbox_for(
     """Return what starts the engines of a run: close it when no more are started."""
     if options.sandbox == "off":
         return _NoSandbox()
+    if options.sandbox not in SANDBOXES:
+        known = ", ".join(SANDBOXES)
+        raise UsageError(f"unknown sandbox {options.sandbox!r}; there are {known}")
     if options.pty:
         raise UsageError("there is no terminal in a sandbox: --pty does not go with --sandbox")
     from harness.sandbox.boxed_engines import Sandbox

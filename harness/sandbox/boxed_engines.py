@@ -16,10 +16,9 @@ from pathlib import Path
 
 from harness.engine.launch import NOTHING_MORE
 from harness.errors import EngineError, SandboxError, UsageError
-from harness.limit import Limit
 from harness.options import BoxLimits
 from harness.processes import descendants
-from harness.records import CaseFile, Failure, FailureKind
+from harness.records import CaseFile, Failure, FailureKind, Limit
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from oracle.natures import Natures

@@ -21,15 +21,14 @@ from typing import NamedTuple
 
 from harness.engine.launch import NOTHING_MORE
 from harness.errors import SandboxError
-from harness.limit import Limit
 from harness.options import BoxLimits
+from harness.records import Limit
 from harness.sandbox import (
     bubblewrap,
     cgroup,
     folder_copies,
     kernel,
     landlock,
-    layout,
     limits,
     plan,
     relocating,
@@ -237,8 +236,8 @@ class BoxLauncher:
     ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``own``: what is copied."""
         command = (seen.program, *list(words)[1:])
-        tree = layout.mounts(seen) if self.level > 1 else ()
-        environment = layout.environment(self.level, seen.writable) | dict(variables)
+        tree = view.mounts(seen) if self.level > 1 else ()
+        environment = view.environment(self.level, seen.writable) | dict(variables)
         allowed = self.limits.after(spent)
         threads = _most_threads(allowed.threads, self.level, self._identity)
         room = WritableSpace(allowed.scratch, allowed.scratch_files, own, self._identity)
@@ -253,7 +252,7 @@ class BoxLauncher:
             environment=environment,
             identity=self._identity,
             mounts=tree if self.level == 2 else tuple(m for m in tree if m.kind == COPY),
-            reach=layout.reach(seen, self.level) if self.level < 3 else (),
+            reach=view.reach(seen, self.level) if self.level < 3 else (),
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options,
@@ -266,7 +265,7 @@ class BoxLauncher:
                 allowed.scratch,
                 allowed.scratch_files,
             ),
-            scratch=layout.scratch_places(seen) if self.level >= 2 else (),
+            scratch=view.scratch_places(seen) if self.level >= 2 else (),
             writable=tuple(map(os.path.realpath, seen.writable)),
             own=own,
         )

@@ -28,13 +28,12 @@ import time
 from collections.abc import Callable
 
 from harness import processes, signals
-from harness.limit import CPU_SECONDS
 from harness.options import GIB
+from harness.records import CPU_SECONDS
 from harness.sandbox import (
     box_clock,
     bubblewrap,
     cgroup,
-    estimate,
     folder_copies,
     inside,
     kernel,
@@ -142,7 +141,7 @@ class Box:
         self._first = 0  # the process of the box that makes them
         self._begun = self._looked_closely = self._looked = time.monotonic()
         self._clock = box_clock.BoxClock(group.cpu)
-        self._estimate = estimate.Estimate()
+        self._estimate = box_clock.Estimate()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
         self._status: int | None = None
@@ -335,8 +334,8 @@ class Box:
         now, before = time.monotonic(), self._looked
         self._looked = now
         seen = {
-            one.pid: estimate.ProcessSample(
-                one.own, one.waited, estimate.share(one.task) if one.running else 0.0
+            one.pid: box_clock.ProcessSample(
+                one.own, one.waited, box_clock.share(one.task) if one.running else 0.0
             )
             for one in found
         }

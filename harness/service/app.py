@@ -37,8 +37,7 @@ from harness.service.pages import (
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, error_answers, rendering
 from harness.service.web.access import Context, Routes
-from harness.service.web.middleware import HeadRequests, RequestLog, SecurityHeaders
-from harness.service.web.own_hosts import OwnHosts
+from harness.service.web.middleware import HeadRequests, OwnHosts, RequestLog, SecurityHeaders
 from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__

@@ -22,7 +22,7 @@ from harness.cluster.records import ConnectorSettings
 from harness.cluster.state import HubState
 from harness.errors import NoClusterError, SandboxError
 from harness.grading import SET_ASIDE
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import SetAside
 from harness.service import monitoring, processes
 from harness.service.settings import Settings
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import closing
 
 from harness import signals
+from harness.archives import confined_reading
 from harness.errors import UsageError
-from harness.intake import confined_reading
 from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
 from harness.work.parent import die_with_parent

@@ -29,6 +29,7 @@ CHECK, PLAN, GRADE, CONCLUDE, EXPORT = "check", "plan", "grade", "conclude", "ex
 RUN = "run"  # an engine of an author
 DRAFT, MEASURE = "draft", "measure"  # positions for private cases; what private cases catch
 PREVIEW = "preview"  # the marks that other points would change
+TOURNAMENT = "tournament"  # games of the submissions of a grading
 
 # How far a job is.
 WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"

@@ -1,8 +1,4 @@
-"""The specification of an assignment: one record, which everything else works with.
-
-An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked; a
-*specification* which questions it gets and which answers are right. Two assignments may share one.
-"""
+"""The specification of an assignment, a record that everything else reads."""
 
 from __future__ import annotations
 
@@ -10,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, Protocol
 
-from harness.specifications.truth import InProcess, Truth
+from harness.records import Reply
 from harness.vocabulary.answer_forms import Forms
 from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.transformations import Beginning, OracleBeginning
@@ -23,11 +19,59 @@ from oracle.mistakes import MISTAKES, Mistake
 from oracle.natures import STANDARD, Nature, Natures
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from harness.vocabulary.conversations import Drawn
     from harness.vocabulary.scenes import FeatureKind
+
+
+class Truth(Protocol):
+    """What answers rightly."""
+
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
+        """Return the right replies to a conversation with an engine that has just been started.
+
+        ``folder``: in which the files lie that commands name; "": the working directory. There are
+        fewer replies than commands where one of them has ended the engine.
+        """
+
+    def engine(self) -> Engine:
+        """Return an engine that answers rightly and has heard nothing yet."""
+
+
+class InProcess:
+    """The oracle: engines in this process."""
+
+    def __init__(self, make: Callable[[], Engine]) -> None:
+        """``make``: returns a new engine."""
+        self._make = make
+
+    def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
+        """Return the right replies; see :class:`Truth`."""
+        engine, found = self.engine().in_folder(folder), []
+        for command in commands:
+            found.append(reply_of(engine.handle(command)))
+            if not engine.session.running:
+                break
+        return tuple(found)
+
+    def engine(self) -> Engine:
+        """Return a new engine; see :class:`Truth`."""
+        return self._make()
+
+
+def reply_of(raw: str) -> Reply:
+    """Return an engine's answer to one command as the harness reads it off a pipe."""
+    raw = raw[:-2]  # the empty line that ends it
+    return Reply(raw.startswith("="), raw.partition(" ")[2].strip(), raw, 0.0)
+
+
+# --- The specification of an assignment: one record, which everything else works with ------------
+# An *assignment* (:mod:`harness.assignments`) says how a submission is submitted, run and marked;
+# a *specification* which questions it gets and which answers are right. Two assignments may share
+# one.
 
 
 @dataclass(frozen=True)
@@ -57,8 +101,8 @@ class Specification:
     # What answers depend on beside the position, by command.
     depends: Mapping[str, Read] = field(default_factory=dict)
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
-    # What is equal for two tests that are the same; None: what harness.judging.likeness says, of
-    # which the symmetries are a part. It is given the reference engine, before the command.
+    # What is equal for two tests that are the same; None: what harness.judging.equivalence says,
+    # of which the symmetries are a part. It is given the reference engine, before the command.
     is_alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image
     # Where a scene begins, told by the reference engine that stands there; None: its position.
@@ -66,6 +110,7 @@ class Specification:
 
     # A game of it:
     ends: bool = False  # after its end no stone is played
+    plays: str = ""  # what its engines play against each other: "go" or "gomoku"; "": nothing
     # The moves that a command may choose, before it is asked; none for commands that do not.
     choices: Callable[[Engine, str], tuple[str, ...]] = lambda engine, command: ()
 

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from harness.errors import CaseError, HarnessError
 from harness.escaping import escape_controls
 from harness.records import CaseFile
-from harness.verifying.records import CaseFinding, FindingKind
+from harness.verifying.expectation_judge import CaseFinding, FindingKind
 from oracle import __version__
 
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -12,19 +12,21 @@ from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
 from harness.escaping import one_line
 from harness.judging import equivalence, shared_replay
-from harness.judging.equivalence import is_judged
+from harness.judging.equivalence import Identity, identities, is_judged
 from harness.judging.explain import reason
-from harness.judging.likeness import Identity, identities
-from harness.judging.mistaken import folder_of
-from harness.judging.recognition import specifications_of
+from harness.judging.in_process import folder_of, specifications_of
 from harness.judging.shared_replay import SharedAnswers
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.verifying.expectation_judge import ExpectationJudge
-from harness.verifying.records import CaseFinding, FindingKind, OracleAnswer, Verified
+from harness.specifications.record import Specification, reply_of
+from harness.verifying.expectation_judge import (
+    CaseFinding,
+    ExpectationJudge,
+    FindingKind,
+    OracleAnswer,
+    Verified,
+)
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown, Mistake
 from oracle.natures import STONES, Nature, Natures

@@ -1,114 +1,25 @@
-"""The script that is sent to an engine while it is fuzzed, and a trace of what it did."""
+"""What Hypothesis draws: conversations about positions in which programs go wrong.
+
+Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
+and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawing`) is a few games
+in one process. What is drawn need not be legal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple
-from zlib import crc32
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness import open_folders
-from harness.records import Failure, Reply
-from harness.text import encode
+from harness.vocabulary.script import BoardFile
 from harness.vocabulary.stones import (
     Stones,
     filling,
     flat,
 )
 from oracle.vertex import vertex
-
-# The folder of the files that scripts name, beneath the one in which engines start: in a sandbox
-# they see it as it is, and the rest of theirs is their own to write into.
-BOARDS = "boards"
-_REMEMBERED = 4096  # commands
-
-
-class BoardFile(NamedTuple):
-    """A command that names a file, with the text of the file."""
-
-    verb: str
-    text: str
-
-
-class Script(NamedTuple):
-    """A conversation with an engine that has just been started."""
-
-    commands: tuple[str, ...]
-    files: tuple[tuple[str, str], ...] = ()  # (name, text) of what the commands name
-
-    def until(self, index: int) -> Script:
-        """Return the script up to the command at an index, with no more files than it needs."""
-        commands = self.commands[: index + 1]
-        named = {word for command in commands for word in command.split()[1:]}
-        return Script(commands, tuple(file for file in self.files if file[0] in named))
-
-    @property
-    def weight(self) -> tuple[int, int, int]:
-        """What makes a script a short one: its commands, the size of its board, its letters."""
-        sizes = [int(c.split()[1]) for c in self.commands if c.startswith("boardsize ")]
-        letters = sum(map(len, self.commands)) + sum(len(text) for _, text in self.files)
-        return len(self.commands), max(sizes, default=0), letters
-
-
-class Trace(NamedTuple):
-    """What an engine did with a script."""
-
-    script: Script
-    replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine failed
-    failure: Failure | None = None  # at the command after the last reply
-    has_surplus: bool = False  # there were more replies than commands
-
-
-@lru_cache(_REMEMBERED)
-def name_of(command: str) -> str:
-    """Return a command's first word; many come again."""
-    return command.partition(" ")[0]
-
-
-@lru_cache(_REMEMBERED)
-def line_of(command: str) -> bytes:
-    """Return a command as it is sent; many come again."""
-    return encode(f"{command}\n")
-
-
-def write_script(drawn: Iterable[str | BoardFile]) -> Script:
-    """Return what was drawn as a script; a file's name tells its text."""
-    commands: list[str] = []
-    files: dict[str, str] = {}
-    for one in drawn:
-        if isinstance(one, BoardFile):
-            name = f"{BOARDS}/{crc32(one.text.encode()):08x}.txt"
-            files[name] = one.text
-            commands.append(f"{one.verb} {name}")
-        else:
-            commands.append(one)
-    return Script(tuple(commands), tuple(files.items()))
-
-
-def join_scripts(scripts: Iterable[Script]) -> Script:
-    """Return one conversation of several."""
-    scripts = tuple(scripts)
-    files = {name: text for script in scripts for name, text in script.files}
-    commands = (command for script in scripts for command in script.commands)
-    return Script(tuple(commands), tuple(files.items()))
-
-
-def lay_files(script: Script, folder: Path) -> None:
-    """Write the files that a script's commands name into a folder, unless they are there."""
-    for name, text in script.files:
-        if not (folder / name).exists():
-            open_folders.write(folder / name, text.encode())
-
-
-# --- What Hypothesis draws: conversations about positions in which programs go wrong -------------
-# Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
-# and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawing`) is a
-# few games in one process. What is drawn need not be legal.
-
 
 Drawn = list[str | BoardFile]
 

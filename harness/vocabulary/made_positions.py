@@ -1,20 +1,153 @@
-"""Positions for what no game record had: games played at random, and stones thrown on a board."""
+"""Positions for what no game record had: random games, corners, and lines of Gomoku."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from random import Random
+from typing import NamedTuple
 
 from harness.vocabulary.scenes import EMPTY, MADE, SceneMoment, StoneBits
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
-from oracle.rules.capture import find_captured_of_both, is_legal, legal_among, play
-from oracle.rules.eyes import eyes
 from oracle.rules.flood import neighbours
-from oracle.rules.lines import fives
-from oracle.rules.policy import rule_based
+from oracle.rules.go import eyes, find_captured_of_both, is_legal, legal_among, play
+from oracle.rules.gomoku import fives, fives_along, long_lines, rule_based, steps, window
+from oracle.symmetry import image
+
+
+def corner(moment: SceneMoment, size: int, symmetry: int) -> SceneMoment:
+    """Return the stones of one of the four corners, whatever led to them."""
+    places = _places(moment.shape, size, symmetry)
+    cut = StoneBits(*(_cut_mask(mask, places) for mask in moment.board))
+    return _keep_history(moment, size)._replace(before=cut, board=cut, color=0, move=0)
+
+
+def corner_with_move(moment: SceneMoment, size: int) -> SceneMoment | None:
+    """Return the corner in which the last move does what it did on the whole board.
+
+    None when there is no such corner, or when the cut leaves stones without liberties.
+    """
+    for symmetry in range(4):
+        places = _places(moment.shape, size, symmetry)
+        taken = _cut_mask(moment.taken, places)
+        if moment.move not in places or taken.bit_count() < moment.taken.bit_count():
+            continue
+        before = StoneBits(*(_cut_mask(mask, places) for mask in moment.before))
+        move = places[moment.move]
+        after = _after(size, before, moment.color, move)
+        if after and before.stones & ~after.stones == taken:
+            return _keep_history(moment, size)._replace(before=before, board=after, move=move)
+    return None
+
+
+def _after(size: int, before: StoneBits, color: int, move: int) -> StoneBits | None:
+    """Return the board after a move on a cut board; None where that is not a legal one."""
+    shape, mine, theirs = grid(size), before.of(color), before.of(3 - color)
+    if any(find_captured_of_both(shape, *before)):
+        return None
+    if not is_legal(shape, mine, theirs, move):
+        return None
+    return sides(color, *play(shape, mine, theirs, move))
+
+
+def _keep_history(moment: SceneMoment, size: int) -> SceneMoment:
+    origin = moment.origin.but(f"the {size} by {size} points of a corner, cut out")
+    return moment._replace(origin=origin, size=size)
+
+
+def _cut_mask(mask: int, places: dict[int, int]) -> int:
+    return sum(places[bit] for bit in each_bit(mask) if bit in places)
+
+
+@cache
+def _places(shape: Grid, size: int, symmetry: int) -> dict[int, int]:
+    """Return where the points of a corner come to lie."""
+    small = grid(size)
+    points = small.points(small.full)
+    return {shape.bit(image(p, shape, symmetry)): small.bit(p) for p in points}
+
+
+# --- Lines of Gomoku for tests to be about: found in positions, and made at every edge -----------
+
+
+DIRECTIONS = ("row", "column", "rising", "falling")  # in the order of oracle.rules.gomoku.steps
+_TURNS = ((0, 1), (1, 0), (1, 1), (1, -1))
+
+
+def edge(shape: Grid, points: int) -> str:
+    """Return the edge or corner that some points touch, ``""`` when they touch none."""
+    found = shape.points(points)
+    rows, columns = [row for row, _ in found], [column for _, column in found]
+    sides = (
+        ("lower", 0 in rows),
+        ("upper", shape.rows - 1 in rows),
+        ("left", 0 in columns),
+        ("right", shape.columns - 1 in columns),
+    )
+    return " ".join(name for name, touched in sides if touched)
+
+
+class Won(NamedTuple):
+    """The line with which the last stone has won."""
+
+    direction: str
+    points: int
+
+
+def find_win(moment: SceneMoment) -> Won | None:
+    """Return the line of five or more that the last stone completed, if it did."""
+    shape, board = moment.shape, moment.board
+    if not moment.move or any(fives(shape, mask) for mask in moment.before):
+        return None
+    mine = board.of(moment.color)
+    lines = [line for line in long_lines(shape, mine) if line & moment.move]
+    if not lines:
+        return None
+    along = zip(DIRECTIONS, steps(shape), strict=True)
+    name = next(name for name, step in along if fives_along(lines[0], step))
+    return Won(name, lines[0])
+
+
+def is_over(moment: SceneMoment) -> bool:
+    """Return whether somebody has won or the board is full."""
+    shape, board = moment.shape, moment.board
+    return board.stones == shape.full or any(fives(shape, mask) for mask in board)
+
+
+def windows(shape: Grid, direction: int, length: int) -> list[int]:
+    """Return the first points of all windows in one direction, as bits."""
+    up, right = _TURNS[direction]
+    reach = length - 1
+    return [
+        shape.bit((row, column))
+        for row, column in shape.points(shape.full)
+        if (row + up * reach, column + right * reach) in shape
+    ]
+
+
+def line(random: Random, size: int, direction: int, length: int = 5) -> int:
+    """Return a line somewhere on a board, at an edge more often than not."""
+    shape = grid(size)
+    step = steps(shape)[direction]
+    lines = [window(start, step, length) for start in windows(shape, direction, length)]
+    at_edge = [one for one in lines if edge(shape, one)]
+    return random.choice(at_edge if at_edge and random.random() < 0.6 else lines)
+
+
+def complete_line(random: Random, size: int, points: int, color: int, *, end: bool) -> SceneMoment:
+    """Return the moment in which a line was completed, by a stone at an end of it or within."""
+    shape = grid(size)
+    places = shape.points(points)
+    inner = places[1:-1]
+    move = shape.bit(random.choice([places[0], places[-1]] if end or not inner else inner))
+    before = add_stones(StoneBits(), color, points & ~move)
+    before = sprinkle(random, shape, before, points, points.bit_count() + 1)
+    return after("gomoku", size, before, color, move, add_stones(before, color, move))
+
+
+# --- Positions for what no game record had: games played at random, and stones thrown on a board -
 
 
 def board_moment(kind: str, size: int, board: StoneBits = EMPTY, color: int = 0) -> SceneMoment:

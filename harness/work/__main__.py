@@ -101,7 +101,7 @@ def _serve(given: argparse.Namespace) -> int:
 
 def _worker(given: argparse.Namespace) -> unit_worker.UnitWorker:
     if given.confined:
-        from harness.intake import confined_reading
+        from harness.archives import confined_reading
 
         confined_reading.confine()
     return unit_worker.UnitWorker(FileFinder(given.store), given.proven, given.room)

@@ -13,8 +13,8 @@ from _signal import SIGKILL  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
+from harness.archives import reading
 from harness.errors import UsageError
-from harness.intake import reading
 from harness.running import jobs
 from harness.work import canonical_json, own_process, worker_events
 from harness.work.records import WorkUnit

@@ -52,6 +52,7 @@ class UnitCase(NamedTuple):
     beside: tuple[UnitFile, ...] = ()  # what its commands name, by names from its folder
     # Where it lies, and with it what is beside it. Its own bytes may be in a store all the same.
     place: str = ""
+    is_image: bool = False  # of another case file: its tests give no points
 
 
 class Environment(NamedTuple):

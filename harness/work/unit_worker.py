@@ -125,6 +125,7 @@ class UnitWorker:
         if not granted.granted:
             return 0.0
         case = task.unit.cases[index]
+        task.short.begin_file(is_image=case.is_image)
         say(CaseStarted(case.basis))
         if not task.is_ready:
             say(task.bench.nothing(case.basis))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from oracle.color import BLACK, WHITE
 from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
-from oracle.komi import exact, plain_text, result_text
-from oracle.rules import area
+from oracle.komi import as_komi, exact, plain_text, result_text
+from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
 from oracle.vertex import Point
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from oracle.komi import Komi
+    from oracle.komi import AnyKomi, Komi
     from oracle.position import Position
 
 NEUTRAL = 0  # the owner of points that count for nobody
@@ -36,19 +36,21 @@ class Region:
         self.owner = touching[0] if len(touching) == 1 else NEUTRAL
 
 
-def score(position: Position, komi: Komi = 0) -> Decimal:
+def score(position: Position, komi: AnyKomi = 0) -> Decimal:
     """Return Black's points minus White's and the komi, exactly."""
-    return exact().subtract(area.score(position.grid, position.black, position.white), komi)
+    points = go.score(position.grid, position.black, position.white)
+    return exact().subtract(points, as_komi(komi))
 
 
-def answer(position: Position, komi: Komi = 0) -> str:
+def answer(position: Position, komi: AnyKomi = 0) -> str:
     """Return ``B+n``, ``W+n`` or ``0``, as go-scoring.txt, "GTP Command for Scoring" has it."""
-    return result_text(area.score(position.grid, position.black, position.white), komi)
+    points = go.score(position.grid, position.black, position.white)
+    return result_text(points, as_komi(komi))
 
 
 def owners(position: Position) -> dict[Point, int]:
     """Return who counts each point of the board: ``BLACK``, ``WHITE`` or ``NEUTRAL``."""
-    black, white, neutral = area.area(position.grid, position.black, position.white)
+    black, white, neutral = go.area(position.grid, position.black, position.white)
     owned = ((BLACK, black), (WHITE, white), (NEUTRAL, neutral))
     return {point: owner for owner, mask in owned for point in position.grid.points(mask)}
 
@@ -66,9 +68,9 @@ def empty_regions(position: Position) -> list[Region]:
     return found
 
 
-def explain(position: Position, komi: Komi = 0) -> Explanation:
+def explain(position: Position, komi: AnyKomi = 0) -> Explanation:
     """Return the count of both colors and of the regions that count for nobody."""
-    found = empty_regions(position)
+    found, komi = empty_regions(position), as_komi(komi)
     sentences = [_count(position, found, color, komi) for color in (BLACK, WHITE)]
     sentences += _nobodys(found)
     result = answer(position, komi)
@@ -77,7 +79,7 @@ def explain(position: Position, komi: Komi = 0) -> Explanation:
     return Explanation(sentences, marks)
 
 
-def readings(position: Position, komi: Komi = 0) -> dict[str, str]:
+def readings(position: Position, komi: AnyKomi = 0) -> dict[str, str]:
     """Return the one answer that the document and its settlement leave: nothing is open."""
     return {"area": answer(position, komi)}
 

@@ -6,8 +6,8 @@ from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.color import opponent
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.grid import each_bit
-from oracle.rules import policy as rules
-from oracle.rules.lines import almost_open_fours, long_lines, steps, window
+from oracle.rules import gomoku as rules
+from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,19 +126,28 @@ def _threes_blocked(position: Position, stones: int, moves: int) -> Iterator[Rea
         room, common = 0, moves
         for _, empty in threes[three]:
             room, common = room | empty, common & empty
-        who = ("The three ", _points("three", position, three), " becomes an open four ")
-        blocks = ("; ", _points("blocks", position, common), " can block it.")
-        yield Sentence("three", *who, _ways(position, threes[three]), *blocks), three, room
+        first = _point(position, threes[three][0][0])
+        parts = (
+            *(first, " turns the three ", _points("three", position, three)),
+            *(" into an open four ", _ways(position, threes[three]), "; "),
+            *(_points("blocks", position, common), " can block it."),
+        )
+        yield Sentence("three", *parts), three, room
 
 
 def _ways(position: Position, completions: list[tuple[int, int]]) -> Fact:
-    """Return the points that make an open four of a three, each with the four's two ends."""
+    """Return the points that make an open four of a three, each with the four's two ends.
+
+    As text it follows the first of these points, which begins the sentence.
+    """
     pairs = [
         (_point(position, point), _points("ends", position, room & ~point))
         for point, room in completions
     ]
-    words = " or ".join([f"by {point} between {ends}" for point, ends in pairs])
-    return Fact("completions", tuple((point.value, ends.value) for point, ends in pairs), words)
+    (_, ends), *others = pairs
+    words = [f"between {ends}", *(f"{point} into one between {ends}" for point, ends in others)]
+    values = tuple((point.value, ends.value) for point, ends in pairs)
+    return Fact("completions", values, ", and ".join(words))
 
 
 def _anything(position: Position, stones: int, moves: int) -> Iterator[Reason]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.explanation import Explanation, Sentence, a_color, number, points
 from oracle.grid import each_bit
-from oracle.rules.lines import fives, long_lines
+from oracle.rules.gomoku import fives, long_lines
 from oracle.vertex import Point, vertex
 
 TYPE_CHECKING = False

@@ -15,7 +15,7 @@ from oracle.explanation import (
     number,
     points,
 )
-from oracle.rules import eyes as rules
+from oracle.rules import go as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
 from oracle.sentences import listing
 from oracle.vertex import SENSEI_LETTERS, Point

@@ -18,7 +18,7 @@ from oracle.explanation import (
     numbers,
     points,
 )
-from oracle.rules import area, capture
+from oracle.rules import go
 from oracle.rules.flood import flood, neighbours, regions
 from oracle.vertex import Point
 
@@ -42,16 +42,16 @@ def is_captured(position: Position, point: Point) -> bool:
     bit = _bit(position, point)
     shape, (black, white) = position.grid, (position.black, position.white)
     if bit & position.empty:
-        _, _, neutral = area.area(shape, black, white)
+        _, _, neutral = go.area(shape, black, white)
         return not bit & neutral
-    dead_black, dead_white = capture.find_captured_of_both(shape, black, white)
+    dead_black, dead_white = go.find_captured_of_both(shape, black, white)
     return bool(bit & (dead_black | dead_white))
 
 
 def prisoners_and_territory(position: Position, color: int) -> tuple[int, int]:
     """Return the masks of the opponent's stones to be taken off and of the territory after it."""
     mine, theirs = position.stones(color), position.stones(opponent(color))
-    return area.prisoners_and_territory(position.grid, mine, theirs)
+    return go.prisoners_and_territory(position.grid, mine, theirs)
 
 
 def score(position: Position, color: int) -> int:
@@ -72,7 +72,7 @@ def is_legal(position: Position, point: Point, color: int) -> bool:
     """
     bit = _bit(position, point)
     mine, theirs = position.stones(color), position.stones(opponent(color))
-    return capture.is_legal(position.grid, mine, theirs, bit)
+    return go.is_legal(position.grid, mine, theirs, bit)
 
 
 def explain_captured(position: Position, point: Point) -> Explanation:
@@ -100,8 +100,8 @@ def explain_legal(position: Position, point: Point, color: int) -> Explanation:
         return Explanation([Sentence("occupied", *parts)])
     shape, mine = position.grid, position.stones(color)
     theirs = position.stones(opponent(color))
-    dead = capture.find_taken(shape, mine, theirs, bit)
-    free = capture.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
+    dead = go.find_taken(shape, mine, theirs, bit)
+    free = go.liberties(shape, flood(shape, bit, mine), mine | theirs | bit)
     who = ("A ", a_color("color", color), " stone at ", a_point("point", point), " ")
     sentence = Sentence("move", *who, *_effect(position, free, dead, color))
     return Explanation([sentence], _marks(position, {LIBERTY: free, TAKEN: dead, SUBJECT: bit}))
@@ -133,7 +133,7 @@ def _bit(position: Position, point: Point) -> int:
 def _explain_chain(position: Position, point: Point) -> Explanation:
     shape, color = position.grid, position.color_at(point)
     chain = flood(shape, shape.bit(point), position.stones(color))
-    free = capture.liberties(shape, chain, position.black | position.white)
+    free = go.liberties(shape, chain, position.black | position.white)
     where, size = a_point("point", point), number("stones", chain.bit_count(), "stone")
     who = ("The ", a_color("color", color), " chain at ", where, " (", size, ")")
     end = ": not captured." if free else ": captured."

@@ -1,19 +1,8 @@
-"""Board diagrams as ``sgfmill.ascii_boards.render_board`` prints them.
-
-::
-
-    2  .  #
-    1  o  .
-       A  B
-
-Read here rather than with ``interpret_diagram``, which guesses what an ill-formed diagram may
-mean, and plays the stones one by one, so that some may be captured on the way.
-"""
+"""Boards as rows of text: ASCII diagrams, and digits."""
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import block, decode, quote
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, quote
 from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
 from oracle.grid import MAX_SIZE
@@ -21,7 +10,7 @@ from oracle.position import Position
 from oracle.vertex import GTP_LETTERS
 
 _COLORS = {".": EMPTY, "#": BLACK, "o": WHITE}
-_ROW = "a row's number and then a '.', '#' or 'o' for each point, with blanks between them"
+_DIAGRAM_ROW = "a row's number and then a '.', '#' or 'o' for each point, with blanks between them"
 
 
 def read_diagram(
@@ -36,7 +25,7 @@ def read_diagram(
 
 def parse_diagram(text: str, file: str | None = None) -> Position:
     """Return the position of a diagram; see :func:`read_diagram`."""
-    *rows, (last, letters) = block(text, file, _ROW)
+    *rows, (last, letters) = block(text, file, _DIAGRAM_ROW)
     columns = len(letters.split())
     if not rows or "".join(letters.split()) != GTP_LETTERS[:columns]:
         found = f"found {quote(letters.strip())} as the last line; expected the columns' letters"
@@ -45,13 +34,13 @@ def parse_diagram(text: str, file: str | None = None) -> Position:
         raise FormatError(f"found {len(rows)} rows; expected at most {MAX_SIZE}", file, last)
     return Position.from_rows(
         [
-            _row(line, len(rows) - top, columns, file, number)
+            _diagram_row(line, len(rows) - top, columns, file, number)
             for top, (number, line) in enumerate(rows)
         ]
     )
 
 
-def _row(line: str, label: int, columns: int, file: str | None, number: int) -> list[int]:
+def _diagram_row(line: str, label: int, columns: int, file: str | None, number: int) -> list[int]:
     """Return the colors of the row that bears the number ``label``."""
     name, *points = line.split()
     if name != str(label):
@@ -76,3 +65,53 @@ def format_diagram(position: Position) -> str:
     ]
     letters = "  ".join(GTP_LETTERS[: shape.columns])
     return "\n".join([*lines, " " * (width + 2) + letters])
+
+
+# --- Text boards of 0, 1 and 2, the top row first ------------------------------------------------
+# Source: java-go.txt, "Specific Requirements": "with a 0 indicating an empty space, a 1 indicating
+# a black stone and a 2 indicating a white stone", and "Sample game board file".
+
+
+_DIGITS_ROW = "a row of 0, 1 and 2 with blanks between them"
+
+
+def read_digits(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
+    """Read a text board, any rectangle up to 25 by 25.
+
+    Raises :class:`FormatError` with file and line, what was found there and what was expected.
+    """
+    return Snapshot(parse_digits(decode(data), file), "text", game="java-go")
+
+
+def parse_digits(text: str, file: str | None = None) -> Position:
+    """Return the position of a text board; see :func:`read_digits`."""
+    lines = block(text, file, _DIGITS_ROW)
+    if len(lines) > MAX_SIZE:
+        found = f"found {len(lines)} rows; expected at most {MAX_SIZE}"
+        raise FormatError(found, file, lines[MAX_SIZE][0])
+    first = len(lines[0][1].split())
+    return Position.from_rows([_digits_row(line, first, file, number) for number, line in lines])
+
+
+def _digits_row(line: str, columns: int, file: str | None, number: int) -> list[int]:
+    """Return one row; ``columns``: the number in the first row."""
+    fields = line.split()
+    for place, field in enumerate(fields, start=1):
+        if field not in ("0", "1", "2"):
+            found = f"found {quote(field)} as number {place} of the row; expected 0, 1 or 2"
+            raise FormatError(found, file, number)
+    if len(fields) > MAX_SIZE:
+        found = f"found a row of {len(fields)} points; expected at most {MAX_SIZE}"
+        raise FormatError(found, file, number)
+    if len(fields) != columns:
+        found = f"found a row of {len(fields)} points; expected {columns}, as in the first row"
+        raise FormatError(found, file, number)
+    return [int(field) for field in fields]
+
+
+def format_digits(position: Position) -> str:
+    """Return a position as a text board, each line with its newline; inverse of reading."""
+    rows = position.to_rows()
+    return "".join(" ".join(str(color) for color in row) + "\n" for row in rows)

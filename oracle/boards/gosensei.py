@@ -5,8 +5,7 @@ Columns are A to I, with the I, and the board is always 9 by 9.
 
 from __future__ import annotations
 
-from oracle.boards.board_lines import decode, lines_of, quote
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote
 from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.errors import FormatError, FormatErrors
 from oracle.grid import grid

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oracle.answers import java_go
-from oracle.commands.ask import Answer, question, run
-from oracle.commands.position_options import points
+from oracle.commands.ask import Answer, points, question, run
 from oracle.explanation import Explanation, Sentence, number
 from oracle.vertex import vertex
 

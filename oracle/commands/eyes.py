@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from oracle.answers import gosensei
 from oracle.color import BLACK
-from oracle.commands.ask import Answer, question, run
-from oracle.commands.position_options import add_color
+from oracle.commands.ask import Answer, add_color, question, run
 from oracle.errors import OracleError
 from oracle.vertex import SENSEI_LETTERS
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from oracle.answers import gomoku_rules, java_go
 from oracle.color import NAMES
-from oracle.commands.ask import Answer, question, run
-from oracle.commands.position_options import add_color, add_rules, color_to_play, points
+from oracle.commands.ask import Answer, add_color, add_rules, color_to_play, points, question, run
 from oracle.explanation import Explanation, Sentence, a_color, a_point, number
 from oracle.explanation import points as listed
 from oracle.vertex import vertex

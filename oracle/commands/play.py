@@ -6,9 +6,8 @@ import io
 import sys
 
 from oracle.color import BLACK, NAMES
-from oracle.commands import position_options as shared
-from oracle.commands.ask import can_draw_unicode, print_notes, print_text
-from oracle.commands.position_options import OptionParser
+from oracle.commands import ask as shared
+from oracle.commands.ask import OptionParser, can_draw_unicode, print_notes, print_text
 from oracle.errors import OracleError
 from oracle.grid import grid
 from oracle.play import GameTable, converse

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oracle.answers import gomoku_policy
-from oracle.commands.ask import Answer, question, run
-from oracle.commands.position_options import add_color, color_to_play
+from oracle.commands.ask import Answer, add_color, color_to_play, question, run
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from oracle.answers import go_scoring, java_go
 from oracle.color import BLACK, NAMES, WHITE
-from oracle.commands.ask import Answer, question, run
-from oracle.commands.position_options import komi
+from oracle.commands.ask import Answer, komi, question, run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from oracle.boards.board_lines import read_bytes
-from oracle.boards.diagram import format_diagram
-from oracle.boards.digits import format_digits
+from oracle.boards.diagram import format_diagram, format_digits
 from oracle.boards.drawing import format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
+from oracle.boards.snapshot import read_bytes
 from oracle.color import BLACK, NAMES
 from oracle.commands import ask
-from oracle.commands.position_options import add_rules, read
+from oracle.commands.ask import add_rules, read
 from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text

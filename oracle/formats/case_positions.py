@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from oracle.boards.board_lines import Lines, decode, lines_of, quote
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote
 from oracle.errors import FormatError
 from oracle.natures import BOARD, SIZE, STANDARD
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
+from os import fspath
 
-from oracle.boards.board_lines import decode, lines_of, quote, read_bytes
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
 from oracle.errors import FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from os import PathLike
 
     Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
@@ -30,7 +31,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
 # The function that reads each; only the one that is needed is imported.
 _READERS = {
     "sgf": ("oracle.sgf", "read_sgf"),
-    "text": ("oracle.boards.digits", "read_digits"),
+    "text": ("oracle.boards.diagram", "read_digits"),
     "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
     "picture": ("oracle.boards.gosensei", "read_picture"),
     "diagram": ("oracle.boards.diagram", "read_diagram"),
@@ -47,32 +48,45 @@ _FIRST_LINES = (
     ("gosensei", re.compile(r"[bw]\s+[a-i]\s+[1-9]\s*$", re.IGNORECASE)),
     ("gtp", re.compile(r"#|(\d+\s+)?(boardsize|clear_board|komi|play|loadsgf|name|version)\b")),
 )
-_ROW = re.compile(r"(#\s*)?[.XOBW](\s+[.XOBW])*\s*$|#\s*$", re.IGNORECASE)
+# Of a drawing: a row, or the letters of the columns, or the sign of a comment alone.
+_ROW = re.compile(
+    r"(#\s*)?((\d+\s+)?\(?[.XOBW●○┌](\W+[.XOBW●○┬┐]\)?)*(\s+\d+)?|A(\s+[A-Z])*)\s*$|#\s*$",
+    re.IGNORECASE,
+)
 _GAME_RECORD = re.compile(r"\(\s*;")
 
 
 def read_position(
-    path: str,
+    path: str | PathLike[str],
     kind: str | None = None,
     choice: SnapshotChoice | None = None,
 ) -> Snapshot:
-    """Read a position from a file of any format (``-`` is standard input).
+    """Read a position from a file of any format (``-`` is standard input), or from a text.
+
+    >>> read_position('''
+    ... . X O
+    ... X . .
+    ... ''').position
+    <Position .BW/B..>
 
     Args:
-        path: the file.
+        path: the file; or, if there is a line break in it, the text itself.
         kind: one of :data:`FORMATS`; None to tell it by the file's content.
         choice: which moment of the file is meant.
 
     Raises :class:`FormatError`: the file cannot be opened, has no known format, is faulty, or has
     no such moment.
     """
-    data = read_bytes(path)
-    name = kind or detect(data, path)
+    place = path if isinstance(path, str) else fspath(path)
+    is_text = "\n" in place
+    data = place.encode() if is_text else read_bytes(place)
+    file = None if is_text else place
+    name = kind or detect(data, file or "")
     choice = choice or SnapshotChoice()
-    _refuse_unheeded(name, choice, path)
+    _refuse_unheeded(name, choice, file)
     module, function = _READERS[name]
     reader: Reader = getattr(import_module(module), function)
-    return reader(data, path, choice)
+    return reader(data, file, choice)
 
 
 def detect(data: bytes, path: str = "") -> str:
@@ -95,7 +109,8 @@ def detect(data: bytes, path: str = "") -> str:
     if _GAME_RECORD.search(text):
         return "sgf"
     known = (
-        "a game record (SGF), a board (0 1 2, . X O, gosensei, picture or diagram) or a .gtp file"
+        "a game record (SGF), a board (rows such as '0 1 2' or '. X O', gosensei, picture or"
+        " diagram) or a .gtp file"
     )
     raise FormatError(f"found {quote(first)}; expected {known}", path or None, number)
 
@@ -106,7 +121,7 @@ def _is_drawing(text: str) -> bool:
     return is_drawing(text)
 
 
-def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str) -> None:
+def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str | None) -> None:
     """Raise :class:`FormatError` for a choice that this format cannot heed."""
     default = SnapshotChoice()
     for attribute in SnapshotChoice.__slots__:

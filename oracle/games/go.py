@@ -10,8 +10,8 @@ from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import find_captured, find_taken, is_legal, legal_among
 from oracle.rules.flood import flood, neighbours
+from oracle.rules.go import find_captured, find_taken, is_legal, legal_among
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from oracle.color import BLACK, EMPTY, NAMES, opponent
 from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
 from oracle.position import Position
-from oracle.rules.lines import fives
+from oracle.rules.gomoku import fives
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,8 +1,4 @@
-"""The commands that every game has: administration, the board, and loading a game record.
-
-A command's docstring begins with its arguments; ``gtp-oracle gtp --help`` prints its first line.
-Sections are those of GTP version 2.
-"""
+"""The commands that every game has: administration, the board, loading files, and reasons."""
 
 from __future__ import annotations
 
@@ -10,16 +6,24 @@ import time
 
 import oracle
 from oracle.color import NAMES
-from oracle.errors import GtpError, IllegalMove
+from oracle.errors import FormatError, GtpError, IllegalMove
 from oracle.grid import grid
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
+from oracle.gtp.protocol import is_number
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from oracle.boards.snapshot import Snapshot, SnapshotChoice
     from oracle.gtp.protocol import Table
     from oracle.gtp.session import Session
     from oracle.vertex import Point
+
+    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
+    from oracle.position import Position
 
 
 # --- administration, section 6.3.1 -------------------------------------------------------------
@@ -42,7 +46,7 @@ def version(session: Session, words: list[str]) -> str:
 
 def known_command(session: Session, words: list[str]) -> str:
     """COMMAND: whether there is such a command, true or false."""
-    return "true" if gtp_arguments.word(words, 0) in session.commands else "false"
+    return "true" if protocol.word(words, 0) in session.commands else "false"
 
 
 def list_commands(session: Session, words: list[str]) -> str:
@@ -66,7 +70,7 @@ def cputime(session: Session, words: list[str]) -> str:
 
 def boardsize(session: Session, words: list[str]) -> str:
     """SIZE: set the size of the board, and empty it."""
-    size = gtp_arguments.integer(words, 0)
+    size = protocol.integer(words, 0)
     if size not in session.sizes:
         raise GtpError("unacceptable size")
     session.clear(grid(size))
@@ -81,7 +85,7 @@ def clear_board(session: Session, words: list[str]) -> str:
 
 def play(session: Session, words: list[str]) -> str:
     """COLOR VERTEX: play a stone, or pass."""
-    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
+    color, point = protocol.color(words, 0), protocol.move(words, 1)
     try:
         session.game.play(color, point)
     except IllegalMove:
@@ -111,14 +115,14 @@ def setup(session: Session, words: list[str]) -> str:
     position = session.game.position
     for index in range(0, len(words), 2):
         point = on_board(session, words, index + 1)
-        position = position.place(point, gtp_arguments.color(words, index))
+        position = position.place(point, protocol.color(words, index))
     session.game = session.new_game(position, session.game.to_play)
     return ""
 
 
 def setup_player(session: Session, words: list[str]) -> str:
     """COLOR: say whose turn it is (as in GoGui)."""
-    session.game = session.new_game(session.game.position, gtp_arguments.color(words, 0))
+    session.game = session.new_game(session.game.position, protocol.color(words, 0))
     return ""
 
 
@@ -134,7 +138,7 @@ def showboard(session: Session, words: list[str]) -> str:
 
 def on_board(session: Session, words: list[str], index: int) -> Point:
     """Return the point of a vertex argument that must lie on the board in play."""
-    point = gtp_arguments.point(words, index)
+    point = protocol.point(words, index)
     shape = session.game.position.grid
     if point not in shape:
         size = f"{shape.columns} columns and {shape.rows} rows"
@@ -159,3 +163,103 @@ COMMANDS: Table = {
     "gogui-setup": setup,
     "gogui-setup_player": setup_player,
 }
+
+
+# --- Load a position from a file: ``loadsgf`` and what other such commands need ------------------
+
+
+def loadsgf(session: Session, words: list[str]) -> str:
+    """FILE [MOVE]: load a game record, up to before a move (without KM: komi 0).
+
+    Source: GTP version 2, section 6.3.4 *loadsgf*. A name with blanks may stand in quotes. What is
+    read and what refused: :mod:`oracle.sgf.load`; of a strict engine: :mod:`oracle.sgf.replay`.
+    The session's ``warn`` is told what is not as it should be.
+    """
+    move = None
+    if len(words) > 1 and is_number(words[-1]):
+        move = max(protocol.integer(words, len(words) - 1) - 1, 0)
+        words = words[:-1]
+    load(session, words, lambda path: _record(session, path, move))
+    return ""
+
+
+def _record(session: Session, path: str, move: int | None) -> Snapshot:
+    """Return the moment of a game record: as engines read it, or to the letter if strict."""
+    from oracle.boards.snapshot import SnapshotChoice, read_bytes
+
+    if session.strict:
+        from oracle.sgf import read_sgf as read
+    else:
+        from oracle.sgf.load import load_sgf as read
+    snapshot = read(
+        read_bytes(path, session.folder), path, SnapshotChoice(move=move, game=session.record)
+    )
+    if session.record is None and snapshot.game == "gomoku":
+        raise FormatError("it is a game of Gomoku, GM[4]")
+    return snapshot
+
+
+def load_board(session: Session, words: list[str], read: Reader) -> None:
+    """Load the position in a file, by the reader of its format."""
+    from oracle.boards.snapshot import read_bytes
+
+    load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
+
+
+def load(session: Session, words: list[str], read: Callable[[str], Snapshot]) -> None:
+    """Load what a file has; raises :class:`GtpError` and keeps the game if it can't."""
+    try:
+        snapshot = read(path := filename(words))
+        session.resume(snapshot)
+    except (FormatError, IllegalMove) as error:
+        raise GtpError(f"cannot load file: {'; '.join(str(error).splitlines())}") from None
+    for note in snapshot.notes:
+        session.warn(f"{path}: {note}")
+
+
+def filename(words: list[str]) -> str:
+    """Return the name of a file from a command's arguments: it may have blanks."""
+    name = " ".join(words)
+    if len(name) > 1 and name[0] == name[-1] == '"':
+        name = name[1:-1]
+    if not name:
+        raise GtpError(protocol.SYNTAX)
+    return f"./{name}" if name == "-" else name  # "-" would be the commands' own input
+
+
+LOADING_COMMANDS: Table = {"loadsgf": loadsgf}
+
+
+# --- Asking an engine why: the reason of an answer, and whether the document settles it ----------
+# A game's session lists its questions: for the command that answers, a function of the session and
+# the command's arguments that gives what the answer depends on (the position and perhaps more), a
+# function of that that explains the answer, one that gives it under every reading that the
+# document leaves open, and a function that writes an answer as the command does.
+
+
+def explain(session: Session, words: list[str]) -> str:
+    """COMMAND ...: why it answers as it does, as graphics for GoGui.
+
+    The marks of the explanation become a ``LABEL`` line, its sentences a ``TEXT`` line.
+    """
+    found = session.explain(words)
+    labels = [f"{vertex(point)} {mark}" for point, mark in sorted(found.labels)]
+    text = f"TEXT {found.text}"
+    return f"LABEL {' '.join(labels)}\n{text}" if labels else text
+
+
+def readings(session: Session, words: list[str]) -> str:
+    """COMMAND ...: settled or underspecified; its answers."""
+    found = session.readings(words)
+    verdict = "underspecified" if found.is_open else "settled"
+    left_open = [found.left_open] if found.left_open else []
+    answers = [f"{name}: {answer}" for name, answer in found.answers]
+    return "\n".join([verdict, *left_open, *answers])
+
+
+def position(session: Session, words: list[str]) -> tuple[Position]:
+    """Return the subject of a question about the position alone."""
+    return (session.game.position,)
+
+
+QUESTION_COMMANDS: Table = {"oracle-explain": explain, "oracle-readings": readings}

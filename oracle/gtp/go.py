@@ -1,35 +1,165 @@
-"""``--game go``: the go-scoring assignment, and a referee for any game of Go."""
+"""GNU Go's commands about stones and their liberties: replies and errors are GNU Go's.
+
+Lists begin with the uppermost row, and each row at its left.
+
+Source: GNU Go 3.8, by what it answers; https://www.gnu.org/software/gnugo/gnugo_19.html
+"""
 
 from __future__ import annotations
 
 from oracle.answers import go_scoring
-from oracle.color import opponent
+from oracle.color import WHITE, color_of, opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
-from oracle.gtp import (
-    common,
-    gnugo_commands,
-    gtp_arguments,
-    handicap_commands,
-    loading,
-    questions,
-)
+from oracle.gtp import common, protocol
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 from oracle.komi import plain_text
+from oracle.rules.flood import flood, neighbours
+from oracle.rules.go import fixed_points, most_fixed
 from oracle.vertex import vertex
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from random import Random
+    from typing import Any
 
     from oracle.boards.snapshot import Snapshot
     from oracle.grid import Grid
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Questions
+    from oracle.gtp.session import Questions, Session
     from oracle.komi import Komi
     from oracle.position import Position
     from oracle.vertex import Point
+
+
+def list_stones(session: Session, words: list[str]) -> str:
+    """COLOR: the points of its stones (as in GNU Go)."""
+    color = color_of(words[0]) if words else None
+    if color is None:
+        raise GtpError("invalid color")
+    position = session.game.position
+    return _list(position, position.stones(color))
+
+
+def query_boardsize(session: Session, words: list[str]) -> str:
+    """: the size of the board (as in GNU Go)."""
+    return str(session.game.position.grid.rows)
+
+
+def query_orientation(session: Session, words: list[str]) -> str:
+    """: how the board is turned (as in GNU Go): 0, not at all."""
+    return "0"
+
+
+def get_handicap(session: Any, words: list[str]) -> str:
+    """: how many handicap stones were placed (as in GNU Go)."""
+    return str(session.handicap)
+
+
+def countlib(session: Session, words: list[str]) -> str:
+    """VERTEX: how many liberties the chain there has (as in GNU Go)."""
+    return str(_liberties(session, words).bit_count())
+
+
+def findlib(session: Session, words: list[str]) -> str:
+    """VERTEX: the liberties of the chain there (as in GNU Go)."""
+    return _list(session.game.position, _liberties(session, words))
+
+
+def _liberties(session: Session, words: list[str]) -> int:
+    position: Position = session.game.position
+    try:
+        point = protocol.move(words, 0)
+    except GtpError:
+        point = None
+    if point is None or point not in position.grid:
+        raise GtpError("invalid coordinate")
+    color = position.color_at(point)
+    if not color:
+        raise GtpError("vertex must not be empty")
+    chain = flood(position.grid, position.grid.bit(point), position.stones(color))
+    return neighbours(position.grid, chain) & position.empty
+
+
+def _list(position: Position, mask: int) -> str:
+    points = sorted(position.grid.points(mask), key=lambda point: (-point[0], point[1]))
+    return " ".join(map(vertex, points))
+
+
+GNUGO_COMMANDS: Table = {
+    "list_stones": list_stones,
+    "query_boardsize": query_boardsize,
+    "query_orientation": query_orientation,
+    "countlib": countlib,
+    "findlib": findlib,
+    "get_handicap": get_handicap,
+}
+
+
+# --- Handicap stones: the three commands that place them -----------------------------------------
+# Source: GTP version 2, sections 4.1.2 and 6.3.2.
+
+
+def fixed_handicap(session: Session, words: list[str]) -> str:
+    """STONES: place the standard handicap of so many stones."""
+    stones, size = protocol.integer(words, 0), _size(session)
+    if not 2 <= stones <= most_fixed(size):
+        raise GtpError("invalid number of stones")
+    return _place(session, fixed_points(size, stones))
+
+
+def place_free_handicap(session: Session, words: list[str]) -> str:
+    """STONES: place a handicap of the engine's choice.
+
+    Section 4.1.2 allows to place fewer stones than asked for. Where the standard has no points
+    for so many, this engine takes the largest handicap that it has, or else the two lowest points.
+    """
+    stones, size = protocol.integer(words, 0), _size(session)
+    if not 2 <= stones < size * size:
+        raise GtpError("invalid number of stones")
+    most = most_fixed(size)
+    if most:
+        return _place(session, fixed_points(size, min(stones, most)))
+    return _place(session, session.game.position.grid.points(session.game.position.empty)[:2])
+
+
+def set_free_handicap(session: Session, words: list[str]) -> str:
+    """VERTEX ...: place the handicap that somebody else has chosen."""
+    position = session.game.position
+    points = [protocol.move(words, index) for index in range(len(words))]
+    placed = [point for point in points if point is not None and point in position.grid]
+    if len(set(placed)) != len(points) or not 2 <= len(points) < position.grid.full.bit_count():
+        raise GtpError("bad vertex list")
+    _place(session, placed)
+    return ""
+
+
+def _place(session: Any, points: list[Point]) -> str:
+    """Put black stones on an empty board; they are not moves, so undo leaves them."""
+    position = session.game.position
+    if position.empty != position.grid.full:
+        raise GtpError("board not empty")
+    stones = position.with_stones(1, position.grid.mask(points))
+    session.game = session.new_game(stones, WHITE)
+    session.handicap = len(points)
+    return " ".join(vertex(point) for point in points)
+
+
+def _size(session: Session) -> int:
+    rows: int = session.game.position.grid.rows
+    return rows
+
+
+HANDICAP_COMMANDS: Table = {
+    "fixed_handicap": fixed_handicap,
+    "place_free_handicap": place_free_handicap,
+    "set_free_handicap": set_free_handicap,
+}
+
+
+# --- ``--game go``: the go-scoring assignment, and a referee for any game of Go ------------------
 
 
 class GoSession(Session):
@@ -70,7 +200,7 @@ class GoSession(Session):
 
 def komi(session: GoSession, words: list[str]) -> str:
     """KOMI: set the komi; every digit counts."""
-    session.komi = gtp_arguments.komi(words, 0)
+    session.komi = protocol.komi(words, 0)
     return ""
 
 
@@ -86,9 +216,9 @@ def score(session: GoSession, words: list[str]) -> str:
 
 def final_status_list(session: GoSession, words: list[str]) -> str:
     """STATUS: the stones alive, dead or in seki; all count as alive."""
-    status = gtp_arguments.word(words, 0)
+    status = protocol.word(words, 0)
     if status not in ("alive", "dead", "seki"):
-        raise GtpError(gtp_arguments.SYNTAX)
+        raise GtpError(protocol.SYNTAX)
     position = session.game.position
     if status != "alive":
         return ""
@@ -100,24 +230,24 @@ def final_status_list(session: GoSession, words: list[str]) -> str:
 
 def is_legal(session: GoSession, words: list[str]) -> str:
     """COLOR VERTEX: 1 when the move is legal now, else 0 (as in GNU Go)."""
-    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
+    color, point = protocol.color(words, 0), protocol.move(words, 1)
     return "1" if point is None or session.game.is_legal(color, point) else "0"
 
 
 def all_legal(session: GoSession, words: list[str]) -> str:
     """COLOR: the points where a stone is legal now (as in GNU Go)."""
     game = session.game
-    return list_vertices(game.position, game.legal_moves(gtp_arguments.color(words, 0)))
+    return list_vertices(game.position, game.legal_moves(protocol.color(words, 0)))
 
 
 def captures(session: GoSession, words: list[str]) -> str:
     """COLOR: how many stones it has captured (as in GNU Go)."""
-    return str(session.game.prisoners(gtp_arguments.color(words, 0)))
+    return str(session.game.prisoners(protocol.color(words, 0)))
 
 
 def genmove(session: GoSession, words: list[str]) -> str:
     """COLOR: play a random move that fills no eye of its own."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     point = random_move(session.game, color, session.random)
     session.game.play(color, point)
     return vertex(point) if point else "pass"
@@ -125,14 +255,14 @@ def genmove(session: GoSession, words: list[str]) -> str:
 
 def reg_genmove(session: GoSession, words: list[str]) -> str:
     """COLOR: choose such a move without playing it."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     point = random_move(session.game, color, session.new_random())
     return vertex(point) if point else "pass"
 
 
 def random_move(game: GoGame, color: int, random: Random) -> Point | None:
     """Return a random legal point that is not an eye of the color, None when there is none."""
-    from oracle.rules.eyes import eyes
+    from oracle.rules.go import eyes
 
     shape = game.position.grid
     mine = game.position.stones(color)
@@ -147,15 +277,15 @@ def random_move(game: GoGame, color: int, random: Random) -> Point | None:
 def time_settings(session: GoSession, words: list[str]) -> str:
     """MAIN BYO_YOMI STONES: accepted; this engine does not think."""
     for index in range(3):
-        gtp_arguments.integer(words, index)
+        protocol.integer(words, index)
     return ""
 
 
 def time_left(session: GoSession, words: list[str]) -> str:
     """COLOR TIME STONES: accepted; this engine does not think."""
-    gtp_arguments.color(words, 0)
+    protocol.color(words, 0)
     for index in (1, 2):
-        gtp_arguments.integer(words, index)
+        protocol.integer(words, index)
     return ""
 
 
@@ -195,10 +325,10 @@ QUESTIONS: Questions = {"score": _SCORE, "final_score": _SCORE}
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **loading.COMMANDS,
-    **questions.COMMANDS,
-    **handicap_commands.COMMANDS,
-    **gnugo_commands.COMMANDS,
+    **common.LOADING_COMMANDS,
+    **common.QUESTION_COMMANDS,
+    **HANDICAP_COMMANDS,
+    **GNUGO_COMMANDS,
     "komi": komi,
     "get_komi": get_komi,
     "score": score,

@@ -6,7 +6,7 @@ from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.color import NAMES, color_of, opponent
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
-from oracle.gtp import common, gtp_arguments, loading, questions
+from oracle.gtp import common, protocol
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 from oracle.vertex import GTP_LETTERS, parse_vertex, vertex
@@ -160,7 +160,7 @@ def play(session: GomokuSession, words: list[str]) -> str:
     gogui-regress fails every reply that begins with ``?``, so the errors that are tested must not.
     The first of the three reasons that holds is given, with the argument that it is about.
     """
-    color_text, point_text = gtp_arguments.word(words, 0), gtp_arguments.word(words, 1)
+    color_text, point_text = protocol.word(words, 0), protocol.word(words, 1)
     color = color_of(color_text)
     if color is None:
         return f'illegal move: "{color_text}" wrong color'
@@ -176,7 +176,7 @@ def play(session: GomokuSession, words: list[str]) -> str:
 
 def genmove(session: GomokuSession, words: list[str]) -> str:
     """COLOR: play a move, or resign, or pass on a full board."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     answer = choice(session, color)
     if isinstance(answer, str):
         session.refused_to_move = True
@@ -187,7 +187,7 @@ def genmove(session: GomokuSession, words: list[str]) -> str:
 
 def reg_genmove(session: GomokuSession, words: list[str]) -> str:
     """COLOR: choose a move without playing it."""
-    answer = choice(session, gtp_arguments.color(words, 0), fresh=True)
+    answer = choice(session, protocol.color(words, 0), fresh=True)
     return answer if isinstance(answer, str) else vertex(answer)
 
 
@@ -252,7 +252,7 @@ def final_result(session: GomokuSession, words: list[str]) -> str:
 
 def policy(session: GomokuSession, words: list[str]) -> str:
     """TYPE: set the playout policy, random or rule_based."""
-    name = gtp_arguments.word(words, 0)
+    name = protocol.word(words, 0)
     if name not in POLICIES:
         raise GtpError(f"the policy is {' or '.join(POLICIES)}, not {name!r}")
     session.policy = name
@@ -294,13 +294,13 @@ def policy_subject(session: GomokuSession, words: list[str]) -> tuple[Position, 
 
 QUESTIONS: Questions = {
     "gogui-rules_final_result": (
-        questions.position,
+        common.position,
         gomoku_rules.explain_result,
         gomoku_rules.readings_result,
         str,
     ),
     "gogui-rules_legal_moves": (
-        questions.position,
+        common.position,
         gomoku_rules.explain_legal_moves,
         gomoku_rules.readings_legal_moves,
         moves_text,
@@ -315,8 +315,8 @@ QUESTIONS: Questions = {
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **loading.COMMANDS,
-    **questions.COMMANDS,
+    **common.LOADING_COMMANDS,
+    **common.QUESTION_COMMANDS,
     "play": play,
     "genmove": genmove,
     "reg_genmove": reg_genmove,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from oracle.answers import gosensei as answers
 from oracle.errors import FormatError
 from oracle.games.go import GoGame
-from oracle.gtp import common, loading, questions
+from oracle.gtp import common
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
 
@@ -39,17 +39,17 @@ def load_board(session: Session, words: list[str]) -> str:
     """FILE: load a go board configuration file."""
     from oracle.boards.gosensei import read_gosensei
 
-    loading.load_board(session, words, read_gosensei)
+    common.load_board(session, words, read_gosensei)
     return ""
 
 
 def is_valid(session: Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
-    from oracle.boards.board_lines import read_bytes
     from oracle.boards.gosensei import read_gosensei
+    from oracle.boards.snapshot import read_bytes
 
     try:
-        path = loading.filename(words)
+        path = common.filename(words)
         read_gosensei(read_bytes(path, session.folder), path)
     except FormatError:
         return "false"
@@ -87,7 +87,7 @@ def analyze_commands(session: GosenseiSession, words: list[str]) -> str:
     )
 
 
-_BOARD = questions.position
+_BOARD = common.position
 QUESTIONS: Questions = {
     "eyes": (_BOARD, answers.explain_eyes, answers.readings_eyes, answers.eyes_sentence),
     "twoeyes": (
@@ -106,8 +106,8 @@ QUESTIONS: Questions = {
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **loading.COMMANDS,
-    **questions.COMMANDS,
+    **common.LOADING_COMMANDS,
+    **common.QUESTION_COMMANDS,
     "load_board": load_board,
     "is_valid": is_valid,
     "eyes": eyes,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from oracle.answers import java_go as answers
 from oracle.errors import GtpError
 from oracle.games.go import BLACK_FIRST, GoGame
-from oracle.gtp import common, gtp_arguments, loading, questions
+from oracle.gtp import common, protocol
 from oracle.gtp.go import captures, genmove
 from oracle.gtp.protocol import Engine
 from oracle.gtp.session import Session
@@ -54,7 +54,7 @@ class JavaGoSession(Session):
 
 def is_captured(session: JavaGoSession, words: list[str]) -> str:
     """VERTEX: whether the point is captured: true or false."""
-    return gtp_arguments.boolean(answers.is_captured(*point_subject(session, words)))
+    return protocol.boolean(answers.is_captured(*point_subject(session, words)))
 
 
 def score(session: JavaGoSession, words: list[str]) -> str:
@@ -64,25 +64,25 @@ def score(session: JavaGoSession, words: list[str]) -> str:
 
 def is_legal(session: JavaGoSession, words: list[str]) -> str:
     """COLOR VERTEX: whether a stone is legal on this board: true or false."""
-    return gtp_arguments.boolean(answers.is_legal(*move_subject(session, words)))
+    return protocol.boolean(answers.is_legal(*move_subject(session, words)))
 
 
 def can_play(session: JavaGoSession, words: list[str]) -> str:
     """COLOR VERTEX: the same in the game, which knows ko."""
     _, point, color = move_subject(session, words)
-    return gtp_arguments.boolean(session.game.is_legal(color, point))
+    return protocol.boolean(session.game.is_legal(color, point))
 
 
 def is_over(session: JavaGoSession, words: list[str]) -> str:
     """: whether the game has ended: true or false."""
-    return gtp_arguments.boolean(session.game.is_over)
+    return protocol.boolean(session.game.is_over)
 
 
 def load_board(session: Session, words: list[str]) -> str:
     """FILE: load a board of 0, 1 and 2, of any shape."""
-    from oracle.boards.digits import read_digits
+    from oracle.boards.diagram import read_digits
 
-    loading.load_board(session, words, read_digits)
+    common.load_board(session, words, read_digits)
     return ""
 
 
@@ -96,12 +96,12 @@ def point_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, P
 
 def color_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, int]:
     """Return the board and the color of COLOR."""
-    return session.game.position, gtp_arguments.color(words, 0)
+    return session.game.position, protocol.color(words, 0)
 
 
 def move_subject(session: JavaGoSession, words: list[str]) -> tuple[Position, Point, int]:
     """Return the board, and point and color of COLOR VERTEX."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     return session.game.position, common.on_board(session, words, 1), color
 
 
@@ -110,14 +110,14 @@ QUESTIONS: Questions = {
         point_subject,
         answers.explain_captured,
         answers.readings_captured,
-        gtp_arguments.boolean,
+        protocol.boolean,
     ),
     "score": (color_subject, answers.explain_score, answers.readings_score, str),
     "is_legal": (
         move_subject,
         answers.explain_legal,
         answers.readings_legal,
-        gtp_arguments.boolean,
+        protocol.boolean,
     ),
 }
 
@@ -136,8 +136,8 @@ def analyze_commands(session: JavaGoSession, words: list[str]) -> str:
 
 COMMANDS: Table = {
     **common.COMMANDS,
-    **loading.COMMANDS,
-    **questions.COMMANDS,
+    **common.LOADING_COMMANDS,
+    **common.QUESTION_COMMANDS,
     "load_board": load_board,
     "is_captured": is_captured,
     "score": score,

@@ -6,7 +6,7 @@ from oracle.color import BLACK
 from oracle.errors import FormatError, GtpError
 from oracle.explanation import Readings, is_underspecified
 from oracle.grid import grid
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.position import Position
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from oracle.gtp.protocol import Table
 
     # What an answer depends on, why it is so, what it is under each reading, how it is written:
-    # see oracle.gtp.questions.
+    # see oracle.gtp.common.
     Subject = Callable[[Any, list[str]], tuple[Any, ...]]
     Explain = Callable[..., Explanation]
     EachReading = Callable[..., Mapping[str, object]]
@@ -138,7 +138,7 @@ class Session:
         return Readings(written, is_open=is_underspecified(found))
 
     def _question(self, words: list[str]) -> Question:
-        name = gtp_arguments.word(words, 0)
+        name = protocol.word(words, 0)
         if name not in self.questions:
             raise GtpError(f"no explanation for {name!r}, only for {', '.join(self.questions)}")
         return self.questions[name]

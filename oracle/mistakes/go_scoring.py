@@ -7,7 +7,7 @@ from functools import partial
 from oracle.answers.go_scoring import Region, empty_regions
 from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import GtpError
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.komi import plain_text
 from oracle.mistakes.bank import Hang, Shelf
 from oracle.mistakes.parts import go as parts
@@ -336,7 +336,7 @@ def captured_stones_stay(right: Command, session: GoSession, words: list[str]) -
     """As if captured stones stayed on the board."""
     before = session.game.position
     answer = right(session, words)
-    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
+    color, point = protocol.color(words, 0), protocol.move(words, 1)
     if point is not None:
         session.game._states[-1].position = before.place(point, color)
     return answer
@@ -346,6 +346,6 @@ def captured_stones_stay(right: Command, session: GoSession, words: list[str]) -
 def colors_must_alternate(right: Command, session: GoSession, words: list[str]) -> str:
     """As if a color could not play twice in a row."""
     moves = session.game.moves
-    if moves and moves[-1][0] != opponent(gtp_arguments.color(words, 0)):
+    if moves and moves[-1][0] != opponent(protocol.color(words, 0)):
         raise GtpError("wrong color")
     return right(session, words)

@@ -23,8 +23,8 @@ from oracle.mistakes.parts.gomoku import (
     last_state,
     written,
 )
-from oracle.rules import policy as rules
-from oracle.rules.lines import almost_open_fours, long_lines, steps
+from oracle.rules import gomoku as rules
+from oracle.rules.gomoku import almost_open_fours, long_lines, steps
 from oracle.vertex import Point
 
 TYPE_CHECKING = False

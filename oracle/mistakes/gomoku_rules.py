@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from oracle.color import EMPTY, color_of, opponent
 from oracle.errors import GtpError
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.mistakes.bank import Shelf, crash_without
 from oracle.mistakes.mistaken_lines import pack, row_of
 from oracle.mistakes.parts import gomoku as parts
 from oracle.mistakes.parts.gomoku import last_state
-from oracle.rules.capture import find_captured, find_taken, legal
-from oracle.rules.lines import fives, fives_along, steps
+from oracle.rules.go import find_captured, find_taken, legal
+from oracle.rules.gomoku import fives, fives_along, steps
 from oracle.vertex import SENSEI_LETTERS, Point, parse_vertex
 
 TYPE_CHECKING = False
@@ -306,7 +306,7 @@ def suicide_refused_as_in_go(
     wrong = right(session, words)
     if wrong:
         return wrong
-    color, point = gtp_arguments.color(words, 0), parts.point_named(session, words[1])
+    color, point = protocol.color(words, 0), parts.point_named(session, words[1])
     return {"occupied": words[1]} if _is_suicide(session, color, point) else {}
 
 

@@ -9,9 +9,9 @@ from oracle.errors import FormatError
 from oracle.mistakes.bank import Shelf
 from oracle.mistakes.parts import gosensei as parts
 from oracle.position import Position
-from oracle.rules import eyes as rules
-from oracle.rules.area import reach
+from oracle.rules import go as rules
 from oracle.rules.flood import flood_diagonally, neighbours, regions
+from oracle.rules.go import reach
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

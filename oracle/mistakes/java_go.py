@@ -7,12 +7,12 @@ from itertools import pairwise
 from oracle.answers import java_go as answers
 from oracle.color import BLACK, EMPTY, NAMES, WHITE, opponent
 from oracle.games.go import EITHER_FIRST, GoGame
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.gtp.java_go import color_subject, point_subject
 from oracle.mistakes.bank import Crash, Shelf
 from oracle.mistakes.parts import java_go as parts
 from oracle.position import Position
-from oracle.rules import area, capture
+from oracle.rules import go
 from oracle.rules.flood import flood, flood_diagonally, neighbours
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ def diagonal_chains(position: Position, point: Point) -> bool:
     """As if stones were connected along diagonals."""
     color, shape = position.color_at(point), position.grid
     chain = flood_diagonally(shape, shape.bit(point), position.stones(color))
-    return not capture.liberties(shape, chain, position.black | position.white)
+    return not go.liberties(shape, chain, position.black | position.white)
 
 
 @captured_stone
@@ -172,7 +172,7 @@ def prisoners_once(dead: int, empty: int) -> int:
 @prisoners
 def prisoners_for_their_own_color(position: Position, color: int) -> int:
     """As if a captured stone were a point for its own color."""
-    return capture.find_captured(position.grid, *sides(position, color))
+    return go.find_captured(position.grid, *sides(position, color))
 
 
 @scores
@@ -185,8 +185,8 @@ def stones_are_points(right: Points, position: Position, color: int) -> int:
 def shared_territory(position: Position, color: int) -> int:
     """As if empty regions that touch both colors were territory of each."""
     mine, theirs = sides(position, color)
-    dead = capture.find_captured(position.grid, theirs, mine)
-    by_mine, _ = area.reach(position.grid, mine, theirs & ~dead)
+    dead = go.find_captured(position.grid, theirs, mine)
+    by_mine, _ = go.reach(position.grid, mine, theirs & ~dead)
     return by_mine & ~mine
 
 
@@ -242,7 +242,7 @@ def suicide_before_capture(position: Position, point: Point, color: int) -> bool
     shape, (mine, theirs) = position.grid, sides(position, color)
     bit = shape.bit(point)
     chain = flood(shape, bit, mine)
-    free = capture.liberties(shape, chain, mine | theirs | bit)
+    free = go.liberties(shape, chain, mine | theirs | bit)
     return bool(bit & position.empty and free)
 
 
@@ -252,7 +252,7 @@ def own_chain_not_seen(position: Position, point: Point, color: int) -> bool:
     shape, (mine, theirs) = position.grid, sides(position, color)
     bit = shape.bit(point)
     free = neighbours(shape, bit) & position.empty
-    return bool(bit & position.empty and (free or capture.find_taken(shape, mine, theirs, bit)))
+    return bool(bit & position.empty and (free or go.find_taken(shape, mine, theirs, bit)))
 
 
 @allows
@@ -334,7 +334,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
     """As if captured stones stayed on the board of the game."""
     before = session.game.position
     answer = right(session, words)
-    color, point = gtp_arguments.color(words, 0), gtp_arguments.move(words, 1)
+    color, point = protocol.color(words, 0), protocol.move(words, 1)
     if point is not None:
         last_state(session).position = before.place(point, color)
     return answer
@@ -343,7 +343,7 @@ def captured_stones_stay_on_board(right: Command, session: JavaGoSession, words:
 @mistake("captures")
 def captures_count_once(session: JavaGoSession, words: list[str]) -> str:
     """As if a move captured one stone at most."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     states = session.game._states
     gains = pairwise(states)
     return str(sum(b.prisoners[color] > a.prisoners[color] for a, b in gains))
@@ -352,7 +352,7 @@ def captures_count_once(session: JavaGoSession, words: list[str]) -> str:
 @mistake("captures")
 def captures_of_the_other_color(right: Command, session: JavaGoSession, words: list[str]) -> str:
     """As if captures named the stones that a color has lost."""
-    return right(session, [NAMES[opponent(gtp_arguments.color(words, 0))]])
+    return right(session, [NAMES[opponent(protocol.color(words, 0))]])
 
 
 @mistake("clear_board", "boardsize")
@@ -370,21 +370,21 @@ def ends_with_either_pass_first(session: JavaGoSession, words: list[str]) -> str
     game = session.game
     over = GoGame(game.start, ending=EITHER_FIRST)
     over._states = game._states
-    return gtp_arguments.boolean(over.is_over)
+    return protocol.boolean(over.is_over)
 
 
 @mistake("is_over")
 def ends_with_one_pass(session: JavaGoSession, words: list[str]) -> str:
     """As if one pass ended the game."""
     moves = session.game.moves
-    return gtp_arguments.boolean(bool(moves) and moves[-1][1] is None)
+    return protocol.boolean(bool(moves) and moves[-1][1] is None)
 
 
 @mistake("is_over")
 def passes_need_not_follow(session: JavaGoSession, words: list[str]) -> str:
     """As if Black's and White's passes need not follow one another."""
     passed = [color for color, point in session.game.moves if point is None]
-    return gtp_arguments.boolean(BLACK in passed and WHITE in passed[passed.index(BLACK) :])
+    return protocol.boolean(BLACK in passed and WHITE in passed[passed.index(BLACK) :])
 
 
 @mistake("is_over")

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from oracle.grid import Grid
 
-    Windows = tuple[int, int, int, int]  # of oracle.rules.lines.almost_open_fours
+    Windows = tuple[int, int, int, int]  # of oracle.rules.gomoku.almost_open_fours
 
 
 def row_of(shape: Grid, row: int) -> int:

@@ -1,23 +1,51 @@
-"""Connection: neighbours, floods, and what connected points have in common.
-
-Points are connected along rows and columns, never diagonally unless a function says so.
-"""
+"""Connection: neighbours, floods, and what connected points have in common."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
+    from oracle.planes import Planes
+
+    Bits = TypeVar("Bits", int, Planes)
+
+    class Frame(Protocol[Bits]):
+        """A board's geometry in one representation of bits."""
+
+        rows: int
+        columns: int
+        stride: int
+
+        @property
+        def full(self) -> Bits:
+            """All points of the board."""
+
+        @property
+        def halves(self) -> tuple[Bits, ...]:
+            """A few sets of points; any two points are told apart by at least one of them."""
+
+        def join(self, first: Bits, second: Bits) -> Bits:
+            """Put two boards side by side, so that one flood serves both."""
+
+        def split(self, both: Bits) -> tuple[Bits, Bits]:
+            """Undo :meth:`join`."""
+
     from collections.abc import Iterable, Iterator
     from typing import Protocol
 
     from oracle.grid import Grid
-    from oracle.rules.frame import Bits, Frame
 
     class Flood(Protocol):
         """A meaning of connected: :func:`flood` or :func:`flood_diagonally`."""
 
         def __call__(self, frame: Frame[Bits], seeds: Bits, within: Bits) -> Bits:
             """Return the seeds and what they are connected to."""
+
+
+# --- Connection: neighbours, floods, and what connected points have in common --------------------
+# Points are connected along rows and columns, never diagonally unless a function says so.
 
 
 def neighbours(frame: Frame[Bits], bits: Bits) -> Bits:

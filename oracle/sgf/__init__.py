@@ -5,8 +5,8 @@ used, because it is silent where a reader must know: it takes the first game of 
 no game but Go, reads a missing or lower-case ``SZ`` as 19, drops the second move of a node, lets
 illegal moves pass, and refuses stones that are set up after the first node.
 
-The way of a file: bytes; text (:mod:`~oracle.sgf.encoding`); trees of nodes
-(:mod:`~oracle.sgf.tree`); the game, its header and the chosen line (:mod:`~oracle.sgf.read`,
+The way of a file: bytes; text (:mod:`~oracle.sgf.tree`); trees of nodes
+(:mod:`~oracle.sgf.tree`); the game, its header and the chosen line (:mod:`~oracle.sgf.replay`,
 :mod:`~oracle.sgf.header`); what the nodes do to the board (:mod:`~oracle.sgf.replay`).
 :mod:`~oracle.sgf.write` goes the other way.
 
@@ -16,7 +16,7 @@ Source: SGF FF[4], https://www.red-bean.com/sgf/
 from __future__ import annotations
 
 from oracle.errors import SgfError
-from oracle.sgf.read import read_sgf
+from oracle.sgf.replay import read_sgf
 from oracle.sgf.tree import Node, SgfGame, games
 from oracle.sgf.write import write_sgf
 

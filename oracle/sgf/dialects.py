@@ -13,9 +13,8 @@ import re
 from functools import partial
 
 from oracle.sgf import values
-from oracle.sgf.faults import Faults, where
 from oracle.sgf.replay import MOVES
-from oracle.sgf.tree import Node
+from oracle.sgf.tree import Faults, Node, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from oracle.grid import Grid, grid
 from oracle.sgf import values
-from oracle.sgf.faults import Faults, where
-from oracle.sgf.tree import Node, shorten
+from oracle.sgf.tree import Faults, Node, shorten, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """GTP's ``loadsgf``: reads a record as engines do, GNU Go above all.
 
-:mod:`oracle.sgf.read` holds a record against SGF and the rules of the game. Engines do not, and
+:mod:`oracle.sgf.replay` holds a record against SGF and the rules of the game. Engines do not, and
 the records of their suites leave passes out, let either color begin, or continue after two passes.
 Here the properties of a node count in the file's order, the color of each move is believed, and
 the first game of a collection is the one. Everything that boards need is read, in the spelling of
@@ -22,12 +22,11 @@ from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import Position
-from oracle.rules.handicap import fixed_points, most_fixed
+from oracle.rules.go import fixed_points, most_fixed
 from oracle.sgf import dialects, values
-from oracle.sgf.faults import Faults, where
 from oracle.sgf.header import Header, read_header
 from oracle.sgf.replay import MOVES, REASONS, SETUP
-from oracle.sgf.tree import Node, SgfGame, games
+from oracle.sgf.tree import Faults, Node, SgfGame, games, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

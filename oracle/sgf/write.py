@@ -9,7 +9,7 @@ from oracle.sgf.values import GAMES, letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from oracle.grid import Grid
     from oracle.komi import Komi
@@ -26,15 +26,19 @@ def write_sgf(  # noqa: PLR0913 - independent facts of a game
     komi: Komi | None = None,
     result: str = "",
     comment: str = "",
+    properties: Mapping[str, str] | None = None,
 ) -> bytes:
     """Return a game as a file: stones set up, moves (point None is a pass), a result, a comment.
 
-    ``to_play``: the color that moves first. Boards may be rectangular.
+    ``to_play``: the color that moves first. ``properties``: more of the first node, such as PB,
+    the name of Black's player. Boards may be rectangular.
     """
     from sgfmill.sgf_grammar import Coarse_game_tree, escape_text, serialise_game_tree
 
     tree = Coarse_game_tree()
     tree.sequence = [_root(start, game, to_play, komi, result)]
+    for name, value in (properties or {}).items():
+        tree.sequence[0][name] = [escape_text(value.encode())]
     if comment:
         tree.sequence[0]["C"] = [escape_text(comment.encode())]
     for color, point in moves:

@@ -22,7 +22,7 @@ from sgfmill.boards import Board
 
 from oracle import batch
 from oracle.grid import grid
-from oracle.rules import area
+from oracle.rules import go
 from tests.oracle.boards import end_of, random_game, to_array
 
 ROUNDS = 5
@@ -82,7 +82,7 @@ class Contest:
     def round(self):
         """Let everybody answer once; return the positions per second of each."""
         expected, peer = time_work(lambda: [board.area_score() for board in self.sgfmill])
-        scores, single = time_work(lambda: [area.score(*position) for position in self.integers])
+        scores, single = time_work(lambda: [go.score(*position) for position in self.integers])
         many, whole = time_work(lambda: batch.score(self.boards))
         assert scores == expected
         assert np.array_equal(many, np.array(expected)[self.order])

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.cluster import tls
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 from tests.benchmarks.cluster_many import Carrying, carrying
 from tests.benchmarks.processor import of_tree
 from tests.cluster.clusters import Cluster, cluster
@@ -151,7 +151,7 @@ def await_all(found: Cluster, workers: int) -> None:
     """Wait until so many workers have come to the scheduler."""
     from distributed import Client
 
-    security = Papers(Path(found.tls), tls.SERVER).security()
+    security = TlsCredentials(Path(found.tls), tls.SERVER).security()
     with Client(found.address, security=security, timeout=60) as client:
         client.wait_for_workers(workers, timeout=120)
 

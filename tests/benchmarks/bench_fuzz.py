@@ -23,7 +23,7 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.options import UNTRUSTED, Options
 from harness.specifications import specification
-from harness.vocabulary.conversations import BOARDS
+from harness.vocabulary.script import BOARDS
 from oracle.mistakes import MISTAKES, Mistake, mistaken_engine
 from tests.benchmarks.processor import processor
 from tests.harness.in_process import InProcess

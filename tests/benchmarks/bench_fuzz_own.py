@@ -39,7 +39,7 @@ from harness.fuzzing.fuzzed_engine import Piped, launchers
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.options import Limits, Options
-from harness.vocabulary.conversations import line_of
+from harness.vocabulary.script import line_of
 from tests.benchmarks.processor import processor
 
 OWN = Path(__file__).parents[1] / "own_games"

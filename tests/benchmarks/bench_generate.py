@@ -23,8 +23,7 @@ from harness.specifications import specification
 from harness.vocabulary.scenes import EMPTY
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.capture import legal, play
-from oracle.rules.eyes import eyes
+from oracle.rules.go import eyes, legal, play
 from oracle.sgf import write_sgf
 
 SIZE, MOVES, GAMES, ROUNDS = 19, 250, 60, 3

@@ -15,7 +15,7 @@ from contextlib import closing
 from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.redteam import referee
-from harness.sandbox.redteam.holding_roster import ROSTER
+from harness.sandbox.redteam.attack_table import MEMORY_HOLDERS
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.busy import busy
 
@@ -23,8 +23,10 @@ RUNS = 3
 ALLOWED = 1.25
 BUSY = 2  # processes for each core
 _ANOTHER = "unreadable_program"  # becomes another program, which tells nothing
-WAYS = [one.program for one in ROSTER if one.layer[3] != "seccomp" and one.program != _ANOTHER]
-REFUSED = [one.program for one in ROSTER if one.layer[3] == "seccomp"]
+WAYS = [
+    one.program for one in MEMORY_HOLDERS if one.layer[3] != "seccomp" and one.program != _ANOTHER
+]
+REFUSED = [one.program for one in MEMORY_HOLDERS if one.layer[3] == "seccomp"]
 PROGRAM = r"""
 import os, sys
 sys.path.insert(0, sys.argv[1])
@@ -91,7 +93,7 @@ def table(level: int, load: int) -> None:
 
 def main() -> None:
     """Print the figures for each level, with and without a control group."""
-    print(f"{len(ROSTER)} ways to hold memory, {len(REFUSED)} of them refused outright")
+    print(f"{len(MEMORY_HOLDERS)} ways to hold memory, {len(REFUSED)} of them refused outright")
     groups = cgroup.usable_parents
     for counted in (True, False) if groups() else (False,):
         cgroup.usable_parents = groups if counted else list

@@ -17,8 +17,7 @@ from oracle.answers import gomoku_policy
 from oracle.color import BLACK, WHITE
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules.lines import fives
-from oracle.rules.policy import rule_based
+from oracle.rules.gomoku import fives, rule_based
 from tests.oracle import gomoku_definition as definition
 
 SIZES = (7, 9, 13, 19)

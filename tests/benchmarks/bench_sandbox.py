@@ -18,18 +18,7 @@ from time import perf_counter
 
 from harness.engine.launch import PlainLauncher, StartedEngine
 from harness.errors import SandboxError
-from harness.sandbox import (
-    bubblewrap,
-    file_tree,
-    inside,
-    kernel,
-    landlock,
-    layout,
-    levels,
-    limits,
-    seccomp,
-    view,
-)
+from harness.sandbox import bubblewrap, inside, kernel, landlock, levels, limits, seccomp, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.plan import WritableSpace
@@ -117,12 +106,12 @@ def filter_calls() -> None:
 def confine() -> None:
     """Put on Landlock."""
     kernel.no_new_privileges()
-    landlock.confine(layout.reach(SEEN, 2), landlock.abi())
+    landlock.confine(view.reach(SEEN, 2), landlock.abi())
 
 
 def arrange() -> None:
     """Make a file tree, in namespaces of its own."""
-    file_tree.arrange(layout.mounts(SEEN), ROOM)
+    inside.arrange(view.mounts(SEEN), ROOM)
 
 
 def fork_and_wait(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
@@ -150,7 +139,7 @@ def spawn(words: list[str]) -> None:
 def in_bubblewrap() -> list[str]:
     """Return the command of /bin/true in bubblewrap, without the other layers."""
     room = ROOM._replace(owner=1 if os.getuid() == 0 else 0)
-    options = bubblewrap.options(layout.mounts(SEEN), room, "/", layout.environment(3))
+    options = bubblewrap.options(view.mounts(SEEN), room, "/", view.environment(3))
     return ["bwrap", *options.decode().split("\0")[:-1], "--", *TRUE]
 
 

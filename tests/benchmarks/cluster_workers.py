@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.cluster import cluster_processes, dask_task, records, tls
 from harness.cluster.dask_messages import GuardedWorker
 from harness.cluster.records import Facts, WorkerReport
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 from harness.work import canonical_json
 from oracle import __version__
 
@@ -30,7 +30,7 @@ def facts(number: int) -> Facts:
 
 async def work(address: str, folder: str, count: int) -> None:
     """Be so many workers until standard input ends."""
-    security = Papers(Path(folder), tls.WORKER).security()
+    security = TlsCredentials(Path(folder), tls.WORKER).security()
     async with contextlib.AsyncExitStack() as stack:
         place = stack.enter_context(tempfile.TemporaryDirectory())
         for number in range(count):

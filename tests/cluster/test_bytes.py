@@ -16,7 +16,7 @@ import pytest
 from harness.cluster import tls, worker_files
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.records import ServedFile
-from harness.cluster.tls import Papers, papers
+from harness.cluster.tls import TlsCredentials, papers
 from harness.cluster.worker_files import ByteConnection, Cache, FetchError, Memory, Missing, Source
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT
@@ -136,15 +136,6 @@ def test_many_files_come_in_several_answers(served_bytes, tmp_path, monkeypatch)
         found.fetch([Missing(one.sha256, tmp_path / one.sha256) for one in files])
     assert asked == [100, 100, 50]
     assert all(digest((tmp_path / one.sha256).read_bytes()) == one.sha256 for one in files)
-
-
-def test_a_server_that_has_hung_up_since_is_asked_again(served_bytes, tmp_path, connections):
-    (one,) = lying(tmp_path, b"one")
-    with source(served_bytes, served_bytes.tokens.make([one])) as found:
-        fetch(found, one, tmp_path / "own")
-        found._connection._connection.sock.shutdown(socket.SHUT_RDWR)  # as after a long rest
-        fetch(found, one, tmp_path / "again")
-        assert len(connections) == 2
 
 
 SENT = [
@@ -280,46 +271,6 @@ def test_a_cache_keeps_what_was_used_last(served_bytes, tmp_path):
         assert list_kept_sizes(cache) == {10, 30}
 
 
-def test_all_files_of_a_cache_are_looked_at_when_its_room_is_used_up(
-    served_bytes, tmp_path, monkeypatch
-):
-    files = lying(tmp_path, *(bytes(size) for size in range(10, 20)))
-    looked, look = [], worker_files._list_kept
-    monkeypatch.setattr(worker_files, "_list_kept", lambda own: looked.append(own) or look(own))
-    with (
-        source(served_bytes, served_bytes.tokens.make(files)) as found,
-        closing(Cache(tmp_path / "cache", 100)) as cache,
-    ):
-        for one in files:
-            bring(cache, found, one)
-            assert sum(list_kept_sizes(cache)) <= 100
-    # At first, and when 10 + 11 + … + 16 and 14 + … + 19 are more than there is room for.
-    assert len(looked) == 3
-
-
-def test_what_two_units_need_is_not_read_again_and_what_one_needs_does_not_stay_in_use(
-    served_bytes, tmp_path, monkeypatch
-):
-    common, first, second = files = lying(tmp_path, b"c", b"f1", b"s22")
-    hashed, check = [], worker_files._is_whole
-    monkeypatch.setattr(
-        worker_files, "_is_whole", lambda path, name: hashed.append(name) or check(path, name)
-    )
-    with (
-        source(served_bytes, served_bytes.tokens.make(files)) as found,
-        closing(Cache(tmp_path / "cache", 100)) as cache,
-    ):
-        for one in (first, second):
-            missing = cache.use([common.sha256, one.sha256])
-            found.fetch(missing)
-            cache.keep(missing)
-            assert {path.name for path in cache.in_use.iterdir()} == {common.sha256, one.sha256}
-        assert hashed == []  # all was hashed as it came
-        (cache.in_use / common.sha256).chmod(0o600)
-        (cache.in_use / common.sha256).write_bytes(b"on a disk that breaks")
-        assert [one.sha256 for one in cache.use([common.sha256])] == [common.sha256]
-
-
 def test_after_a_unit_that_failed_half_of_its_files_are_no_trouble(served_bytes, tmp_path):
     (one,) = lying(tmp_path, b"one")
     token = served_bytes.tokens.make([one])
@@ -416,12 +367,12 @@ def test_with_tls_both_show_what_they_are(tmp_path):
     tls.make(tmp_path / "own", 1)
     tls.make(tmp_path / "foreign", 1)
     (one,) = lying(tmp_path, b"one")
-    server = Papers(tmp_path / "own", tls.SERVER)
+    server = TlsCredentials(tmp_path / "own", tls.SERVER)
     with closing(BytesServer("127.0.0.1", 0, server.server_context())) as served:
         token = served.tokens.make([one])
 
         def try_as(whose, role):
-            own = Papers(tmp_path / whose, role).client_context()
+            own = TlsCredentials(tmp_path / whose, role).client_context()
             with closing(ByteConnection(served.address, own)) as connection:
                 fetch(Source(connection, token), one, tmp_path / "fetched")
 
@@ -431,7 +382,7 @@ def test_with_tls_both_show_what_they_are(tmp_path):
                 try_as(whose, role)
         with pytest.raises(FetchError, match="with TLS, or not"):
             ByteConnection(served.address, None)
-    another = Papers(tmp_path / "own", tls.WORKER)
+    another = TlsCredentials(tmp_path / "own", tls.WORKER)
     with closing(BytesServer("127.0.0.1", 0, another.server_context())) as served:
         found = Source(ByteConnection(served.address, another.client_context()), "x" * 32)
         with pytest.raises(FetchError, match="no certificate of a server"):

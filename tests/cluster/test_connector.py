@@ -10,13 +10,12 @@ from distributed.core import Status
 
 from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError, _PlainClient, wait
-from harness.cluster.dask_messages import BROUGHT, GuardedScheduler, GuardedWorker
+from harness.cluster.connector import Connector, NoSchedulerError, wait
+from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
     Drop,
     Facts,
-    FinishedUnit,
     Load,
     LostUnit,
     NamedUnit,
@@ -182,25 +181,6 @@ def test_one_of_who_does_not_have_the_task_is_not(scheduler, key, worker, run, r
     assert len(scheduler.after) == 1
 
 
-@pytest.mark.parametrize(
-    ("dask", "asked"), [({"status": "OK", "heartbeat-interval": 0.5}, 2.0),
-                        ({"status": "OK", "heartbeat-interval": 9.0}, 9.0),
-                        ({"status": "missing"}, 2.0)],
-)  # fmt: skip
-def test_workers_say_seldom_that_they_are_there(dask, asked, monkeypatch):
-    heard = []
-
-    def hear(_self, **said):
-        heard.append(said)
-        return dask
-
-    monkeypatch.setattr(distributed.Scheduler, "heartbeat_worker", hear)
-    made = object.__new__(GuardedScheduler)
-    answer = made.heartbeat_worker(address="tcp://one", extensions={"spans": {}})
-    assert answer == {**dask, "heartbeat-interval": asked}
-    assert heard == [{"address": "tcp://one", "extensions": None}]
-
-
 @pytest.mark.parametrize("is_list", [True, False])
 def test_no_worker_speaks_as_another(is_list):
     """Else it could bring a false report in the name of one that is honest."""
@@ -212,13 +192,6 @@ def test_no_worker_speaks_as_another(is_list):
     comm = dask_messages.speaking_as(SimpleNamespace(read=read), "tcp://one")
     found = asyncio.run(comm.read())
     assert (found[0] if is_list else found) == {"op": "task-finished", "worker": "tcp://one"}
-
-
-def test_only_a_report_that_is_waited_for_is_kept():
-    client = SimpleNamespace(futures={"key": None}, reports={})
-    for key in ("key", "other"):
-        _PlainClient._handle_brought(client, key, "tcp://one", "a report")
-    assert client.reports == {"key": ("tcp://one", "a report")}
 
 
 @pytest.mark.parametrize(("length", "is_sent_along"), [(1 << 18, True), ((1 << 18) + 1, False)])
@@ -282,47 +255,6 @@ def test_what_nobody_waits_for_is_dropped_without_a_word():
     said, (is_released,) = run_connector(act)
     assert said == [PresentWorkers((ONE,))]
     assert is_released
-
-
-@pytest.mark.parametrize("is_another_sent", [True, False])
-def test_what_has_ended_is_released_with_the_next_load_or_soon(is_another_sent, monkeypatch):
-    monkeypatch.setattr("harness.cluster.connector.wait", lambda _: asyncio.sleep(0))
-    monkeypatch.setattr("harness.cluster.connector._LINGERS", 3600 if is_another_sent else 0)
-    client, said = Client(), []
-
-    async def run():
-        connector = Connector(client, Served(), said.append)
-        connector._note_workers((ONE,))
-        connector.send(load(ONE.address))
-        client.futures[0].status = "finished"
-        client.reports["key"] = (ONE.address, "a report")
-        while len(said) < 2:
-            await asyncio.sleep(0)
-        assert not client.futures[0].is_released
-        if is_another_sent:
-            connector.send(load(ONE.address)._replace(id="another"))
-        else:
-            await asyncio.sleep(0.01)
-        return [one.is_released for one in client.futures]
-
-    assert asyncio.run(run()) == ([True, False] if is_another_sent else [True])
-    assert said[:2] == [PresentWorkers((ONE,)), FinishedUnit("id", ONE.address, "a report")]
-
-
-@pytest.mark.parametrize(
-    ("op", "sent"),
-    [("release-worker-data", []), ("task-finished", [{"op": "task-finished"}])],
-)
-def test_that_a_result_is_forgotten_goes_with_the_next_message(op, sent, monkeypatch):
-    told = []
-    monkeypatch.setattr(
-        distributed.Worker, "batched_send", lambda _, message: told.append(message)
-    )
-    worker = object.__new__(GuardedWorker)
-    worker.batched_stream = SimpleNamespace(buffer=[])
-    worker.batched_send({"op": op})
-    assert told == sent
-    assert worker.batched_stream.buffer == ([] if sent else [{"op": op}])
 
 
 # --- which worker it was ---

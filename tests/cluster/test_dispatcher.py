@@ -19,7 +19,7 @@ from harness.cluster.records import (
 from harness.environments.environment_archive import UnsendableError
 from harness.environments.records import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import SetAside
 from harness.records import Outcome, Verdict
 from harness.work import canonical_json, plain_values, worker_events
 from harness.work.canonical_json import NOTHING, Measurements

@@ -1,7 +1,6 @@
 """How the processes of a cluster end: in a sentence."""
 
 import asyncio
-import contextlib
 import errno
 import resource
 import socket
@@ -13,11 +12,10 @@ import pytest
 from harness.cli import cluster, main
 from harness.cluster import cluster_processes, connector, connector_link
 from harness.cluster.connector import NoSchedulerError
-from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
+from harness.cluster.records import ConnectorSettings, SchedulerSettings
 from harness.errors import UsageError
 from harness.work import canonical_json
 from tests.cluster.clusters import Cluster
-from tests.cluster.test_scheduler_probe import listening
 
 BAD_INPUT, FAULT = 2, 3
 
@@ -45,7 +43,7 @@ def test_a_scheduler_that_is_silent_is_told(monkeypatch):
 
 
 def test_a_scheduler_that_is_killed_is_the_harnesss_fault(monkeypatch, capsys):
-    monkeypatch.setattr(cluster, "be", lambda *_: -9)
+    monkeypatch.setattr(cluster, "run_cluster_process", lambda *_: -9)
     assert main(["cluster", "scheduler"]) == FAULT
     assert capsys.readouterr().err == "gtp-harness: the scheduler was ended by signal 9\n"
 
@@ -114,35 +112,6 @@ def test_one_that_cannot_start_says_why(error, kind):
     with pytest.raises(kind) as found:
         asyncio.run(cluster_processes._start(_Unstartable(error), "10.0.0.9"))
     assert (error.strerror or "no answer in time") in str(found.value)
-
-
-def test_one_that_is_not_taken_says_so_once_and_tries_again(tmp_path, monkeypatch):
-    """Something else speaks at the address, or its certificate is of another role.
-
-    Dask would try for ever, and say nothing.
-    """
-    monkeypatch.setattr(cluster_processes, "_JOINING", 0.2)
-    monkeypatch.setattr(cluster_processes, "_PAUSE", 0.0)
-    executor, told, tries = SimpleNamespace(figures=lambda _: {}), [], []
-    guarded = cluster_processes.GuardedWorker
-    monkeypatch.setattr(
-        cluster_processes, "GuardedWorker", lambda *a, **o: tries.append(a) or guarded(*a, **o)
-    )
-
-    async def work_for(seconds, address):
-        settings = WorkerSettings(
-            address, "", "lab", "127.0.0.1", str(tmp_path), 0, str(tmp_path), False, 0
-        )
-        with contextlib.suppress(TimeoutError):
-            working = cluster_processes._work(settings, {}, None, executor, told.append)
-            await asyncio.wait_for(working, seconds)
-
-    with listening(lambda connection: connection.sendall(b"\1" + bytes(7))) as place:
-        asyncio.run(work_for(3.0, f"tcp://{place}"))
-    assert len(tries) > 1
-    assert told == [
-        f"cannot join the scheduler tcp://{place}: no answer in time. It is tried again"
-    ]
 
 
 @pytest.mark.processes

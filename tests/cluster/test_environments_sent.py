@@ -70,6 +70,7 @@ def list_fetched(folder, machine):
     ]
 
 
+@pytest.mark.slow
 def test_one_that_is_sent_gives_the_results_of_one_that_was_built_there(room, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(room.parent / "cache"))
     with strict_umask(), cluster(room.parent / "c", "one", "two") as found:

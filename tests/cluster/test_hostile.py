@@ -35,7 +35,7 @@ from harness.cluster.records import (
     Needs,
     PresentWorkers,
 )
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
 from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
@@ -169,7 +169,7 @@ def _try_pickle(place, how):
 
 async def send_pickle(found, evil):
     """Send a scheduler a pickle in a message that a worker may send."""
-    own = Papers(Path(found.tls), tls.WORKER).security()
+    own = TlsCredentials(Path(found.tls), tls.WORKER).security()
     comm = await connect(found.address, **own.get_connection_args("client"))
     with mock.patch.object(of_dask, "dumps", lambda *_, **__: evil):
         await comm.write({"op": "heartbeat_worker", "x": ToPickle(1), "reply": True})
@@ -266,7 +266,7 @@ async def start_guarded(folder):
     """Give a scheduler and a worker that are reached by TLS, in this process."""
     tls.make(folder, 1)
     own = {"host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
-    papers = {role: Papers(folder, role).security() for role in tls.ROLES}
+    papers = {role: TlsCredentials(folder, role).security() for role in tls.ROLES}
     async with (
         GuardedScheduler(protocol="tls", port=0, security=papers[tls.SCHEDULER], **own) as one,
         GuardedWorker(one.address, nthreads=1, security=papers[tls.WORKER], **own) as two,

@@ -9,7 +9,7 @@ from distributed.core import Status
 from distributed.protocol.serialize import Serialize, ToPickle
 
 from harness.cluster import lean_comm, tls
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 
 KINDS = {"tcp": (tcp.TCP, lean_comm._Lean), "tls": (tcp.TLS, lean_comm._LeanTLS)}
 ENDS = [(True, True), (True, False), (False, True)]  # whether each end is lean
@@ -38,7 +38,7 @@ async def connection(monkeypatch, papers, scheme="tls", lean=(True, True)):
     name = scheme.upper()
     monkeypatch.setattr(getattr(tcp, f"{name}Listener"), "comm_class", KINDS[scheme][lean[0]])
     monkeypatch.setattr(getattr(tcp, f"{name}Connector"), "comm_class", KINDS[scheme][lean[1]])
-    own = Papers(papers, tls.SERVER).security()
+    own = TlsCredentials(papers, tls.SERVER).security()
     server, client = own.get_listen_args("scheduler"), own.get_connection_args("client")
     if scheme == "tcp":
         server, client = {}, {}

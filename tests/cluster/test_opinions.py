@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.cluster.results import Opinions
+from harness.cluster.results import ResultVotes
 from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
@@ -27,7 +27,7 @@ RIGHT, WRONG, NEITHER = (
 
 def hear_opinions(*said):
     """What is believed after several say something, each on a machine."""
-    opinions = Opinions()
+    opinions = ResultVotes()
     return [opinions.add(f"tcp://{machine}", machine, word) for machine, word in said]
 
 
@@ -70,7 +70,7 @@ def test_what_both_of_two_machines_have_said_is_believed(again, believed):
 
 
 def test_if_nobody_else_can_do_it_one_alone_is_believed_and_two_that_differ_are_not():
-    opinions = Opinions()
+    opinions = ResultVotes()
     assert opinions.close("basis") is None
     opinions.add("tcp://a", "a", RIGHT)
     assert opinions.close("basis") == (RIGHT, (), "")

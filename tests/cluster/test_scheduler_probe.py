@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from harness.cluster import connector, tls
-from harness.cluster.tls import Papers
+from harness.cluster.tls import TlsCredentials
 
 
 @pytest.fixture
 def papers(tmp_path):
     tls.make(tmp_path / "ours", 1)
-    return Papers(tmp_path / "ours", tls.WORKER)
+    return TlsCredentials(tmp_path / "ours", tls.WORKER)
 
 
 @contextlib.contextmanager
@@ -40,7 +40,7 @@ def speak(connection):
 
 def with_certificate(folder, then=speak):
     """Return what answers with the certificate of a scheduler."""
-    context = Papers(folder, tls.SCHEDULER).server_context()
+    context = TlsCredentials(folder, tls.SCHEDULER).server_context()
 
     def serve(connection):
         with contextlib.suppress(OSError):

@@ -7,10 +7,10 @@ import pytest
 from harness.assignments import assignment
 from harness.errors import NoClusterError
 from harness.grading import LEDGER, ORIGINALS, grade
-from harness.grading.attempts.units import Unheard
+from harness.grading.attempts.units import NullListener
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished
 from tests.harness import small_class
@@ -57,10 +57,10 @@ def test_another_process_knows_where_the_first_run_was(tmp_path):
     with closing(Ledger(output / LEDGER)) as ledger:
         found = grade.prepare(wanted, ledger, store)
         with pytest.raises(NoClusterError):
-            grade.run(wanted, ledger, found, store, Unheard(), away=first)
+            grade.run(wanted, ledger, found, store, NullListener(), away=first)
     with closing(Ledger(output / LEDGER)) as ledger:
         found = grade.load_last_plan(ledger)
-        grade.run(wanted, ledger, found, store, Unheard(), away=second)
+        grade.run(wanted, ledger, found, store, NullListener(), away=second)
         assert second.secret == ledger.seed != ""
         assert grade.count_pending(ledger, found) == 0
     assert first.asked[0] == (False, {""})

@@ -9,12 +9,12 @@ from sqlalchemy import func, select
 
 from harness.assignments import assignment
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
-from harness.grading.attempts.set_aside import SetAside, ran_on
-from harness.grading.attempts.units import Unheard
+from harness.grading.attempts.orders import SetAside, ran_on
+from harness.grading.attempts.units import NullListener
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_tables import RESULT
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.ledger.salvage import salvage
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
@@ -86,7 +86,7 @@ def grade_class(wanted, away, *, accept=False):
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
         found = grade.prepare(wanted, ledger, store)
         if away:
-            grade.run(wanted, ledger, found, store, Unheard(), away=away)
+            grade.run(wanted, ledger, found, store, NullListener(), away=away)
         machines = set().union(
             *(map(ran_on, ledger.figures(one.basis for one in found.planned).values()))
         )
@@ -152,7 +152,7 @@ def test_no_first_mark_is_made_of_what_it_said(class_of_two):
     store = Store(class_of_two.output / ORIGINALS)
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
         found = grade.prepare(class_of_two, ledger, store)
-        grade.run(class_of_two, ledger, found, store, Unheard(), away=Away(("liar", PASSED)))
+        grade.run(class_of_two, ledger, found, store, NullListener(), away=Away(("liar", PASSED)))
         SetAside(class_of_two.set_aside).add("liar", "it lies")
         outcome = grade.update_marks(class_of_two, ledger, found)
         withheld = [one for one in outcome.result.graded if one.marks.withheld]

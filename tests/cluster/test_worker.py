@@ -66,7 +66,9 @@ def memory(tmp_path, monkeypatch):
 def begin(monkeypatch, *words):
     """Return the settings with which a worker would begin."""
     told = []
-    monkeypatch.setattr(cluster, "be", lambda _, settings: told.append(settings) or 2)
+    monkeypatch.setattr(
+        cluster, "run_cluster_process", lambda _, settings: told.append(settings) or 2
+    )
     assert worker.main(["tcp://127.0.0.1:8786", *words]) == 2
     return told[0]
 

@@ -13,8 +13,8 @@ from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.records import Failure, FailureKind
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script, Trace, lay_files
+from harness.specifications.record import reply_of
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.mistakes import Breakdown, Hang
 
 

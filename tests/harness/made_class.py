@@ -40,7 +40,7 @@ from harness.grading.records import (
     Submission,
     Suspicion,
 )
-from harness.judging.mistaken import mutant_engine
+from harness.judging.in_process import mutant_engine
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import CaseFile, Diagnosis, Failure, FailureKind, FileResult, Reply, Verdict

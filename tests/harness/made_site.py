@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.grading.exports import writing as exports
+from harness.grading.exports import exporters as exports
 from harness.history import pages
 from harness.history.trends import trends
 from harness.records import Failure, FailureKind

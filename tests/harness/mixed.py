@@ -15,10 +15,10 @@ from typing import NamedTuple
 from hypothesis import HealthCheck, Phase, given, settings
 
 from harness.fuzzing.drawing import scripts
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.diagnosis import diagnoses
 from harness.specifications import specification
-from harness.vocabulary.conversations import lay_files
+from harness.vocabulary.script import lay_files
 from oracle.mistakes import can_meet
 from tests.harness.test_diagnosis import result_of
 
@@ -54,7 +54,7 @@ def draw(assignment, size, count, seed=0):
 def judge(mistakes, cases, memory=None, count=SCRIPTS):
     """Diagnose the engine that makes all of some mistakes."""
     assignment = mistakes[0].assignment
-    files = [result_of(case, mistaken.mutant(mistakes, assignment)) for case in cases]
+    files = [result_of(case, in_process.mutant(mistakes, assignment)) for case in cases]
     began = time.process_time()
     found = diagnoses(files, memory)
     seconds = time.process_time() - began
@@ -89,7 +89,7 @@ def behave_alike(some, others, assignment, count=SCRIPTS):
 
 
 def answers(mistakes, assignment, script, folder):
-    engine = mistaken.mutant(mistakes, assignment).in_folder(str(folder))
+    engine = in_process.mutant(mistakes, assignment).in_folder(str(folder))
     found = []
     lay_files(script, folder)
     for command in script.commands:

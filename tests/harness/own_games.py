@@ -26,13 +26,12 @@ from harness.fuzzing.search import FuzzBudget
 from harness.generating import record_reading
 from harness.generating.own.drafts import Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest, produce
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script, Trace
+from harness.specifications.record import Specification, reply_of
+from harness.vocabulary.script import Script, Trace
 from oracle.mistakes import Crash
 from tests.harness.in_process import InProcess, Known
 
@@ -179,7 +178,7 @@ class WrongInMemory:
 
     def find_wrong(self, text: str) -> set[int]:
         right_one = self._specification.reference_engine()
-        return mistaken.failing_lines(_case(text), right_one, find_dialect("gogui"))
+        return in_process.failing_lines(_case(text), right_one, find_dialect("gogui"))
 
 
 def _case(text: str) -> CaseFile:

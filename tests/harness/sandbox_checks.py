@@ -27,8 +27,7 @@ from harness.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.redteam import referee
-from harness.sandbox.redteam.attack import Attack
-from harness.sandbox.redteam.attack_table import ROSTER
+from harness.sandbox.redteam.attack_table import ROSTER, Attack
 
 LIMITS = BoxLimits()
 PATIENCE = 30.0  # seconds; finds a hang, not a busy machine

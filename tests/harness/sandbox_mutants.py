@@ -123,7 +123,7 @@ LAYERS: dict[tuple[str, int], Layer] = {
         "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x40000000"
     ),
     ("mount namespace", 2): Layer(
-        "import harness.sandbox.file_tree as t; t.arrange = lambda *a: None",
+        "import harness.sandbox.inside as t; t.arrange = lambda *a: None",
         lambda plan: plan._replace(scratch=()),  # or the machine's own /tmp would be measured
     ),
     ("mount namespace", 3): Layer(plan=_with_the_machines_files),
@@ -132,16 +132,16 @@ LAYERS: dict[tuple[str, int], Layer] = {
     ("identity", 1): Layer(_STAY_ROOT),
     ("pid namespace", 2): Layer(
         "import harness.sandbox.inside as i; i.NAMESPACES &= ~0x20000000;"
-        " import harness.sandbox.file_tree as t; t._MAKERS['proc'] = lambda m, r:"
+        " import harness.sandbox.inside as t; t._MAKERS['proc'] = lambda m, r:"
         " (t._make_place(m.place, folder=True), t.kernel.bind('/.outside/proc', m.place, 0))"
     ),
     ("read-only mounts", 3): Layer(plan=_with_writable_mounts),
     ("read-only mounts", 2): Layer(
-        "import harness.sandbox.file_tree as t; t._ATTRIBUTES['bind'] = 0",
+        "import harness.sandbox.inside as t; t._ATTRIBUTES['bind'] = 0",
     ),
     ("size of the tmpfs", 3): Layer(plan=_with_unlimited_folders),
     ("size of the tmpfs", 2): Layer(
-        "import harness.sandbox.file_tree as t; t._options = lambda *a: 'mode=1777'"
+        "import harness.sandbox.inside as t; t._options = lambda *a: 'mode=1777'"
     ),
     **{
         ("watch on folders", level): Layer(plan=lambda plan: plan._replace(scratch=()))

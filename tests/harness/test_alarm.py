@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ClassWideError
-from harness.grading.attempts.class_watch import Alarm, Trouble, trouble
+from harness.grading.attempts.grading_progress import Alarm, Trouble, trouble
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from harness.report.failure_groups import ways
 from harness.report.file_view import view
+from harness.report.html.failure_ways import group_failures
 from harness.report.html.failure_ways import ways as cards
 from harness.vocabulary.wordings import lead_differs
 from tests.harness.made_run import Line, V, made_file
@@ -18,7 +18,7 @@ ELSE = "The right point, with something else that is wrong"
 
 def find_ways(*failed: tuple[str, str, str]):
     """The ways of failed tests (command, expectation, reply), and how many are in none."""
-    told, alone = ways([view(file_of(*failed))])
+    told, alone = group_failures([view(file_of(*failed))])
     return [(words, len(tests)) for words, tests in told], alone
 
 
@@ -105,7 +105,7 @@ def test_the_words_of_an_assignment_go_before_equal_answers():
         Line(f"{number} score", f"={number} {came}", "[B\\+9|B\\+9\\.0]", V.FAILED)
         for number, came in ((10, "B+1"), (20, "B+8"), (30, "W+9"), (40, "W+9"), (50, "W+9"))
     ]
-    told, alone = ways([view(made_file("a.gtp", setup + tests))])
+    told, alone = group_failures([view(made_file("a.gtp", setup + tests))])
     assert [(words, len(some)) for words, some in told] == [
         ("The wrong color leads", 3),
         ("The right color leads, by another margin", 2),

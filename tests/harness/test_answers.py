@@ -13,15 +13,14 @@ from harness.errors import CaseError
 from harness.fuzzing import findings
 from harness.fuzzing.judges import Expected
 from harness.options import GTP, STATUS_LAST
-from harness.reading import casefile, conversion, statuses, suite
+from harness.reading import answer_files, casefile, conversion, suite
 from harness.reading.answer_files import ANSWERS
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.reading.named_case_files import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
-from harness.verifying.expectation_judge import ExpectationJudge
-from harness.verifying.records import FindingKind
+from harness.verifying.expectation_judge import ExpectationJudge, FindingKind
 from harness.verifying.whole import verify
 
 TEXT = b"""\
@@ -151,8 +150,8 @@ VERDICTS = [
 def print_reply(text: str) -> Reply:
     """Return what an engine prints as a reply, cut in the plainest way."""
     *lines, status = (line.strip() for line in text.split("\n") if line.strip())
-    told = statuses.with_status("\n".join(lines), status)
-    return Reply(statuses.is_success(status), told, text, 0.0, "", status)
+    told = answer_files.with_status("\n".join(lines), status)
+    return Reply(answer_files.is_success(status), told, text, 0.0, "", status)
 
 
 def verdict(case: CaseFile, reply: Reply) -> Verdict:

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from harness.assignments.assignment import find
-from harness.assignments.at_home import at_home
+from harness.assignments.public_tests import at_home
 from harness.cli import check as check_command
 from harness.errors import UsageError
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
-from harness.judging.mistaken import mutant_engine
+from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
 from harness.report.context import shell_word
 from harness.report.views import Views
@@ -130,6 +130,7 @@ def packed(room, home):
     return room
 
 
+@pytest.mark.long(1)
 @pytest.mark.processes
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_line_after_again_repeats_its_test_where_the_command_was_given(name, tmp_path):

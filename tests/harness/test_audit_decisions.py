@@ -15,7 +15,7 @@ from harness.grading.records import Audited, Graded, Marks, PartMark, Submission
 from harness.reading import casefile
 from harness.records import Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
-from harness.vocabulary.conversations import Script
+from harness.vocabulary.script import Script
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptFinished
 from tests.harness.test_audit import write_class

@@ -51,6 +51,7 @@ TURNED = "grade asks public tests with the board turned as well"
 BOTH = "grade asks public tests with the board turned or with colors exchanged as well"
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize(
     ("declared", "engine", "sentences"),
     [
@@ -187,6 +188,7 @@ FORGOTTEN = {
 }  # fmt: skip
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("name", ["weights.txt", "books"])
 def test_files_that_answers_depend_on_are_named(get_remarks, tmp_path, name):
     """Without ``files`` answers would be kept although the file changes."""

@@ -17,7 +17,7 @@ import pytest
 from harness import shipped
 from harness.assignments import assignment, receipt
 from harness.assignments.contents import faults, remarks, sort_files
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.errors import SandboxError
 from harness.sandbox import levels
 from tests import golden
@@ -258,6 +258,7 @@ def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):
     assert f'COMMAND_EXIT_CODE="{status}"' in log
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "said"),
     [

@@ -3,8 +3,6 @@
 import io
 import json
 import os
-import resource
-import signal
 import socket
 import sqlite3
 import struct
@@ -13,17 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.archives import archive, confined_reading, frames, reading
+from harness.archives.archive_streams import IntakeLimits, Meter
+from harness.archives.confined_reading import ConfinedReader
+from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError, ReadingFailedError
-from harness.intake import archive, confined_reading, frames, reader_server, reading
-from harness.intake.archive_streams import IntakeLimits, Meter
-from harness.intake.confined_reading import ConfinedReader
-from harness.intake.members import ArchiveMember
 from harness.sandbox import seccomp
-from harness.sandbox.syscalls import NUMBERS
+from harness.sandbox.seccomp import NUMBERS
 from harness.service import processes
 from harness.service.settings import Settings, dump_settings
-from harness.work import __main__ as work_process
-from harness.work.crew import Crew
 from tests.harness.hostile_archives import LARGE, ROSTER
 from tests.harness.test_intake import honest
 
@@ -32,9 +28,9 @@ ANY = next(iter(honest().values()))  # an archive
 PLANTED = """
 import sys; sys.path.insert(0, sys.argv[1])
 import os, socket, time
-from harness.intake import reader_server
-from harness.intake.members import ArchiveMember
-from harness.intake.reading import OpenArchive, read_here
+from harness.archives import reader_server
+from harness.archives.members import ArchiveMember
+from harness.archives.reading import OpenArchive, read_here
 
 def read(file, meter):
 {body}
@@ -215,8 +211,9 @@ def test_a_ctrl_c_at_the_terminal_does_not_reach_the_reader(tmp_path):
     [
         ("os._exit(0)", "died"),
         ("os.abort()", "died"),
-        ("while True:\n    pass", "died"),  # by its limit of time
-        ("os.read(0, 1)\nwhile True:\n    pass", "died"),
+        # By its limit of time, or by ours where others keep it from the processor.
+        ("while True:\n    pass", "died|did not end in time"),
+        ("os.read(0, 1)\nwhile True:\n    pass", "died|did not end in time"),
         ("x = bytearray(2 << 30)", "MemoryError"),
         ("raise RuntimeError('a mistake')", "RuntimeError: a mistake"),
         ("os.write(file.fileno() + 1, b'nonsense ' * 1000)\nos._exit(0)", "says too much"),
@@ -386,32 +383,3 @@ def test_each_process_of_a_service_has_archives_read_by_children(
     monkeypatch.setattr(processes, "die_with_parent", lambda _: None)
     processes.begin()
     assert reading.is_chosen() == (is_confined and confined_reading.is_possible())
-
-
-def test_processes_that_unpack_read_archives_as_who_starts_them():
-    assert "--confined" not in Crew([])._words
-    reading.choose(reading.read_here)
-    assert "--confined" in Crew([])._words
-
-
-def test_a_worker_that_is_told_so_has_archives_read_by_children():
-    given = work_process._options().parse_args(["--confined"])
-    work_process._worker(given).close()
-    assert reading.is_chosen() == confined_reading.is_possible()
-
-
-def test_all_that_a_child_gives_up(monkeypatch):
-    told: list[object] = []
-    monkeypatch.setattr(reader_server.limits, "set_limits", lambda *words: told.append(words))
-    monkeypatch.setattr(reader_server.signal, "setitimer", lambda *words: told.append(words))
-    monkeypatch.setattr(reader_server.kernel, "filter_system_calls", told.append)
-    reader_server._confine(reader_server.Request(IntakeLimits(), 2.5), b"filter")
-    kinds = {
-        *((resource.RLIMIT_AS, 1 << 30, 1 << 30), (resource.RLIMIT_CPU, 3, 3)),
-        *((resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_FSIZE, 0, 0)),
-        *((resource.RLIMIT_NOFILE, 0, 0), (resource.RLIMIT_NPROC, 0, 0)),
-    }
-    timer, (pid, wanted), calls = told
-    assert timer == (signal.ITIMER_REAL, 2.5)
-    assert (pid, len(wanted), set(wanted)) == (0, 6, kinds)
-    assert calls == b"filter"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.report.board_evidence import Count, count_of
 from harness.report.file_view import view
 from harness.report.html.card import card
-from harness.report.score_table import Count, count_of
 from harness.vocabulary.wordings import lead
 from oracle.answers import go_scoring, gosensei, java_go
 from oracle.color import BLACK, WHITE

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.records import Pattern
-from harness.report.board_evidence import evidence
+from harness.report.board_evidence import evidence, find_explaining_points
 from harness.report.html.board_drawing import board
-from harness.report.miscounted_points import find_explaining_points
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.vertex import vertex

@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.judging import cover
+from harness.judging import strength
 
 
 def union(bits):
@@ -27,7 +27,7 @@ def least_by_trying(tests):
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(st.integers(0, 255), max_size=9))
 def test_it_is_the_smallest(tests):
-    places, is_least = cover.smallest(tests)
+    places, is_least = strength.smallest(tests)
     assert union(tests[place] for place in places) == union(tests)
     assert is_least
     assert len(places) == least_by_trying(tests)
@@ -37,18 +37,18 @@ def test_it_is_the_smallest(tests):
 def test_greedy_choice_is_not_enough():
     """The largest test first would need three."""
     tests = [0b000111_1, 0b111000_1, 0b011110_0]
-    assert cover.smallest([*tests, 0b0000001]) == ([0, 1], True)
+    assert strength.smallest([*tests, 0b0000001]) == ([0, 1], True)
 
 
 def test_nothing_to_catch_needs_no_test():
-    assert cover.smallest([]) == ([], True)
-    assert cover.smallest([0, 0]) == ([], True)
+    assert strength.smallest([]) == ([], True)
+    assert strength.smallest([0, 0]) == ([], True)
 
 
 def test_it_says_when_it_gave_up(monkeypatch):
-    monkeypatch.setattr(cover, "_PATIENCE", 1)
+    monkeypatch.setattr(strength, "_PATIENCE", 1)
     pairs = [1 << a | 1 << b for a, b in combinations(range(7), 2)]
-    places, is_least = cover.smallest(pairs)
+    places, is_least = strength.smallest(pairs)
     assert union(pairs[place] for place in places) == 127
     assert not is_least
 
@@ -57,7 +57,7 @@ def test_it_gives_up_after_so_many_nodes_of_the_search(monkeypatch):
     """The search has seven nodes. It is sure of its answer if it may look at one more."""
     tests = [73, 131, 516, 522, 24, 352, 152, 12, 338]
     for patience in range(1, 20):
-        monkeypatch.setattr(cover, "_PATIENCE", patience)
-        places, is_least = cover.smallest(tests)
+        monkeypatch.setattr(strength, "_PATIENCE", patience)
+        places, is_least = strength.smallest(tests)
         assert union(tests[place] for place in places) == union(tests)
         assert is_least is (patience > 7)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.intake import reading
 from harness.running import jobs
-from harness.work import crew, unit_worker, worker_events
+from harness.work import crew, worker_events
 from harness.work.crew import Crew
 from harness.work.worker_events import (
     CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
-    Granted,
     HarnessFailed,
     UnitFinished,
 )
@@ -31,24 +27,6 @@ UNITS = [SimpleNamespace(cases="ab"), SimpleNamespace(cases="abc")]
 
 def nothing(*_: object) -> None:
     """Take no note of anything."""
-
-
-@pytest.mark.parametrize(
-    ("stores", "proven", "confined", "options"),
-    [
-        ([], "", False, []),
-        (["a", "b c"], "", False, ["--store", "a", "--store", "b c"]),
-        ([], "2", False, ["--proven", "2"]),
-        ([], "", True, ["--confined"]),
-        (["a"], "3", True, ["--store", "a", "--proven", "3", "--confined"]),
-    ],
-)
-def test_what_a_worker_is_told_as_it_starts(stores, proven, confined, options, monkeypatch):
-    monkeypatch.setattr(reading, "is_chosen", lambda: confined)
-    words = Crew([Path(one) for one in stores], proven)._words
-    assert words[:3] == [sys.executable, "-P", "-c"]
-    assert Path(words[4]) == Path(crew.__file__).parents[2]
-    assert words[5:] == ["--serve", *options]
 
 
 def run(monkeypatch: pytest.MonkeyPatch, **how: Any) -> dict[str, Any]:
@@ -165,41 +143,6 @@ def test_lines_that_come_in_pieces_are_put_together(piped):
     assert piped.say(two[-1:], one, two) == [(jobs.CLAIM, 2), (jobs.CLAIM, 1), (jobs.CLAIM, 2)]
 
 
-def test_hangs_of_a_unit_are_counted_for_all_who_share_it(piped):
-    piped.say(worker_events.line(EngineHung("x")) * 2)
-    other = crew._CrewWorker(0, 0, 0, piped.queue)
-    other.task = 1
-    other._interpret(EngineHung("y"))
-    assert piped.queue.hangs == [0, 3]
-
-
-@pytest.mark.parametrize(("granted", "hangs"), [(True, 0), (False, 2)])
-def test_a_claim_is_answered_with_the_hangs_so_far(granted, hangs):
-    with closing(Piped([9, hangs])) as piped:
-        piped.handle.grant(granted=granted)
-        assert os.read(piped.heard, 1000) == unit_worker.answer(Granted(granted, hangs))
-
-
-def test_a_unit_is_handed_out_as_a_line_of_json(piped):
-    piped.queue._units = [{"unit": 1}, {"b": [2], "a": "x"}]
-    piped.handle.hand_out(1)
-    assert os.read(piped.heard, 1000) == b'{"a":"x","b":[2]}\n'
-
-
-def test_a_unit_is_handed_out_whole_even_if_the_pipe_takes_it_in_pieces(piped, monkeypatch):
-    piped.queue._units = ["", "x" * 50]
-    write = os.write
-    monkeypatch.setattr(os, "write", lambda where, data: write(where, data[:7]))
-    piped.handle.hand_out(1)
-    assert os.read(piped.heard, 1000) == b'"%s"\n' % (b"x" * 50)
-
-
-def test_who_has_died_is_told_nothing(piped):
-    os.dup2(os.open(os.devnull, os.O_RDONLY), piped.heard)  # nobody reads any more
-    piped.queue._units = ["", "a unit"]
-    piped.handle.hand_out(1)
-
-
 def test_a_worker_that_ended_says_none(piped):
     os.dup2(os.open(os.devnull, os.O_WRONLY), piped.says)
     assert piped.handle.receive() is None
@@ -211,18 +154,3 @@ def test_a_worker_that_says_nonsense_is_no_longer_ours_and_is_killed(piped, monk
     piped.handle.pid = 4321
     assert piped.say(worker_events.line(Claim(1)), b"nonsense\n") == []
     assert killed == [(4321, 9)]
-
-
-@pytest.mark.processes
-def test_a_worker_is_started_with_both_pipes_and_in_a_group_of_its_own(monkeypatch):
-    """So Ctrl-C reaches us alone, and its pipes are those that it hears and says through."""
-    echo = "import os, sys; sys.stdout.write(sys.stdin.readline()); sys.stdout.flush();"
-    queue = crew._UnitQueue([], [sys.executable, "-c", f"{echo} print(os.getpgid(0))"])
-    worker = queue.hire()
-    os.write(worker.requests, b"hello\n")
-    os.close(worker.requests)
-    with open(worker.answers, "rb") as answers:
-        said = answers.read()  # to its end: nobody else holds the pipe open
-    os.waitpid(worker.pid, 0)
-    assert said == b"hello\n%d\n" % worker.pid
-    assert worker._queue is queue

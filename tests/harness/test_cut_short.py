@@ -17,14 +17,14 @@ from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, Task, Unheard
+from harness.grading.attempts.units import GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
-from harness.limit import Limit
-from harness.options import Limits
+from harness.options import Limits, Options
 from harness.reading import casefile
-from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
-from harness.report.heartbeat import short_path
-from harness.running.file_runner import _FileRun, not_run
+from harness.reading.dialect import find_dialect
+from harness.records import Failure, FailureKind, FileResult, Limit, Outcome, Reply, Verdict
+from harness.report.progress import short_path
+from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
@@ -36,24 +36,57 @@ from tests.harness.silent_process import SilentProcess
 
 LIMIT = 30.0  # seconds, of go-scoring
 SHORT = short_limit(LIMIT)
+AGAIN = 0.25  # seconds for a command that was just cut short
 MOST = 6  # engines of one case file
 
 
 # --- how long a command may compute ------------------------------------------------------------
 
 
-def test_each_further_cut_is_half_as_long_until_there_is_an_answer() -> None:
+def test_once_in_each_file_a_command_has_the_whole_short_limit() -> None:
     short = ShortLimits()
-    found = []
-    for _ in range(6):
-        found.append(short.of("score", 30.0, thinks=False))
+    for _ in range(3):  # case files
+        short.begin_file()
+        assert short.of("score", 30.0, thinks=False) == SHORT
         short.note_cut("score")
-    assert found == [3.0, 1.5, 0.75, 0.375, 0.3, 0.3]
-    assert short.of("captures", 30.0, thinks=False) == 3.0
-    short.begin_file()
-    assert short.of("score", 30.0, thinks=False) == LEAST
+        assert short.of("score", 30.0, thinks=False) == AGAIN
+        short.note_cut("score")
+        assert short.of("score", 30.0, thinks=False) == AGAIN
+        assert short.of("captures", 30.0, thinks=False) == SHORT
     short.note_answer("score")
-    assert short.of("score", 30.0, thinks=False) == 3.0
+    assert short.of("score", 30.0, thinks=False) == SHORT
+
+
+@pytest.mark.parametrize(("is_image", "was_cut"), [(True, True), (True, False), (False, True)])
+def test_only_an_image_is_given_up_after_a_cut(is_image, was_cut):
+    """The tests of other files give points: each of them is asked."""
+    case = casefile.parse(b"1 score\n#? [0]\n#! restart\n2 score\n#? [0]\n", "a.gtp")
+    short = ShortLimits()
+    short.begin_file(is_image=is_image)
+    run: Any = _FileRun(
+        case,
+        RunContext(("engine",), Options(restart=True), find_dialect("gogui"), short=short),
+        print,
+    )
+    run._session = SimpleNamespace(was_cut=was_cut)
+    run._failures = [Failure(FailureKind.TIMEOUT, "did not", 0)]
+    place = run._next_place(0)
+    assert (place is None) is (is_image and was_cut)
+
+
+def test_an_image_gives_no_points_so_it_is_not_waited_for_where_others_were_cut() -> None:
+    short = ShortLimits()
+    short.begin_file(is_image=True)
+    assert short.of("score", 30.0, thinks=False) == SHORT
+    short.note_cut("score")
+    short.begin_file(is_image=True)
+    assert short.of("score", 30.0, thinks=False) == AGAIN
+    assert short.of("captures", 30.0, thinks=False) == SHORT
+    short.begin_file()
+    assert short.of("score", 30.0, thinks=False) == SHORT
+    short.note_answer("score")
+    short.begin_file(is_image=True)
+    assert short.of("score", 30.0, thinks=False) == SHORT
 
 
 @pytest.mark.parametrize(
@@ -106,7 +139,7 @@ def test_what_sleeps_is_not_cut_short(computes, is_cut):
     assert error.value.failure.message.endswith(told)
 
 
-@pytest.mark.parametrize(("was_cut", "hangs", "expected"), [(True, 0, 1.5), (False, 1, 3.0)])
+@pytest.mark.parametrize(("was_cut", "hangs", "expected"), [(True, 0, AGAIN), (False, 1, SHORT)])
 def test_a_cut_is_not_one_of_the_three_hangs(was_cut, hangs, expected):
     """After these, an engine that sleeps has a short limit: by another clock, and a longer one."""
     patience, short = HangPolicy(), ShortLimits()
@@ -262,7 +295,7 @@ class PaperClass:
         ]
         with closing(Ledger(folder / "ledger.sqlite")) as ledger:
             ledger.plan(ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}")), planned)
-            Runner(ledger, means, Unheard(), self).run(units)
+            Runner(ledger, means, NullListener(), self).run(units)
             states = ledger.states([task.basis for _, task in tasks])
             assert {one.state for one in states.values()} == {"done"}
             return {
@@ -308,7 +341,7 @@ def test_what_is_hopeless_comes_last_and_one_limit_decides(tmp_path, monkeypatch
     first = [spent for key, _, is_alone, spent in class_.log if key == "loops" and not is_alone]
     tests = sum(len(case.steps) for case in class_.cases)
     files = len(class_.cases)
-    assert sum(first) <= 2 * SHORT + files * LEAST + tests * max(LEAST / 4, LIMIT / 100)
+    assert sum(first) <= files * SHORT + tests * AGAIN
     places = [place for place, one in enumerate(class_.log) if one[2]]
     assert min(places) > max(
         place for place, one in enumerate(class_.log) if one[0] == "ada" and not one[2]

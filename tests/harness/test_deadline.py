@@ -22,7 +22,7 @@ from harness.cli import main
 from harness.errors import HarnessError, UndecidedError
 from harness.exits import ExitCode
 from harness.options import Limits
-from harness.reading import deadline, effort, matchers, pattern
+from harness.reading import deadline, matchers, pattern
 from harness.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import Options, run
@@ -155,11 +155,11 @@ TEXTS = st.text("ab", max_size=8)
 def test_no_expression_has_more_ways_and_steps_than_its_bound(expression, text):
     """A slow matcher that tries all ways, one after the other, counts them."""
     nodes = list(_parser.parse(expression))
-    found = effort._sequence(nodes, len(text))
+    found = matchers._sequence(nodes, len(text))
     STEPS.clear()
     ways = sum(1 for _ in islice(_ends(nodes, text, 0), 10_000))
-    assert ways <= found.ways or found.ways > effort.MOST
-    assert len(STEPS) <= found.steps or found.steps > effort.MOST
+    assert ways <= found.ways or found.ways > matchers.MOST
+    assert len(STEPS) <= found.steps or found.steps > matchers.MOST
 
 
 STEPS = []  # of the slow matcher: what it has tried

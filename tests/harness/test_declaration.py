@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.assignments.assignment import find
 from harness.declared import reply_forms
 from harness.declared.declaration import (
     ALTERNATE,
@@ -271,3 +272,24 @@ def test_places_are_named_as_the_game_has_it(game, place, text):
 def test_what_is_no_place_is_none(text):
     assert place_of(text, DeclaredGame()) is None
     assert re.fullmatch(r"\d+ \d+", text) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            "python3 nogo.py",
+            "there is no file 'nogo.py' beside assignment.toml: put",
+        ),
+        ("bin/nogo --gtp", "there is no file 'bin/nogo' beside assignment.toml"),
+        ("gnugo --mode gtp", "its command names no file beside assignment.toml"),
+    ],
+)
+def test_a_reference_whose_file_is_missing_is_named(tmp_path, command, told):
+    """It is from that file that what students submit would follow."""
+    (tmp_path / "assignment.toml").write_text(f'[reference]\ncommand = "{command}"\n[game]\n')
+    with pytest.raises(AssignmentError) as error:
+        find(str(tmp_path))
+    assert error.value.key == "reference.command"
+    assert error.value.message.startswith(told)
+    assert "[engine] and [files]" in error.value.message

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.cli import main
-from harness.judging import diagnosis, mistaken, mutant_replay
+from harness.judging import diagnosis, in_process, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
@@ -20,7 +20,7 @@ from harness.report.markup import escape
 from harness.running.file_runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import find_mistake as mistake_named
 
@@ -48,7 +48,7 @@ def read_shipped_cases(assignment):
 def result_of(case, engine, change=lambda step, reply: reply):
     """What a run would have found, had it started this engine; ``change`` rewrites replies."""
     outcomes, replies, failure = [], [], None
-    for index, (step, raw) in enumerate(mistaken.answers(case, engine)):
+    for index, (step, raw) in enumerate(in_process.answers(case, engine)):
         if not isinstance(raw, str):
             kind = FailureKind.TIMEOUT if isinstance(raw, Hang) else FailureKind.DIED
             failure = Failure(kind, "It broke.", index)
@@ -90,7 +90,7 @@ BY_ALL_CASES = [
 def test_the_right_mistake_is_named_and_no_other(cases, name):
     """The public cases alone tell every two mistakes apart, and so do all together."""
     mistake = MISTAKES[name]
-    engine = mistaken.mutant_engine
+    engine = in_process.mutant_engine
     files = [result_of(case, engine(mistake)) for case in cases(mistake.assignment)]
     found = diagnose(files, REMEMBERED)
     assert found is not None
@@ -127,7 +127,7 @@ def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
     for one in MISTAKES.values():
         if one.assignment == assignment:
             for case in read_shipped_cases(assignment):
-                last = list(mistaken.answers(case, mistaken.mutant_engine(one)))[-1][1]
+                last = list(in_process.answers(case, in_process.mutant_engine(one)))[-1][1]
                 assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
 
 
@@ -164,7 +164,7 @@ def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
     memory = {}
     first = diagnose([of_text()], memory)
     assert sum(map(len, memory.values())) > 1
-    monkeypatch.setattr(mistaken, "mutant", None)  # nobody is asked any more
+    monkeypatch.setattr(in_process, "mutant", None)  # nobody is asked any more
     assert diagnose([of_text()], memory) == first
     with pytest.raises(TypeError):
         diagnose([of_text()], {})
@@ -251,7 +251,7 @@ def test_a_failed_test_before_a_break_is_counted_with_it():
 
 
 def test_a_break_and_wrong_answers_are_two_mistakes():
-    hung = mistaken.mutant(
+    hung = in_process.mutant(
         find_mistakes("fill-never-ends-on-empty-board komi-twice"), "go-scoring"
     )
     case = casefile.parse(WRONG_THEN_EMPTY.replace(b"komi 0", b"komi 2"), "some.gtp")
@@ -273,7 +273,7 @@ def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
     files = [of_text(), of_text()]
     monkeypatch.setattr(diagnosis, "_MAX_FOR_SEVERAL", 0)
     assert names(diagnose(files)) == ["neutral-points-to-white"]
-    mutant = mistaken.mutant(find_mistakes("neutral-points-to-white komi-twice"), "go-scoring")
+    mutant = in_process.mutant(find_mistakes("neutral-points-to-white komi-twice"), "go-scoring")
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([result_of(case, mutant)]) is None
     right = result_of(case, specification("go-scoring").reference_engine())
@@ -326,7 +326,7 @@ def list_explanations(found):
 def test_the_smallest_set_is_named(drawn):
     mistakes = find_mistakes(drawn)
     assignment = mistakes[0].assignment
-    mutants = [mistaken.mutant(mistakes, assignment) for _ in read_shipped_cases(assignment)]
+    mutants = [in_process.mutant(mistakes, assignment) for _ in read_shipped_cases(assignment)]
     found = diagnose(list(map(result_of, read_shipped_cases(assignment), mutants)), REMEMBERED)
     assert list_explanations(found) == [set(drawn.split())]
     assert found.failures == found.total
@@ -343,7 +343,7 @@ def test_a_mistake_in_the_rules_beside_one_in_the_policy():
         lines += ["20 policy_moves", "#? []"]
     case = casefile.parse("\n".join([*lines, ""]).encode(), "some.gtp")
     mistakes = find_mistakes("no-diagonals rows-from-the-top")
-    found = diagnose([result_of(case, mistaken.mutant(mistakes, "gomoku-policy"))])
+    found = diagnose([result_of(case, in_process.mutant(mistakes, "gomoku-policy"))])
     assert list_explanations(found) == [{"no-diagonals", "rows-from-the-top"}]
 
 
@@ -366,7 +366,7 @@ def test_where_six_or_more_mistakes_fit_nothing_is_said():
     fit = [
         one.name
         for one in specification("go-scoring").mistakes
-        if mistaken.failing_lines(case, mistaken.mutant_engine(one), find_dialect("gogui"))
+        if in_process.failing_lines(case, in_process.mutant_engine(one), find_dialect("gogui"))
     ]
     assert len(fit) > diagnosis.TOO_MANY
     answers = {}
@@ -390,7 +390,7 @@ def test_a_mistake_beside_one_that_the_bank_does_not_have():
         return reply._replace(text="?!")
 
     files = [
-        result_of(case, mistaken.mutant(find_mistakes("errors-silent"), "gomoku-rules"), change)
+        result_of(case, in_process.mutant(find_mistakes("errors-silent"), "gomoku-rules"), change)
         for case in read_shipped_cases("gomoku-rules")
     ]
     found = diagnose(files)

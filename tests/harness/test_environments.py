@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments import assignment, python, receipt, workspace
+from harness.assignments import assignment, receipt, workspace
+from harness.assignments import needs as python
 from harness.environments import environment_cache, interpreters
 from harness.errors import AssignmentError, UsageError
 from harness.grading.attempts import attempt_plan
@@ -22,7 +23,7 @@ from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
 from tests.harness.test_sandbox_boxes import needs
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
 
 ROOT = Path(__file__).parents[2]
 

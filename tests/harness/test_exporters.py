@@ -9,9 +9,8 @@ import pytest
 from harness.cli import command_data, main
 from harness.cli.grade import command_line
 from harness.errors import UsageError
-from harness.grading.exports import exporters, writing
-from harness.grading.exports.exporters import EXPORTS, Download, Export
-from harness.grading.exports.writing import Downloaded
+from harness.grading.exports import exporters
+from harness.grading.exports.exporters import EXPORTS, Download, Downloaded, Export
 from tests.documents import table
 from tests.harness.made_class import made_class
 
@@ -30,7 +29,7 @@ def files(material):
 # A platform that knows students by their key and takes whole points.
 SCHOOL = """\
 from harness.errors import UsageError
-from harness.grading.exports.sheet_filling import SheetForm
+from harness.grading.exports.sheet import SheetForm
 
 
 def form(sheet, columns, title, shown):
@@ -72,13 +71,13 @@ def more(tmp_path, monkeypatch):
 
 def test_an_export_is_one_file_and_one_row(more):
     result = made_class()
-    written = writing.write(result, more / "out")
+    written = exporters.write(result, more / "out")
     keys = {one.submission.key for one in result.graded}
     assert {path.stem for path in (more / "out" / "cards").iterdir()} == keys
     assert (more / "out" / "cards.txt").read_text() == f"{len(keys)} cards, 0 notes"
     assert more / "out" / "cards.txt" in written
     assert not (more / "out" / "school.csv").exists()
-    writing.write(result._replace(graded=result.graded[:1]), more / "out")
+    exporters.write(result._replace(graded=result.graded[:1]), more / "out")
     assert len([*(more / "out" / "cards").iterdir()]) == 1  # what was said before goes
 
 
@@ -90,21 +89,21 @@ def test_a_sheet_is_filled_in_by_a_row(more, columns):
     (more / "list.csv").write_text(f"{','.join(columns)}\n{known},\nnobody,7\n")
     given = Downloaded(more / "list.csv", columns if columns[0] != "who" else ())
     notes = []
-    writing.check({"school-list": given}, "title")
-    written = writing.write(result, more / "out", {"school-list": given}, notes.append)
+    exporters.check({"school-list": given}, "title")
+    written = exporters.write(result, more / "out", {"school-list": given}, notes.append)
     lines = (more / "out" / "school.csv").read_text().splitlines()
     assert lines[0] == ",".join(columns)
     assert re.fullmatch(rf"{known},[\d.]+", lines[1])
     assert lines[2] == "nobody,7"
     assert "1 row of list.csv without a submission." in notes
-    assert not [*writing.find_stale(more / "out", written)]
-    assert [*writing.find_stale(more / "out", ())] == [more / "out" / "school.csv"]
+    assert not [*exporters.find_stale(more / "out", written)]
+    assert [*exporters.find_stale(more / "out", ())] == [more / "out" / "school.csv"]
 
 
 def test_a_sheet_is_tried_before_the_grading(more):
     (more / "list.csv").write_text("a,b\n")
     with pytest.raises(UsageError, match=r"list\.csv has no column 'who'"):
-        writing.check({"school-list": Downloaded(more / "list.csv")}, "title")
+        exporters.check({"school-list": Downloaded(more / "list.csv")}, "title")
 
 
 def test_the_command_line_has_its_options(more, capsys):

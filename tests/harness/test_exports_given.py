@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from harness.grading.exports import writing as exports
-from harness.grading.exports.writing import Downloaded
+from harness.grading.exports import exporters as exports
+from harness.grading.exports.exporters import Downloaded
 from harness.grading.records import GivenMark, counting_mark, decimal
 from tests.harness.made_class import CANVAS, MOODLE, made_class
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls
-from harness.grading.exports import writing as exports
-from harness.grading.exports.class_page import marks, matrix
+from harness.grading.exports import exporters as exports
+from harness.grading.exports.class_page import page
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.exports.class_page.parts import CLASS
 from harness.grading.exports.feedback import body_of, student_page
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.records import Failure, FailureKind
-from harness.report.html.page_script import SCRIPT as PROGRAM
+from harness.report.html.assets import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
 from tests.harness.made_class import (
@@ -59,8 +59,8 @@ def pages(folder):
 
 def test_every_link_leads_somewhere(pages):
     others = {"marks.csv", "class.json"}
-    for name, page in pages.items():
-        for link in page.links:
+    for name, shown in pages.items():
+        for link in shown.links:
             path, _, anchor = urljoin(name, link).partition("#")
             there = pages.get(unquote(path))
             assert there or path in others, (name, link)
@@ -70,9 +70,9 @@ def test_every_link_leads_somewhere(pages):
 def test_every_page_is_linked_from_the_class_and_students_pages_lead_nowhere(pages):
     links = {unquote(link.partition("#")[0]) for link in pages["class.html"].links}
     assert {name for name in pages if name != "class.html"} <= links
-    for name, page in pages.items():
+    for name, shown in pages.items():
         if name.startswith("feedback/"):
-            assert page.links == ["#main"]
+            assert shown.links == ["#main"]
 
 
 def test_nothing_is_loaded_and_no_script_is_run_but_the_one(folder):
@@ -87,8 +87,8 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(folder):
 
 
 def test_every_page_says_in_red_that_there_was_no_sandbox(pages, tmp_path):
-    for page in pages.values():
-        assert "Run without a sandbox" in page.text
+    for shown in pages.values():
+        assert "Run without a sandbox" in shown.text
     exports.write(made_class(), tmp_path)
     for path in tmp_path.rglob("*.html"):
         assert "Run without a sandbox" not in path.read_text()
@@ -213,12 +213,12 @@ def test_a_folder_that_cannot_be_written(tmp_path):
 
 
 def test_the_histogram_counts_every_mark_once():
-    assert marks.counts([0, 0, 0.49, 0.5, 2.5, 4.99, 5, 5], 5) == [3, 1, 0, 0, 0, 1, 0, 0, 0, 3]
+    assert page.counts([0, 0, 0.49, 0.5, 2.5, 4.99, 5, 5], 5) == [3, 1, 0, 0, 0, 1, 0, 0, 0, 3]
 
 
 def test_no_cell_of_the_matrix_hangs_on_its_color_alone():
     signs = [re.search(rf'\.ts {kind} a:before[^{{]*{{content:"([^"]+)"', CLASS)
-             for kind in ("td", f".{matrix.LOST}", f".{matrix.UNSURE}")]  # fmt: skip
+             for kind in ("td", f".{page.LOST}", f".{page.UNSURE}")]  # fmt: skip
     assert len({sign[1] for sign in signs}) == 3
 
 

@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 
 from harness.assignments.assignment import VISIBLE
 from harness.escaping import escape_controls
+from harness.grading.exports import exporters as exports
 from harness.grading.exports import gradescope
-from harness.grading.exports import writing as exports
+from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.moodle import comment
 from harness.grading.exports.showing import feedback
-from harness.grading.exports.writing import Downloaded
 from harness.grading.records import (
     IMAGE,
     PRIVATE,
@@ -37,7 +37,7 @@ from harness.grading.records import (
     PartMark,
     Suspicion,
 )
-from harness.judging.mistaken import mutant_engine
+from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views

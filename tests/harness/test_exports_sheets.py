@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
+from harness.grading.exports import exporters as exports
 from harness.grading.exports import moodle
-from harness.grading.exports import writing as exports
+from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.sheet import Sheet, defuse, plain, table
-from harness.grading.exports.writing import Downloaded
 from harness.grading.records import Student, decimal
 from tests.harness.made_class import CANVAS, FORMULA, MOODLE, made_class
 

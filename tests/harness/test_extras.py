@@ -1,6 +1,8 @@
 """What commands say when a package is missing that only they need."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from importlib import metadata
 
@@ -85,3 +87,25 @@ def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
     assert named == {"client", "cluster", "fuzz", "postgresql", "service"}
     assert named <= set(PROJECT["optional-dependencies"])
     assert not re.search(r"pip install '?gtp-harness", sources)
+
+
+# As if nothing of the extras were installed; a service has its own.
+_WITHOUT_EXTRAS = """
+import sys
+from importlib import import_module
+
+for name in ("cryptography", "distributed", "httpx", "hypothesis", "psycopg"):
+    sys.modules[name] = None
+from harness.cli import COMMANDS
+
+for module, _ in COMMANDS.values():
+    import_module(module).command_line()
+import harness.declared.program_process, harness.generating.own, harness.service.app
+"""
+
+
+@pytest.mark.processes
+def test_help_and_a_service_need_no_other_extra():
+    words = [sys.executable, "-c", _WITHOUT_EXTRAS]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

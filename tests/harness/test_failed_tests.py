@@ -17,10 +17,8 @@ from harness.cli import main
 from harness.cli.commandline import Plain, repeat
 from harness.cli.run import add_options
 from harness.errors import UsageError
-from harness.reading.casefile import parse
-from harness.reading.named_case_files import Gathered, gather
-from harness.reading.selection import Selection
-from harness.reading.setups import SetUp, comments, setups
+from harness.reading.casefile import SetUp, comments, parse, setups
+from harness.reading.named_case_files import Gathered, Selection, gather
 from harness.records import Repeat
 from harness.report.context import Repeating, shell_word
 from harness.specifications import EVERYONES

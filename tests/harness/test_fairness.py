@@ -11,15 +11,16 @@ from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.limit import CPU_SECONDS, Limit
 from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import (
+    CPU_SECONDS,
     CaseFile,
     Exchange,
     Failure,
     FailureKind,
     FileResult,
+    Limit,
     Outcome,
     Reply,
     Step,

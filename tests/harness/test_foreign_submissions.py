@@ -20,7 +20,7 @@ from tests.harness.test_sandbox_boxes import needs
 pytestmark = pytest.mark.processes
 
 RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),
-         ("java-go", "static")]  # fmt: skip
+         pytest.param("java-go", "static", marks=pytest.mark.slow)]  # fmt: skip
 
 
 @pytest.fixture
@@ -203,6 +203,7 @@ def test_wrong_ones_fail_and_are_told_why(name, stage):
     assert spoilt.said in "\n".join(reply for _, reply in failed)
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("name", [name for name, one in SPOILT.items() if not one.failing])
 @pytest.mark.usefixtures("tools")
 def test_what_cannot_be_built_is_told_in_the_words_of_the_compiler(name, stage):

@@ -20,13 +20,13 @@ from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.drawing import legal
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.judges import SURPLUS, differences, kind
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.options import Limits
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import Reply
 from harness.specifications import specification
-from harness.vocabulary.conversations import Script
+from harness.vocabulary.script import Script
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, start_fuzzer
 from tests.harness.umasks import strict_umask
@@ -67,11 +67,13 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
         tmp_path, 1, found, judge_of(specification(mistake.assignment), tmp_path)
     )
     case = casefile.read(str(path))
-    assert not mistaken.failing_lines(
+    assert not in_process.failing_lines(
         case, specification(mistake.assignment).reference_engine(), find_dialect("gogui")
     )
     last = max(step.line for step in case.steps)
-    assert mistaken.failing_lines(case, mistaken_engine(mistake), find_dialect("gogui")) == {last}
+    assert in_process.failing_lines(case, mistaken_engine(mistake), find_dialect("gogui")) == {
+        last
+    }
 
 
 @pytest.mark.long(1)

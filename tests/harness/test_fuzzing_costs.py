@@ -9,7 +9,7 @@ import pytest
 from harness.cli import main
 from harness.fuzzing.costs import Costs
 from harness.records import Reply
-from harness.vocabulary.conversations import Script, Trace
+from harness.vocabulary.script import Script, Trace
 from oracle.gtp import new_engine
 from oracle.natures import STANDARD
 from tests.harness.in_process import InProcess, start_fuzzer

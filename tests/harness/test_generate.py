@@ -13,14 +13,14 @@ from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
 from harness.generating import record_reading, record_replay
-from harness.judging.likeness import identities
+from harness.judging.equivalence import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
 from harness.specifications import EVERYONES, specification
 from harness.verifying.whole import verify
 from harness.vocabulary import made_positions
-from harness.vocabulary.cutting import corner, corner_with_move
+from harness.vocabulary.made_positions import corner, corner_with_move
 from harness.vocabulary.scenes import Played, StoneBits, stones
 from oracle.formats import SnapshotChoice
 from oracle.grid import grid

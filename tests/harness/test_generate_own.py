@@ -350,6 +350,7 @@ def test_wrong_programs_may_be_declared(places, capsys, tmp_path):
         declared.write_text(before)
 
 
+@pytest.mark.long(4)
 def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_path, capsys):
     texts = []
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):

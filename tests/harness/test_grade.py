@@ -168,8 +168,8 @@ def test_on_a_terminal_a_line_tells_how_much_is_left(slow_class):
 HURRIED = """
 import sys
 from harness import cli
-from harness.report import heartbeat
-heartbeat.SECONDS = 0.5
+from harness.report import progress
+progress.SECONDS = 0.5
 sys.exit(cli.main(["grade", *sys.argv[1:]]))
 """
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from harness.assignments import assignment
-from harness.judging.mistaken import failing_lines, mutant_engine
+from harness.judging.in_process import failing_lines, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
@@ -99,12 +99,13 @@ class Graded(NamedTuple):
     members: dict[int, dict]  # of class.json, by number
 
 
-# C and Java take two thirds of the time.
+# One in the full tier; classes in Java are graded elsewhere as well.
+MARKS = {"go-scoring": pytest.mark.full, "java-go": pytest.mark.slow}
+
+
 @pytest.fixture(
     scope="module",
-    params=[
-        pytest.param(one, id=one.key, marks=[] if one.tools else pytest.mark.full) for one in EXAMS
-    ],
+    params=[pytest.param(one, id=one.key, marks=MARKS.get(one.key, [])) for one in EXAMS],
 )
 def graded_exam(request, tmp_path_factory):
     exam = request.param

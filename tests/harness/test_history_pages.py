@@ -15,8 +15,7 @@ from harness.errors import ReportError
 from harness.history import history_grid, pages, plots
 from harness.history.test_courses import RUNS, choose_shown_runs, file_courses
 from harness.history.trends import trends
-from harness.report.html.page_script import SCRIPT
-from harness.report.html.page_style import PLAIN
+from harness.report.html.assets import PLAIN, SCRIPT
 from tests import golden
 from tests.harness.made_history import (
     WORDS,
@@ -239,7 +238,9 @@ def test_a_spread_is_drawn_in_its_order(times):
 
 
 @pytest.mark.long(15)
-@pytest.mark.parametrize(("files", "share"), [(1, 0.02), (11, 0.2)])
+@pytest.mark.parametrize(
+    ("files", "share"), [(1, 0.02), pytest.param(11, 0.2, marks=pytest.mark.slow)]
+)
 def test_a_large_suite_is_cut_into_pages_that_open_at_once(tmp_path, files, share):
     pages.write(str(tmp_path), find_trends(large_history(5_386, 50, files, share)))
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}

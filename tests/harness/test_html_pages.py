@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import json as stdlib_json
 import re
+import shutil
+import subprocess
 from base64 import b64encode
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -15,16 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.reading.setups import comments
+from harness.reading.casefile import comments
 from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare
 from harness.report.file_view import view
+from harness.report.html import assets
+from harness.report.html.assets import LOG_SCRIPT, LOG_SHA256, MATRIX, SCRIPT, SHA256, STYLE
 from harness.report.html.card import card, title
 from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import LogPages, link, page_names
-from harness.report.html.page_script import LOG_SCRIPT, LOG_SHA256, SCRIPT, SHA256
-from harness.report.html.times import step_times
+from harness.report.html.parts import step_times
 from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -186,7 +190,25 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
 @pytest.mark.parametrize(("script", "digest"), [(SCRIPT, SHA256), (LOG_SCRIPT, LOG_SHA256)])
 def test_the_digest_is_the_scripts(script, digest):
     found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert found == digest, f"what harness/report/html/page_script.py has must be {found}"
+    assert found == digest, f"what harness/report/html/assets.py has must be {found}"
+
+
+STATIC = sorted(Path(assets.__file__).with_name("static").iterdir())
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize("path", STATIC, ids=lambda path: path.name)
+def test_a_file_of_style_or_script_is_whole(path):
+    text = path.read_text("ascii")
+    assert text.count("{") == text.count("}")
+    if path.suffix == ".js" and (node := shutil.which("node")):
+        subprocess.run([node, "--check", path], check=True)
+
+
+def test_every_file_of_style_and_script_is_on_pages():
+    pages = STYLE + MATRIX + SCRIPT + LOG_SCRIPT
+    for path in STATIC:
+        assert path.read_text().splitlines()[-1].strip() in pages, path.name
 
 
 @given(st.text())

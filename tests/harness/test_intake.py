@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from harness.archives import archive, archive_streams
+from harness.archives.archive import place
+from harness.archives.archive_streams import MIB, IntakeLimits
+from harness.archives.archive_writing import files_in, pack
+from harness.archives.members import check_name, mend_name
 from harness.errors import ArchiveError, UsageError
-from harness.intake import archive, archive_streams
-from harness.intake.archive import place
-from harness.intake.archive_streams import MIB, IntakeLimits
-from harness.intake.archive_writing import files_in, pack
-from harness.intake.members import check_name, mend_name
 from tests.harness import archives
 from tests.harness.hostile_archives import (
     LARGE,
@@ -141,7 +141,7 @@ def test_memory_is_bounded_for_the_whole_process(tmp_path):
     ]
     code = (
         "import sys\n"
-        "from harness.intake import archive\n"
+        "from harness.archives import archive\n"
         "from harness.errors import ArchiveError\n"
         "for path in sys.argv[1:]:\n"
         "    try: archive.examine(path)\n"

@@ -187,6 +187,28 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
     assert len({pid for _, (_, pid) in done}) > 3  # type: ignore[misc]
 
 
+def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long() -> None:
+    """An engine that computes for ever in each part of a task would keep one core busy."""
+    workers: dict[int, object] = {}
+
+    def work(task: int, line: jobs.WorkerChannel) -> None:
+        for part in range(task):
+            if line.claim(part):
+                ends = time.monotonic() + (2 * jobs._LONG if task > 1 else 0)
+                while time.monotonic() < ends:
+                    pass
+                line((part, os.getpid()))
+
+    def note(index: int, told: tuple[int, object]) -> None:
+        if index == 0:
+            workers[told[0]] = told[1]
+
+    ends = jobs.run_all([4, 1], work, 2, note, forked=True, parts=lambda task: task)  # type: ignore[arg-type]
+    assert len(list(ends)) == 2
+    assert sorted(workers) == [0, 1, 2, 3]
+    assert len(set(workers.values())) == 2
+
+
 def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three places, two tasks that could fill them all: the third task is done meanwhile."""
     monkeypatch.setattr(jobs, "_MOST", 3)

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from sqlalchemy import event, select
 
 from harness.errors import BusyError, UsageError
+from harness.grading.ledger import chains
 from harness.grading.ledger import ledger as ledger_module
-from harness.grading.ledger import seal
 from harness.grading.ledger.ledger import (
     BuildRow,
     CaseRow,
@@ -34,7 +34,6 @@ from harness.grading.ledger.ledger import (
 from harness.grading.ledger.ledger_tables import ATTEMPT
 from harness.grading.ledger.places import LedgerFile
 from harness.grading.records import CheckLog, Marks, PartMark, Student, Submission
-from harness.limit import Limit
 from harness.options import GIB
 from harness.records import (
     CaseFile,
@@ -42,6 +41,7 @@ from harness.records import (
     Failure,
     FailureKind,
     FileResult,
+    Limit,
     Outcome,
     Reply,
     Step,
@@ -251,7 +251,7 @@ def test_a_key_that_another_process_puts_in_place_meanwhile_is_found(tmp_path, m
     """Two workers open a new ledger at once; both find its key beside its place."""
     place = LedgerFile(tmp_path / "ledger")
     Ledger(place).close()
-    path, looks, read = place.key(""), [], seal.read
+    path, looks, read = place.key(""), [], chains.read
     pending = path.with_name(f"{path.name}.new")
     path.rename(pending)
 
@@ -262,27 +262,27 @@ def test_a_key_that_another_process_puts_in_place_meanwhile_is_found(tmp_path, m
             pending.rename(path)
         return found
 
-    monkeypatch.setattr(seal, "read", look)
+    monkeypatch.setattr(chains, "read", look)
     Ledger(place).close()
     assert looks[0] == path and path.exists()
 
 
 @pytest.mark.parametrize("when", [0, 1, 2])
 def test_a_key_is_found_whenever_its_maker_puts_it_in_place(tmp_path, monkeypatch, when):
-    path, looks, read = tmp_path / "key", [], seal.read
-    made = seal.prepare(lambda _name: path)
+    path, looks, read = tmp_path / "key", [], chains.read
+    made = chains.prepare(lambda _name: path)
 
     def look(wanted):
         if len(looks) == when:
-            seal._pending_path(path).rename(path)
+            chains._pending_path(path).rename(path)
         looks.append(wanted)
         return read(wanted)
 
-    monkeypatch.setattr(seal, "read", look)
-    found = seal.find(path)
+    monkeypatch.setattr(chains, "read", look)
+    found = chains.find(path)
     assert found and found.name == made.name
     monkeypatch.undo()
-    assert seal.find(tmp_path / "another") is None
+    assert chains.find(tmp_path / "another") is None
 
 
 def hold(place, ready):

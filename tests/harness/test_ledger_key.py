@@ -9,7 +9,7 @@ from hashlib import blake2b
 import pytest
 
 from harness.errors import BusyError, LedgerError, UsageError
-from harness.grading.ledger import seal, sqlite_file
+from harness.grading.ledger import chains, sqlite_file
 from harness.grading.ledger.ledger_tables import VERSION
 from harness.grading.ledger.sqlite_file import SqliteFile
 
@@ -20,29 +20,29 @@ def place(tmp_path):
 
 
 def test_a_prepared_key_is_not_in_place_yet(place):
-    made = seal.prepare(place)
-    assert seal.read(place(made.name)) is None
+    made = chains.prepare(place)
+    assert chains.read(place(made.name)) is None
 
 
 def test_a_prepared_key_is_put_in_place_by_its_name(place):
-    made = seal.prepare(place)
+    made = chains.prepare(place)
     path = place(made.name)
-    found = seal.put_in_place(path, made.name)
+    found = chains.put_in_place(path, made.name)
     assert found is not None
     assert found.name == made.name
-    assert seal.read(path).name == made.name
+    assert chains.read(path).name == made.name
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 def test_another_ledgers_prepared_key_stays_where_it_is(place):
-    made = seal.prepare(place)
+    made = chains.prepare(place)
     before = sorted(place("").parent.iterdir())
-    assert seal.put_in_place(place(made.name), "another") is None
+    assert chains.put_in_place(place(made.name), "another") is None
     assert sorted(place("").parent.iterdir()) == before
 
 
 def test_nothing_is_put_in_place_where_nothing_was_prepared(place):
-    assert seal.put_in_place(place("a"), "a") is None
+    assert chains.put_in_place(place("a"), "a") is None
     assert not place("a").exists()
 
 
@@ -50,7 +50,7 @@ def test_nothing_is_put_in_place_where_nothing_was_prepared(place):
 def test_a_file_that_is_not_a_key_is_refused(text, place):
     place("a").write_bytes(text.encode("latin-1"))
     with pytest.raises(UsageError) as refused:
-        seal.read(place("a"))
+        chains.read(place("a"))
     said = f"{place('a')} is not a ledger's key: expected 64 hexadecimal digits"
     assert str(refused.value) == said
 
@@ -58,13 +58,13 @@ def test_a_file_that_is_not_a_key_is_refused(text, place):
 def test_a_key_that_cannot_be_read_is_told(place):
     place("a").mkdir()
     with pytest.raises(UsageError, match=r"cannot read the ledger's key .*: Is a directory"):
-        seal.read(place("a"))
+        chains.read(place("a"))
 
 
 def test_a_key_that_cannot_be_written_is_told(place):
     with pytest.raises(UsageError, match=r"cannot write the ledger's key .*: Not a directory"):
         place("a").write_text("")
-        seal.prepare(lambda name: place("a") / name)
+        chains.prepare(lambda name: place("a") / name)
 
 
 # --- digests: they must stay what they are, or each ledger there is would be called damaged
@@ -75,22 +75,22 @@ def digest_of(text: str, size: int = 16) -> str:
 
 
 def test_the_digests_of_a_row_are_those_of_its_values():
-    own = seal.Seal(b"k" * 32)
+    own = chains.Seal(b"k" * 32)
     found = own.of_row("run", 2, ("ä", 1, 1.5, None, b"x"), "before")
     values = ["2:ä", "3:1.0", "3:1.5", "4:None", "4:b'x'"]
     parts = [digest_of(f"3:run3:2.03:{n}.0{value}") for n, value in enumerate(values)]
     whole = digest_of("3:run3:2.0" + "".join(f"32:{part}" for part in parts))
     chained = digest_of(f"5:chain32:{whole}6:before")
-    assert found == seal.Digest(whole, chained, tuple(part[:8] for part in parts))
+    assert found == chains.Digest(whole, chained, tuple(part[:8] for part in parts))
     assert str(found) == " ".join([whole, chained, *(part[:8] for part in parts)])
-    assert seal.Digest.read(str(found)) == found
+    assert chains.Digest.read(str(found)) == found
 
 
 def test_the_digest_of_an_end():
-    own = seal.Seal(b"k" * 32)
+    own = chains.Seal(b"k" * 32)
     expected = digest_of("4:head3:run3:3.04:last3:1.0")
-    assert own.of_head("run", seal.Head(3, "last", 1)) == expected
-    assert own.of_head("run", seal.Head()) == digest_of("4:head3:run3:0.00:3:0.0")
+    assert own.of_head("run", chains.Head(3, "last", 1)) == expected
+    assert own.of_head("run", chains.Head()) == digest_of("4:head3:run3:0.00:3:0.0")
     assert own.name == digest_of("name", 8)
 
 
@@ -104,11 +104,11 @@ def test_the_digest_of_an_end():
     ],
 )
 def test_digests_of_any_text(text, found):
-    assert seal.Digest.read(text) == found
+    assert chains.Digest.read(text) == found
 
 
 def test_a_text_that_is_no_text_has_a_digest():
-    own = seal.Seal(b"k" * 32)
+    own = chains.Seal(b"k" * 32)
     assert own.of_row("run", 1, ("\udcff",), "") != own.of_row("run", 1, ("\udcfe",), "")
 
 
@@ -120,7 +120,7 @@ def test_a_key_is_for_its_owner_alone_and_new_each_time(tmp_path):
         return tmp_path / "key"
 
     (tmp_path / "key.new").write_text("what an earlier making left")
-    made = [seal.prepare(place) for _ in range(2)]
+    made = [chains.prepare(place) for _ in range(2)]
     assert [one.name for one in made] == names
     assert names[0] != names[1]
     assert (tmp_path / "key.new").stat().st_mode & 0o777 == 0o600

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import likeness
+from harness.judging import equivalence
 from oracle.grid import grid
 from oracle.position import Position
 from oracle.symmetry import ALL, image
@@ -25,7 +25,7 @@ COLORS = ["", "black", "white"]
 def identity(
     stones: dict[Any, int], command: str, colors: tuple[int, ...] = (), rest: tuple[Any, ...] = (),
     *, swaps: bool = True,
-) -> likeness.Identity:  # fmt: skip
+) -> equivalence.Identity:  # fmt: skip
     position = Position(grid(SIZE))
     for point, color in sorted(stones.items()):
         position = position.place(point, color)
@@ -33,7 +33,7 @@ def identity(
     told: Any = SimpleNamespace(
         is_alike=None, swaps=swaps, key="made", depends={"ask": lambda *_: (colors, rest)}
     )
-    return likeness.identity(engine, command, told)
+    return equivalence.identity(engine, command, told)
 
 
 def exchange(color: int) -> int:

@@ -20,10 +20,10 @@ from typing import NamedTuple
 import pytest
 
 from harness import shipped
-from harness.assignments import assignment, misplaced, workspace
+from harness.archives.archive import place
+from harness.assignments import assignment, contents, workspace
 from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
-from harness.intake.archive import place
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
 
@@ -265,7 +265,7 @@ def test_no_assignment_that_ships_looks_like_another():
     for one in every:
         others = [other for other in every if other.key != one.key]
         names = [name for name in one.files.required if "*" not in name]
-        assert misplaced.other_assignment(names, one.files, others) == ""
+        assert contents.other_assignment(names, one.files, others) == ""
 
 
 def test_what_is_there_is_not_named_in_place_of_another():

@@ -90,7 +90,7 @@ VAIN = {
     ),
     "fuzz, no question declared": Vain(
         ("fuzz", "{nogo}", "--assignment", "{place}/bare", "--examples", "20", *OFF),
-        "this is no success: no question was asked",
+        "this says nothing about the engine: no question was asked",
     ),
     "fuzz, empty bank": Vain(
         ("fuzz", "{tiny} 0 score", *GO, "--bank", "{place}/bank", *OFF), "found no engines"

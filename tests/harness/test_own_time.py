@@ -18,7 +18,7 @@ from harness.engine.engine_clock import EngineClock, Thread, Use
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import PlainLauncher
 from harness.engine.process import EngineProcess
-from harness.errors import AsleepError, EngineError, SandboxError, StarvedError
+from harness.errors import EngineError, EngineIdleError, SandboxError, StarvedError
 from harness.options import BoxLimits, Limits
 from harness.processes import descendants
 from harness.records import CaseFile, FailureKind
@@ -113,7 +113,7 @@ def find_fault(row: tuple[str, bool, float], starts) -> str:
     ("how", "broken"),
     [
         ("sleep 0.1", None),
-        ("sleep 60", AsleepError),
+        ("sleep 60", EngineIdleError),
         ("burn 0.9", None),  # longer than the short limit: it is waited for
         ("spin 0", EngineError),
     ],

@@ -17,9 +17,9 @@ import pypdfium2
 import pytest
 from sgfmill.sgf import Sgf_game
 
-from harness.grading.exports import writing as exports
+from harness.grading.exports import exporters as exports
 from harness.grading.records import PUBLIC, Attempt
-from harness.judging.mistaken import mutant_engine
+from harness.judging.in_process import mutant_engine
 from harness.report import html
 from harness.report.file_view import view
 from oracle.mistakes import MISTAKES

@@ -12,9 +12,8 @@ from harness.cli.console import Console, Style
 from harness.engine import engine_session, process
 from harness.options import PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.records import FileResult, Progress, Waiting
-from harness.report import heartbeat
-from harness.report.heartbeat import Heartbeat, describe_waiting
-from harness.report.progress import LiveProgress
+from harness.report import progress
+from harness.report.progress import Heartbeat, LiveProgress, describe_waiting
 from harness.running.runs import run
 from tests.harness.made_run import PASSING
 
@@ -35,7 +34,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let half a minute be over at once."""
     monkeypatch.setattr(engine_session, "LONG", 0.1)
     monkeypatch.setattr(engine_session, "NEWS", 0.05)
-    monkeypatch.setattr(heartbeat, "SECONDS", 0.1)
+    monkeypatch.setattr(progress, "SECONDS", 0.1)
     monkeypatch.setattr(process, "_NAP", 50)
 
 
@@ -45,7 +44,7 @@ def test_defaults() -> None:
     assert limits_of("off") == Options().limits == PATIENT
     assert {limits_of(one) for one in ("auto", "3", "2", "1")} == {UNTRUSTED}
     assert (Limits().timeout, Limits().startup, UNTRUSTED.timeout) == (60, 30, 10)
-    assert engine_session.LONG == heartbeat.SECONDS == 30
+    assert engine_session.LONG == progress.SECONDS == 30
 
 
 # --- what is told
@@ -111,7 +110,7 @@ def test_the_words() -> None:
 
 def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = 0.0, []
-    monkeypatch.setattr(heartbeat.time, "monotonic", lambda: now)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     beats = Heartbeat(lines.append, begun=0.0)
     for second in range(95):
         now = float(second)
@@ -136,7 +135,7 @@ def test_off_a_terminal_it_is_said_on_standard_error(
 def test_what_is_answered_is_said_no_more(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(heartbeat, "SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
     console = Console(2, Style())
     one = Waiting("slow", 31.0, 29.0)
     console.on_progress(Progress(0, "a.gtp", 0, 1, 0, waiting=one))

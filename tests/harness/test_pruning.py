@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from harness.fuzzing.drawing import legal, scripts
 from harness.fuzzing.reduction import prune_scripts
 from harness.specifications import specification
-from harness.vocabulary.conversations import Script, join_scripts, name_of
+from harness.vocabulary.script import Script, join_scripts, name_of
 from oracle.mistakes import ASSIGNMENTS
 
 ANY = st.sampled_from(tuple(ASSIGNMENTS)).flatmap(

@@ -15,7 +15,7 @@ from harness.fuzzing.by_reference import judge_of
 from harness.fuzzing.drawing import DRAW, find, scripts
 from harness.generating import scene_production
 from harness.generating.scene_production import Stage
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
 from harness.specifications import specification
@@ -41,7 +41,7 @@ def engines(assignment):
         if assignment in one.assignments
     }
     return found | {
-        one.name: (lambda one=one: mistaken.mutant_engine(one))
+        one.name: (lambda one=one: in_process.mutant_engine(one))
         for one in MISTAKES.values()
         if one.assignment == assignment and one.is_open
     }
@@ -58,7 +58,7 @@ def list_accused(assignment, paths):
     for path in paths:
         case = casefile.read(str(path))
         for name, start in engines(assignment).items():
-            bad = mistaken.failing_lines(case, start(), find_dialect("gogui"))
+            bad = in_process.failing_lines(case, start(), find_dialect("gogui"))
             found += [f"{path}:{line}: {name}" for line in sorted(bad)]
     return found
 

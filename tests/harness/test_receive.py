@@ -11,15 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.archives import reading
+from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ledger.originals import Store
+from harness.grading.ingest.log_evidence import LONGEST
+from harness.grading.ingest.receive import receive
+from harness.grading.ledger.places import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
-from harness.grading.taking_in.log_evidence import LONGEST
-from harness.grading.taking_in.receive import receive
-from harness.intake import reading
-from harness.intake.archive_streams import MIB, IntakeLimits
 from tests.harness.archives import write_zip
 from tests.harness.hostile_archives import LARGE, ROSTER, build_zip, python_tar
 from tests.tiers import long_if
@@ -542,7 +542,7 @@ def test_the_files_of_a_folder_are_kept_together_or_not_at_all(store, tmp_path):
 
 
 def test_a_canvas_download_is_received(tmp_path, store):
-    from harness.grading.taking_in import sources
+    from harness.grading.ingest import sources
     from tests.harness.downloads import canvas_name
 
     names = {

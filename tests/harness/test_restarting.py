@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.diagnosis import diagnoses
 from harness.options import Limits, Options
 from harness.reading import casefile
@@ -126,10 +126,10 @@ def replies(engine, commands):
 
 
 def assert_same_from_each_place(case, game):
-    full = new_engine(game, playouts=0).in_folder(mistaken.folder_of(case))
+    full = new_engine(game, playouts=0).in_folder(in_process.folder_of(case))
     expected = replies(full, [step.text for step in case.steps])
     for place in restarting._places(case, EVERYONES):
-        engine = new_engine(game, playouts=0).in_folder(mistaken.folder_of(case))
+        engine = new_engine(game, playouts=0).in_folder(in_process.folder_of(case))
         replies(engine, place.settings)
         got = replies(engine, [step.text for step in case.steps[place.step :]])
         chosen = False  # what a player chose may differ, and the board with it

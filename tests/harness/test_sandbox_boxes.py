@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import sys
@@ -24,11 +23,10 @@ import pytest
 from harness.cli import doctor as doctor_module
 from harness.cli.doctor import main as doctor
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, canary, layout, levels, view
+from harness.sandbox import bubblewrap, canary, levels, view
 from harness.sandbox.launcher import BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
-from harness.sandbox.redteam import attack_table, bandwidth, compiling, referee
-from harness.sandbox.redteam import scene as scene_module
+from harness.sandbox.redteam import attack_table, compiling, referee
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.circumstances import SOMEBODY
@@ -129,6 +127,15 @@ def as_user(
     return done
 
 
+# The others are left to the slow tier. Root grades a class at level 3 wherever it works, and at
+# level 1 an ordinary user's engines share the most with others.
+FREQUENT = {(3, "root"), (1, "ordinary user")}
+
+
+def is_rare(level: int, user: str) -> bool:
+    return "root" in USERS and (level, user) not in FREQUENT
+
+
 # Left to the slow tier. An ordinary user has no control groups, and at level 1 the red team plays
 # the same attacks as one in the ci tier. Level 2 counts as level 3 does, which plays them all.
 MEMORY_ATTACKS = "holds_memory_without_control_groups"
@@ -138,7 +145,10 @@ PLAYED = [
     for level in LEVELS
     for user in USERS
 ]
-CHECKED = [pytest.param(*played) for played in PLAYED]
+CHECKED = [
+    pytest.param(*played, marks=[pytest.mark.slow] * (is_rare(*played[:2]) and played[0] != 2))
+    for played in PLAYED
+]
 CHECKED += [
     pytest.param(level, user, names, marks=pytest.mark.slow)
     for (level, user), names in REPEATED.items()
@@ -155,15 +165,6 @@ def test_checks(level: int, user: str, checks: list[str], open_room: Path) -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_what_is_left_to_the_slow_tier_is_played_before() -> None:
-    """At level 1 by the red team, without control groups; at level 2 a shorter check is left."""
-    assert {name for names in REPEATED.values() for name in names} <= CHECKS.keys()
-    assert (1, "ordinary user") in FREQUENT
-    played = {(level, user): names for level, user, names in PLAYED}
-    assert "root" not in USERS or MEMORY_ATTACKS in played[3, "root"]
-    assert all("hits_without_control_groups" in names for names in played.values())
-
-
 def test_a_check_that_fails_is_named() -> None:
     words = [sys.executable, "-m", "tests.harness.sandbox_checks", "0", "surroundings"]
     done = subprocess.run(words, cwd=ROOM, capture_output=True, text=True, check=False)
@@ -172,15 +173,6 @@ def test_a_check_that_fails_is_named() -> None:
 
 
 # --- the red team
-
-
-# The others are left to the slow tier. Root grades a class at level 3 wherever it works, and at
-# level 1 an ordinary user's engines share the most with others. Layers are tried at all levels.
-FREQUENT = {(3, "root"), (1, "ordinary user")}
-
-
-def is_rare(level: int, user: str) -> bool:
-    return "root" in USERS and (level, user) not in FREQUENT
 
 
 ATTACKED = [
@@ -218,9 +210,16 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_fol
     assert done.stderr == ""  # progress is for terminals
 
 
+# At each level: of root, or of an ordinary user where that is the only one.
+LAYERED = [
+    pytest.param(level, user, marks=[pytest.mark.slow] * (is_rare(level, user) and user != "root"))
+    for level in LEVELS
+    for user in USERS
+]
+
+
 @pytest.mark.long(20)
-@pytest.mark.parametrize("user", USERS)
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("level", "user"), LAYERED)
 def test_each_layer_matters(level: int, user: str, open_room: Path) -> None:
     """With it taken out, an attack gets through that is held with it."""
     needs(level)
@@ -304,15 +303,15 @@ def test_a_channel_in_words_and_as_json(
 
 
 def test_what_is_learnt_through_a_channel() -> None:
-    sent = bandwidth.draw_bits(256)
+    sent = referee.draw_bits(256)
     assert len(sent) == 256
-    assert bandwidth.information(sent, sent) == 256
-    assert bandwidth.information(sent, "") == 0
+    assert referee.information(sent, sent) == 256
+    assert referee.information(sent, "") == 0
     for _ in range(20):  # chance learns nothing
-        assert bandwidth.information(sent, bandwidth.draw_bits(256)) == 0
+        assert referee.information(sent, referee.draw_bits(256)) == 0
     turned = sent.translate(str.maketrans("01", "10"))
-    assert bandwidth.information(sent, turned) == 0
-    half_wrong = bandwidth.information(sent, sent[:200] + turned[200:])
+    assert referee.information(sent, turned) == 0
+    half_wrong = referee.information(sent, sent[:200] + turned[200:])
     assert 50 < half_wrong < 80  # 22 of 100 are wrong: a quarter of it remains
 
 
@@ -448,6 +447,7 @@ REAL = {
 _TRIALS = 5  # of a channel, on a busy machine
 
 
+@pytest.mark.long(1)
 @pytest.mark.parametrize("name", sorted(REAL))
 def test_the_attacks_are_real(name: str) -> None:
     """Without a sandbox they succeed, and the referee sees it."""
@@ -494,23 +494,6 @@ def test_doctor_that_is_interrupted_leaves_nothing(
     assert list(open_room.glob("gtp-harness-mark-*")) == []
 
 
-def test_a_scene_clears_away_whatever_has_become_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scene_module, "OUTSIDE", (str(tmp_path),))
-    (tmp_path / "gtp-harness-mark-0").touch()  # somebody else's, in use
-    (tmp_path / "gtp-harness-mark-1").touch()  # of a scene that was killed
-    os.utime(tmp_path / "gtp-harness-mark-1", (1, 1))
-    with pytest.raises(BrokenPipeError), AttackStage() as scene:
-        assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
-        (tmp_path / scene.mark).touch()
-        os.kill(scene.aim()["victim"], signal.SIGKILL)  # type: ignore[arg-type]
-        scene._victim.wait()
-        list(scene.damage())
-    assert not scene.folder.exists()
-    assert names(tmp_path) == {str(tmp_path / "gtp-harness-mark-0")}
-
-
 def test_a_scene_leaves_nothing() -> None:
     with AttackStage() as scene:
         assert list(scene.damage()) == []
@@ -524,20 +507,6 @@ def test_a_scene_leaves_nothing() -> None:
         ]
         assert list(scene.damage()) == []
     assert not folder.exists()
-
-
-@pytest.mark.parametrize("name", ["tcp", "udp", "abstract", "path"])
-def test_a_stranger_at_a_socket_is_not_an_escape(name: str) -> None:
-    """Any program of the machine may knock; an attack says the word that it was told."""
-    with AttackStage() as scene:
-        place = scene._sockets[name].getsockname()
-        place = scene.aim()["path_socket"] if name == "path" else place
-        one = scene._sockets[name]
-        for said, seen in ((b"", []), (b"GET /", []), (str(scene.aim()["word"]).encode(), [name])):
-            with socket.socket(one.family, one.type) as visitor:
-                visitor.connect(place)
-                visitor.send(said)
-            assert list(scene.damage()) == [f"reached the {name} socket" for name in seen]
 
 
 # --- fail closed
@@ -724,9 +693,7 @@ def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> No
 
 def test_bubblewrap_is_given_everything_by_name() -> None:
     seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(
-        layout.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"}
-    )
+    options = bubblewrap.options(view.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"})
     words = [word.decode() for word in options.split(b"\0")]
     assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
     assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)

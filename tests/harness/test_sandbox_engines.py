@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import stat
-import time
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ from typing import Any
 import pytest
 
 from harness.errors import EngineError, SandboxError
-from harness.limit import CPU_SECONDS, Limit
 from harness.options import GIB, BoxLimits
-from harness.reading import casefile
-from harness.records import FailureKind
-from harness.sandbox import canary, folder_copies, launcher, levels, plan, view
+from harness.records import CPU_SECONDS, FailureKind, Limit
+from harness.sandbox import canary, folder_copies, levels, plan, view
 from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
 from harness.sandbox.folder_copies import Size
 from harness.sandbox.launcher import Boxed, BoxEnd
@@ -186,21 +183,6 @@ def report(**changes: object) -> bytes:
     return plan.pack_report(found._replace(**changes))  # type: ignore[arg-type]
 
 
-def test_a_report_is_taken_once_and_the_folder_removed(box, tmp_path):
-    boxed, theirs, _ = box
-    begun = time.monotonic()
-    assert boxed.wait(0.05) is None
-    assert 0.04 <= time.monotonic() - begun < 30
-    assert (tmp_path / "ground").exists()
-    theirs.send(report(hit=("memory", 2, 1, "bytes"), unstarted="no"))
-    end = BoxEnd(3, "no", Limit("memory", 2, 1, "bytes"), 5, 0.5, ("sh",))
-    assert boxed.wait() == end
-    assert boxed.wait() == end
-    assert not (tmp_path / "ground").exists()
-    assert boxed.server == 77
-    assert boxed.fileno() == boxed._control.fileno()
-
-
 def test_a_box_is_told_to_end_unless_it_has(box):
     boxed, theirs, _ = box
     theirs.send(report())
@@ -211,22 +193,6 @@ def test_a_box_is_told_to_end_unless_it_has(box):
     theirs.setblocking(False)
     with pytest.raises(BlockingIOError):
         theirs.recv(9)
-
-
-def test_a_box_that_runs_is_told_to_end(box, monkeypatch):
-    boxed, theirs, _ = box
-    waits: list[float | None] = []
-
-    def ready(control: object, seconds: float | None) -> bool:
-        waits.append(seconds)
-        if seconds is None:
-            assert theirs.recv(9) == b"end"
-            theirs.send(report())
-        return seconds is None
-
-    monkeypatch.setattr(launcher, "_is_ready", ready)
-    assert boxed.end().status == 3
-    assert waits == [0, None]
 
 
 @pytest.mark.parametrize(
@@ -248,13 +214,6 @@ def test_a_server_that_died_says_nothing(box):
     theirs.close()
     with pytest.raises(SandboxError, match=r"^the box server died$"):
         boxed.end()
-
-
-def test_a_box_of_a_launcher_that_was_closed(box):
-    boxed, _, _ = box
-    boxed._control.close()
-    with pytest.raises(SandboxError, match=r"^the box server died$"):
-        boxed.wait()
 
 
 # --- levels
@@ -450,26 +409,6 @@ def test_what_a_copy_takes(source, monkeypatch):
             patch.setattr(folder_copies, name, most)
             assert folder_copies.measure(str(source)) == expected
     assert (folder_copies.MOST_BYTES, folder_copies.MOST_FILES) == (256 << 20, 50_000)
-
-
-def test_what_commands_name_is_shown_and_must_be_open_to_engines(tmp_path, monkeypatch):
-    """Relative names are those of the case file's folder; whole paths are refused if shut."""
-    refused: list[str] = []
-    boxes = FakeBoxes(3)
-    boxes.refuse_shut = refused.extend  # type: ignore[attr-defined]
-    monkeypatch.setattr("harness.sandbox.boxed_engines.BoxLauncher", lambda *given: boxes)
-    (tmp_path / "cases").mkdir()
-    for name in ("cases/a.sgf", "b.sgf"):
-        (tmp_path / name).touch()
-    text = f"loadsgf a.sgf\nloadsgf {tmp_path}/b.sgf\nloadsgf ../b.sgf\nloadsgf no.sgf\nname\n"
-    case = casefile.parse(text.encode(), str(tmp_path / "cases" / "x.tst"))
-    given = ("3", BoxLimits(), ["/hidden"], ["/shown"], EVERYONES)
-    made = Sandbox(*given, is_proven=True).launcher(case, ["/more"], "/sub")
-    assert refused == [f"{tmp_path}/b.sgf"]
-    files = (f"{tmp_path}/cases/a.sgf", f"{tmp_path}/b.sgf", f"{tmp_path}/b.sgf")
-    assert made._shown == ("/shown", "/more", *files)
-    assert made._hidden == ("/hidden", *view.own_folders())
-    assert made._submission == "/sub"
 
 
 def test_a_sandbox_that_is_closed_ends_its_box_server(boxes):

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.limit import CPU_SECONDS, Limit
 from harness.options import GIB, MIB, BoxLimits
-from harness.sandbox import cgroup, landlock, layout, limits, seccomp, syscalls, view, watch
+from harness.records import CPU_SECONDS, Limit
+from harness.sandbox import cgroup, landlock, limits, seccomp, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 from tests import golden
 
@@ -55,13 +55,13 @@ def evaluate(program: bytes, number: int, arguments: tuple[int, ...] = (), arch:
 
 def verdict(machine: str, name: str, *arguments: int, **rest: object) -> int:
     program = seccomp.program(machine, **rest)  # type: ignore[arg-type]
-    number = syscalls.NUMBERS[machine][name]
+    number = seccomp.NUMBERS[machine][name]
     return evaluate(program, number, arguments, ARCH[machine])
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_named_call_is_refused(machine: str) -> None:
-    table = syscalls.NUMBERS[machine]
+    table = seccomp.NUMBERS[machine]
     refused = {
         PERM: seccomp.FORBIDDEN,
         NOSYS: seccomp.ABSENT,
@@ -90,7 +90,7 @@ def calls(machine: str) -> str:
     )  # fmt: skip
     programs = [seccomp.program(machine, **mode) for mode in modes]  # type: ignore[arg-type]
     lines = []
-    for name, number in sorted(syscalls.NUMBERS[machine].items()):
+    for name, number in sorted(seccomp.NUMBERS[machine].items()):
         found = [evaluate(one, number, arch=ARCH[machine]) for one in programs]
         if set(found) != {ALLOW}:
             lines.append(f"{name:24}" + " ".join(f"{ANSWERS[one]:>8}" for one in found))
@@ -233,8 +233,8 @@ def test_other_modes_and_the_future(machine: str) -> None:
         if other != arch:
             assert evaluate(program, 0, arch=other) == KILL
     assert evaluate(program, 0x40000000, arch=arch) == KILL  # x32
-    assert evaluate(program, syscalls.NEWEST, arch=arch) != KILL
-    assert evaluate(program, syscalls.NEWEST + 1, arch=arch) == NOSYS
+    assert evaluate(program, seccomp.NEWEST, arch=arch) != KILL
+    assert evaluate(program, seccomp.NEWEST + 1, arch=arch) == NOSYS
 
 
 def test_no_jump_leaves_the_program() -> None:
@@ -342,9 +342,9 @@ def test_case_files_in_a_shown_folder_are_hidden_by_all_their_names(place: Path)
     seen = view.of_program(words, "/", hidden=[str(case), str(place / "gone.tst")])
     expected = [case, place / "cases" / "hard", place / "sub" / "hard"]
     assert seen.hidden == tuple(map(str, expected))
-    masks = [mount for mount in layout.mounts(seen) if str(place) in mount.place]
+    masks = [mount for mount in view.mounts(seen) if str(place) in mount.place]
     assert [mount.kind for mount in masks] == [BIND, MASK_FILE, MASK_FILE, BIND, MASK_FILE]
-    rules = dict(layout.reach(seen, 1))
+    rules = dict(view.reach(seen, 1))
     assert str(case) not in rules
     assert str(place / "cases" / "soft") not in rules  # a rule would be one for the case itself
     assert rules[str(place / "cases")] == landlock.READ_DIR
@@ -356,47 +356,19 @@ def test_own_folders_are_hidden_where_they_are_shown() -> None:
     seen = view.of_program(["/usr/bin/env"], "/", also=[home], hidden=view.own_folders())
     hidden = {home + "/harness", home + "/oracle", home + "/cases"}
     assert hidden - set(seen.hidden) <= {home + "/cases"}
-    assert Mount(MASK_FOLDER, home + "/oracle") in layout.mounts(seen)
+    assert Mount(MASK_FOLDER, home + "/oracle") in view.mounts(seen)
 
 
 def test_the_working_directory_can_be_written(place: Path) -> None:
     script = str(place / "sub" / "engine.py")
     away = view.of_program(["/usr/bin/env", script], str(place / "cases"))
-    assert Mount(SCRATCH, str(place / "cases")) in layout.mounts(away)
+    assert Mount(SCRATCH, str(place / "cases")) in view.mounts(away)
     at_home = view.of_program(["/usr/bin/env", script], str(place / "sub"))
-    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in layout.mounts(at_home)
-    assert layout.scratch_places(at_home) == ("/tmp", str(place / "sub"))
+    assert Mount(COPY, str(place / "sub"), str(place / "sub")) in view.mounts(at_home)
+    assert view.scratch_places(at_home) == ("/tmp", str(place / "sub"))
     system = view.of_program(["/usr/bin/env", script], "/usr/share")
-    assert layout.scratch_places(system) == ("/tmp",)
-    assert layout.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
-
-
-ENVIRONMENTS = [
-    (1, (), {"HOME": "/nonexistent"}),
-    (1, ("/a", "/b"), {"HOME": "/b", "TMPDIR": "/b"}),
-    (2, (), {"HOME": "/tmp"}),
-    (2, ("/a", "/b"), {"HOME": "/tmp", "TMPDIR": "/b"}),
-    (3, (), {"HOME": "/tmp"}),
-]
-
-
-@pytest.mark.parametrize(("level", "writable", "own"), ENVIRONMENTS)
-def test_all_the_environment_of_an_engine(
-    level: int, writable: tuple[str, ...], own: dict[str, str]
-) -> None:
-    assert layout.environment(level, writable) == {
-        "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games",
-        "LANG": "C.UTF-8",
-        "OPENBLAS_NUM_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        **own,
-    }
-
-
-def test_outer_places_are_made_before_inner_ones(place: Path) -> None:
-    seen = view.of_program(["/usr/bin/env", str(place / "sub")], str(place))
-    places = [mount.place for mount in layout.mounts(seen)]
-    assert places.index("/tmp") < places.index(str(place)) < places.index(str(place / "sub"))
+    assert view.scratch_places(system) == ("/tmp",)
+    assert view.scratch_places(view.of_program(["/usr/bin/env"], "/")) == ("/tmp",)
 
 
 # --- limits
@@ -453,81 +425,6 @@ def test_no_limit_is_zero() -> None:
 
 
 # --- control groups, of a kernel that is not this one's: plain files
-
-
-def fake_group(folder: Path, **files: str) -> str:
-    """Make a group with files, ``memory__max`` meaning ``memory.max``."""
-    folder.mkdir()
-    for name, text in files.items():
-        (folder / name.replace("__", ".")).write_text(text)
-    return str(folder)
-
-
-def test_version_2_has_one_group_for_all(tmp_path: Path) -> None:
-    group = tmp_path / "group"
-    files = ("memory__max", "memory__swap__max", "memory__events", "pids__max")
-    counted = cgroup.ControlGroups([fake_group(group, **dict.fromkeys(files, "oom_kill 1\n"))])
-    counted.allow(GIB, 100)
-    assert int((group / "memory.max").read_text()) == GIB + 24 * MIB
-    assert (group / "memory.swap.max").read_text() == "0"
-    assert (group / "pids.max").read_text() == "108"
-    assert counted.hit() is None  # that kill was of the engine before
-    (group / "memory.events").write_text("low 0\nmax 3\noom 1\noom_kill 2\n")
-    assert counted.hit() == ("memory", GIB, GIB, "bytes")
-    counted.allow(0, 0)
-    assert (group / "pids.max").read_text() == "max"
-    assert counted.hit() is None
-
-
-def test_version_1_has_a_group_for_each(tmp_path: Path) -> None:
-    memory, pids = tmp_path / "memory", tmp_path / "pids"
-    bytes_ = ("limit_in_bytes", "memsw__limit_in_bytes", "max_usage_in_bytes")
-    files = dict.fromkeys((f"memory__{name}" for name in bytes_), "0")
-    counted = cgroup.ControlGroups(
-        [fake_group(pids, pids__max=""), fake_group(memory, memory__oom_control="", **files)]
-    )
-    counted.allow(GIB, 100)
-    assert int((memory / "memory.limit_in_bytes").read_text()) == GIB + 24 * MIB
-    assert (pids / "pids.max").read_text() == "108"
-    assert counted.hit() is None
-    (memory / "memory.max_usage_in_bytes").write_text(str(524 * MIB))
-    (memory / "memory.oom_control").write_text("under_oom 0\noom_kill 1\n")
-    assert counted.peak() == 500 * MIB
-    assert counted.hit() == ("memory", GIB, GIB, "bytes")
-
-
-OWN_GROUPS = [
-    ("0::/user/x\n", ["/sys/fs/cgroup/user/x"]),
-    ("0::/\n", ["/sys/fs/cgroup"]),
-    (
-        "8:pids:/a\n7:blkio:/b\n4:memory:/c\n3:cpu,cpuacct:/d\n0::/\n",
-        ["/sys/fs/cgroup/pids/a", "/sys/fs/cgroup/memory/c", "/sys/fs/cgroup"],
-    ),
-    ("2:cpu,memory:/d:e\n", ["/sys/fs/cgroup/memory/d:e"]),
-]
-
-
-@pytest.mark.parametrize(("own", "tried"), OWN_GROUPS)
-def test_groups_are_made_below_our_own(
-    own: str, tried: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(cgroup, "_read", lambda folder, name: own)
-    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: asked.append(folder) or True)
-    assert cgroup.usable_parents() == asked == tried
-    monkeypatch.setattr(cgroup, "_is_usable", lambda folder: folder == tried[-1])
-    assert cgroup.usable_parents() == tried[-1:]
-
-
-def test_a_folder_is_used_if_a_group_that_is_made_there_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    for name in ("missing", "file", ""):  # the last one is a folder like any other
-        assert not cgroup._is_usable(str(tmp_path / name))
-    monkeypatch.setattr(cgroup, "_exists", lambda folder, name: name == "pids.max")
-    assert cgroup._is_usable(str(tmp_path))
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_without_groups_memory_is_polled() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import layout, view
+from harness.sandbox import view
 from harness.sandbox.plan import Mount
 from harness.sandbox.view import View
 
@@ -78,22 +78,22 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
         Mount("mask folder", "/proc/1"),
         *(Mount("mask file", path) for path in machine if os.path.exists(path)),
     ]
-    assert layout.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))
-    assert layout.scratch_places(example_view) == ("/tmp", f"{top}/sub")
+    assert view.mounts(example_view) == tuple(sorted(expected, key=lambda one: one.place))
+    assert view.scratch_places(example_view) == ("/tmp", f"{top}/sub")
 
 
 def test_a_copy_of_what_a_link_leads_to(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     hidden = (f"{tmp_path}/link/a", f"{tmp_path}/links/b")
-    assert layout._copy(f"{tmp_path}/link", hidden) == Mount(
+    assert view._copy(f"{tmp_path}/link", hidden) == Mount(
         "copy", f"{tmp_path}/link", f"{tmp_path}/real", (f"{tmp_path}/real/a",)
     )
 
 
 def test_the_rules_of_level_2(example_view, tmp_path):
     writable = ("/tmp", f"{tmp_path}/sub", f"{tmp_path}/out", "/proc")
-    assert layout.reach(example_view, 2) == (
+    assert view.reach(example_view, 2) == (
         ("/", READ), *((place, WRITE) for place in writable),
         *((path, DEVICE) for path in view.DEVICES),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def test_the_rules_of_level_2(example_view, tmp_path):
 def test_the_rules_of_level_1(example_view, tmp_path):
     """What is hidden gets no rule, nor does a link, which would be one for what it leads to."""
     top = str(tmp_path)
-    found = layout.reach(example_view, 1)
+    found = view.reach(example_view, 1)
     shown = [rule for rule in found if rule[0].startswith((top, "/usr"))]
     assert set(shown[:-1]) == {
         ("/usr", READ), (f"{top}/shown", LIST), (f"{top}/shown/a", READ),
@@ -127,44 +127,6 @@ def test_the_rules_of_level_1(example_view, tmp_path):
 def test_where_an_engine_may_write(folder, expected):
     seen = View(("/usr",), (), (), folder, "/s/run", writable=("/out",), copied=("/s",))
     assert seen.places_to_write == expected
-
-
-@pytest.mark.parametrize(
-    ("paths", "kept"),
-    [([], ()), (["/b", "/a/c", "/a", "/ab", "/b"], ("/a", "/ab", "/b")), (["/a", "/"], ("/",))],
-)
-def test_outer_folders_contain_the_inner_ones(paths, kept):
-    assert view._outermost(paths) == kept
-
-
-@pytest.mark.parametrize(
-    ("folder", "shown", "submission", "copies"),
-    [
-        ("/a", ("/a",), "", ("/a",)),
-        ("/a/b", ("/a",), "", ("/a/b",)),
-        ("/b", ("/a",), "", ()),
-        ("/usr/share", ("/usr",), "", ()),
-        ("/s", ("/s",), "/s", ("/s",)),
-        ("/s/in", ("/s",), "/s", ("/s",)),
-        ("/a", ("/a", "/s"), "/s", ("/s", "/a")),
-        ("/", ("/a",), "/s", ("/s",)),
-    ],
-)
-def test_folders_of_which_an_engine_has_a_copy(folder, shown, submission, copies):
-    assert view._copies(folder, shown, submission) == copies
-
-
-def test_the_system_s_folders_and_links(monkeypatch):
-    there = {"/bin": "usr/bin", "/usr": "", "/lib64": "usr/lib64", "/nix/store": ""}
-    monkeypatch.setattr(view.os.path, "exists", lambda path: path in there or path == "/etc/mono")
-    monkeypatch.setattr(view.os.path, "islink", lambda path: bool(there.get(path)))
-    monkeypatch.setattr(view.os, "readlink", lambda path: there[path])
-    found = {"java-*": ["/etc/java-17", "/etc/java-gone"], "mono": ["/etc/mono"]}
-    monkeypatch.setattr(view.Path, "glob", lambda self, p: iter(map(Path, found.get(p, []))))
-    assert view._system() == (
-        ["/usr", "/nix/store", "/etc/mono"],
-        (("/bin", "usr/bin"), ("/lib64", "usr/lib64")),
-    )
 
 
 def test_what_every_system_has_is_named():
@@ -198,12 +160,3 @@ def test_paths_that_a_word_names(tmp_path):
     assert find_named("away") == []  # a link out of its folder
     assert find_named("nothing") == []
     assert find_named("") == []
-
-
-def test_a_file_beside_many_others_is_shown_alone(tmp_path, monkeypatch):
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path / "file")]
-    assert view._files_of(str(tmp_path)) == []
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert view._files_of(str(tmp_path / "file")) == [str(tmp_path)]

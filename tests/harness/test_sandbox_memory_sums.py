@@ -94,32 +94,6 @@ def test_what_is_held(engine, look, changed, held, proc):
     assert memory.measure_held(engine, memory.MemoryLook(*look)) == held
 
 
-@pytest.mark.parametrize(("limit", "held"), [(0, ROUGH), (-1, WHOLE - 133 * KIB)])
-def test_each_descriptor_may_be_a_full_socket(limit, held, proc, monkeypatch):
-    monkeypatch.setattr(memory, "_descriptors", lambda task: 2)
-    at_most = ROUGH + 50 * KIB + (1 << 20) + 256 * 384 + 2 * 384 * KIB
-    assert memory.measure_held([Facts()], memory.MemoryLook(at_most + limit, 5, 0)) == held
-
-
-@pytest.mark.parametrize(
-    ("table", "most"), [("256", 256 - 64), ("65", 1), ("64", 0), ("32", 0), (None, 0)]
-)
-def test_descriptors_that_are_secret_are_as_many_as_have_room(table, most, proc, monkeypatch):
-    def stat(path: str) -> None:
-        raise PermissionError(path)
-
-    if table:
-        proc[f"/proc/{ONE}/status"] = f"{STATUS}FDSize:\t{table}\nGroups:\t0\n"
-    with monkeypatch.context() as patch:
-        patch.setattr(memory.os, "stat", stat)
-        found = memory._descriptors(ONE)
-    assert found == most
-
-
-def test_a_process_that_is_gone_has_no_descriptors():
-    assert memory._descriptors(ONE) == 0
-
-
 def test_the_whole_machine(proc):
     assert (memory.machine_shared(), memory.available()) == (50 * KIB, 600 * KIB)
     del proc["/proc/meminfo"]

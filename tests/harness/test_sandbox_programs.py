@@ -75,16 +75,6 @@ def test_without_an_assignment_only_folders_of_programs_are_given(place, monkeyp
     assert programs.is_given("/bin/sh")
 
 
-def test_the_real_program_behind_a_shim(place, monkeypatch):
-    shim = make(place / "shims" / "python3")
-    assert programs._without_shim(shim) == os.path.join(os.path.dirname(sys.executable), "python3")
-    unknown = make(place / "shims" / "no-such-program-anywhere")
-    assert programs._without_shim(unknown) == unknown
-    own = make(place / "bin" / "python3")
-    assert programs._without_shim(own) == own
-    assert programs.find(shim, "/") == os.path.join(os.path.dirname(sys.executable), "python3")
-
-
 @pytest.mark.parametrize(
     ("program", "found"),
     [
@@ -125,54 +115,3 @@ def test_what_lies_within(path, outer, expected):
     assert programs.is_within(path, outer) is expected
     assert programs.is_in_one(path, ["/x", outer]) is expected
     assert not programs.is_in_one(path, [])
-
-
-def test_links_are_followed_one_by_one(place):
-    real = make(place / "real" / "bin" / "python3", "\0")
-    for name, target in (("second", "../real/bin/python3"), ("first", "second")):
-        (place / "tools" / name).symlink_to(target)
-    first = str(place / "tools" / "first")
-    assert programs._steps(first) == [first, str(place / "tools" / "second"), real]
-    assert programs.paths_of(first) == [str(place / "tools")] * 2 + [str(place / "real")]
-
-
-def test_links_in_a_circle_end(place):
-    (place / "a").symlink_to("b")
-    (place / "b").symlink_to("a")
-    assert len(programs._steps(str(place / "a"))) == 40
-
-
-def test_the_base_of_a_virtual_environment(place):
-    run = make(place / "venv" / "bin" / "python", "\0")
-    assert programs._base_python(run) == []
-    settings = "home =  /opt/python/bin \nversion = 3\nhomes = /x\n home=/opt/other/bin\n"
-    (place / "venv" / "pyvenv.cfg").write_text(settings)
-    assert programs._base_python(run) == ["/opt/python/bin/python3", "/opt/other/bin/python3"]
-    assert programs.paths_of(run) == [str(place / "venv"), "/opt/python", "/opt/other"]
-    (place / "venv" / "pyvenv.cfg").write_bytes(b"\xff\nhome = /opt/x/bin\n")
-    assert programs._base_python(run) == ["/opt/x/bin/python3"]
-
-
-@pytest.mark.parametrize(
-    ("first", "found"),
-    [
-        ("#!{inner}", True),
-        ("#!{inner} -u", True),
-        ("#! {inner}", True),
-        ("#!/usr/bin/env {inner}", True),
-        ("#!/usr/bin/env -S A=1 {inner} -u", True),
-        ("#!/no/such/program", False),
-        ("#!", False),
-        ("#!/usr/bin/env", False),
-        ("!#{inner}", False),
-        ("# !{inner}", False),
-        ("x" * 300 + "\n#!{inner}", False),
-    ],
-)
-def test_the_interpreter_of_a_script(first, found, place):
-    inner = make(place / "inner" / "bin" / "python3", "\0")
-    script = make(place / "tools" / "script", f"{first.format(inner=inner)}\nprint()\n")
-    shown = programs._interpreter_paths(script, "")
-    assert (str(place / "inner") in shown) is found
-    within = programs._interpreter_paths(script, str(place / "inner"))
-    assert str(place / "inner") not in within

@@ -11,7 +11,6 @@ import pytest
 
 from harness.sandbox import relocating, untrusted_folders
 from harness.sandbox.view import View
-from tests.harness.umasks import strict_umask
 
 OWNERS = [0, pytest.param(54321, marks=pytest.mark.skipif(
     os.geteuid() != 0, reason="only root can give files to others"))]  # fmt: skip
@@ -91,22 +90,6 @@ def test_a_folder_that_is_empty_is_made_for_the_start(stage):
     untrusted_folders.remove(made.folder)
 
 
-def test_each_engine_has_the_first_name_that_is_free(stage):
-    folders = [relocating._new_folder(str(stage)) for _ in range(3)]
-    assert [os.path.basename(one) for one in folders] == [".run", ".run2", ".run3"]
-    Path(folders[1]).rmdir()
-    assert relocating._new_folder(str(stage)) == folders[1]
-    assert {stat.S_IMODE(os.stat(one).st_mode) for one in folders} == {0o755}
-
-
-def test_without_a_stage_the_new_folder_is_somewhere():
-    folder = relocating._new_folder("")
-    assert os.path.basename(folder).startswith("gtp-harness-")
-    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o755
-    os.rmdir(folder)
-    assert relocating.room_in("/a") == "/a/.run/stage"
-
-
 def test_folders_above_are_made_and_those_that_are_there_left(tmp_path):
     relocating._make(str(tmp_path / "a" / "b" / "c"), 0)
     (tmp_path / "a").chmod(0o700)
@@ -114,26 +97,6 @@ def test_folders_above_are_made_and_those_that_are_there_left(tmp_path):
     relocating._make(str(tmp_path / "a" / "b" / "c"), 54321)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
     assert (tmp_path / "a" / "b" / "c").stat().st_uid == os.geteuid()
-
-
-@pytest.mark.parametrize(
-    ("mode", "size", "is_link", "expected"),
-    [
-        (0o644, 1 << 20, False, True),
-        (0o644, (1 << 20) + 1, False, False),
-        (0o640, 5, False, False),
-        (0o604, 5, False, True),
-        (0o644, 5, True, True),
-    ],
-)
-def test_what_is_brought_along(mode, size, is_link, expected, tmp_path):
-    file = tmp_path / "file"
-    file.write_bytes(bytes(size))
-    file.chmod(mode)
-    (tmp_path / "link").symlink_to(file)
-    path = str(tmp_path / ("link" if is_link else "file"))
-    assert relocating._is_small_and_open(path) is expected
-    assert relocating._is_small_and_open(str(tmp_path)) is False
 
 
 @pytest.mark.parametrize(
@@ -145,38 +108,3 @@ def test_a_folder_above_may_be_shut(shut, expected, monkeypatch):
     fake = SimpleNamespace(path=os.path, stat=lambda path: SimpleNamespace(st_mode=modes[path]))
     monkeypatch.setattr(relocating, "os", fake)
     assert relocating.is_unreachable("/a/b/c") is expected
-
-
-@pytest.mark.parametrize(
-    ("word", "found"),
-    [
-        ("/a/sub", "/new"),
-        ("/a/sub/x:/a/sub", "/new/x:/new"),
-        ("/a/subs", "/a/subs"),
-        ("/a/sub.d /a/sub-x /a/sub_", "/a/sub.d /a/sub-x /a/sub_"),
-        ("-Dx=/a/sub", "-Dx=/new"),
-        ("/a+b", "/plus"),
-        ("/aab", "/aab"),
-    ],
-)
-def test_words_name_the_new_places(word, found):
-    assert relocating._rename(word, {"/a/sub": "/new", "/a+b": "/plus"}) == found
-
-
-def test_a_file_that_is_brought_along_is_open_to_all(stage, monkeypatch, tmp_path):
-    """Whatever is allowed for new files where a grading is started."""
-    monkeypatch.setattr(relocating, "bring_files", relocating._others)
-    monkeypatch.setattr(relocating.os, "chown", lambda *given: None)
-    with strict_umask():
-        relocating._bring_others(seen_of(stage), str(tmp_path / "room"), 54321)
-    found = tmp_path / "room" / "course" / "game.sgf"
-    assert stat.S_IMODE(found.lstat().st_mode) == 0o644
-
-
-def test_what_has_a_place_already_keeps_nothing_else_away(stage, tmp_path):
-    place = tmp_path / "room" / "course" / "game.sgf"
-    place.parent.mkdir(parents=True)
-    place.write_text("another game")
-    relocating._bring_others(seen_of(stage), str(tmp_path / "room"), 0)
-    assert place.read_text() == "another game"
-    assert (place.parent / "large").readlink() == stage / "course" / "large"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import random
-import struct
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.sandbox import box_clock, cgroup, estimate
-from harness.sandbox.estimate import Estimate, ProcessSample
+from harness.sandbox import box_clock
+from harness.sandbox.box_clock import Estimate, ProcessSample
 
 FORGOTTEN = """
 import os, signal, time
@@ -44,19 +42,6 @@ def test_the_clock_counts_what_nobody_waits_for() -> None:
         assert seconds == "None"
     else:
         assert 0.38 <= float(seconds) < 1.5
-
-
-def test_without_a_counter_a_group_of_version_2_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(box_clock, "_open", lambda: -1)
-    stat = tmp_path / "cpu.stat"
-    stat.write_text("usage_usec 1000000\nuser_usec 1\n")
-    group = cgroup.ControlGroups([str(tmp_path)])
-    counted = box_clock.BoxClock(group.cpu)
-    stat.write_text("usage_usec 4500000\nuser_usec 1\n")
-    assert counted.seconds() == pytest.approx(3.5, abs=0.1)
-    assert box_clock.BoxClock(cgroup.ControlGroups([]).cpu).seconds() is None
 
 
 LOOK = 0.05  # seconds between looks
@@ -108,59 +93,6 @@ def test_a_parent_takes_what_it_waited_for_along() -> None:
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 2.5
 
 
-def test_the_counter_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A struct perf_event_attr of version 5: the clock of tasks, inherited, without the kernel."""
-    asked: list[tuple[bytes, int]] = []
-
-    def perf_event_open(attributes: Any, flags: int) -> int:
-        asked.append((attributes.raw, flags))
-        return 99
-
-    monkeypatch.setattr(box_clock.kernel, "perf_event_open", perf_event_open)
-    assert box_clock._open() == 99
-    ((attributes, flags),) = asked
-    assert flags == 8  # PERF_FLAG_FD_CLOEXEC
-    assert len(attributes) == 112
-    head = struct.unpack_from("<IIQQQQQ", attributes)
-    assert head == (1, 112, 1, 0, 0, 0, 1 << 1 | 1 << 5 | 1 << 6)
-    assert not any(attributes[48:])
-
-    def refuse(*_: object) -> int:
-        raise OSError
-
-    monkeypatch.setattr(box_clock.kernel, "perf_event_open", refuse)
-    assert box_clock._open() == -1
-
-
-def test_what_this_process_takes_itself_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    reading, writing = os.pipe()
-    own = [10.0]
-    monkeypatch.setattr(box_clock, "_open", lambda: reading)
-    monkeypatch.setattr(box_clock.time, "process_time", lambda: own[0])
-    for nanoseconds in (2_000_000_000, 5_500_000_000, 5_600_000_000):
-        os.write(writing, struct.pack("<Q", nanoseconds))
-    counted = box_clock.BoxClock(lambda: pytest.fail("the counter counts"))
-    own[0] = 11.0
-    assert counted.seconds() == pytest.approx(2.5)
-    own[0] = 20.0
-    assert counted.seconds() == 0.0
-    counted.close()
-    counted.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(reading)
-    os.close(writing)
-
-
-def test_a_counter_that_cannot_be_read_leaves_it_to_the_group(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    times = iter([1.0, None])
-    monkeypatch.setattr(box_clock, "_open", lambda: 1 << 20)
-    counted = box_clock.BoxClock(lambda: next(times))
-    assert counted.seconds() is None
-    counted._counter = -1
-
-
 @pytest.mark.parametrize(
     ("text", "part"), [("30 10 5\n", 0.75), ("0 0 0\n", 1.0), ("x\n", 1.0), (None, 1.0)]
 )
@@ -173,8 +105,8 @@ def test_the_part_of_its_time_that_a_task_had_a_processor(
             raise FileNotFoundError(path)
         return text
 
-    monkeypatch.setattr(estimate, "read", read)
-    assert estimate.share(7) == part
+    monkeypatch.setattr(box_clock, "read", read)
+    assert box_clock.share(7) == part
 
 
 def test_a_loss_step_by_step() -> None:

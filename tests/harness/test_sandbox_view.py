@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.sandbox import layout, levels, relocating, untrusted_folders, view
+from harness.sandbox import levels, relocating, untrusted_folders, view
 
 # Every name that an interpreter, a loader, a compiler, a build tool or a shell looks for.
 NAMES = (
@@ -116,9 +116,9 @@ def list_shown(command: str, stage: Path) -> tuple[object, ...]:
         str(stage / "sub"),
     )
     ground = relocating.relocate(seen, tuple(filled.split()))
-    rules = layout.reach(ground.seen, 1)
+    rules = view.reach(ground.seen, 1)
     untrusted_folders.remove(ground.folder)
-    found = (seen, ground, layout.mounts(seen), layout.reach(seen, 2), rules)
+    found = (seen, ground, view.mounts(seen), view.reach(seen, 2), rules)
     return tuple(replace_room(part, str(stage.parent)) for part in found)
 
 
@@ -203,7 +203,7 @@ def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
         "cli", "secret.py",
     ]  # fmt: skip
     assert seen.copied == (str(start),)
-    copy = next(mount for mount in layout.mounts(seen) if mount.place == str(start))
+    copy = next(mount for mount in view.mounts(seen) if mount.place == str(start))
     assert sorted(copy.left_out) == [str(start / "boards/b.txt"), case]
     elsewhere = view.of_program(["sh"], str(tmp_path), [str(tmp_path)], [case, str(own)])
     assert elsewhere.hidden == (str(own),)

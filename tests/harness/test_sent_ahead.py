@@ -27,7 +27,7 @@ from harness.options import PROTOCOLS, Limits
 from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
 from harness.specifications.record import Specification
-from harness.vocabulary.conversations import Script, Trace, name_of
+from harness.vocabulary.script import Script, Trace, name_of
 from oracle.natures import STANDARD, Natures
 from tests.harness.own_games import OWN, InMemory, right
 

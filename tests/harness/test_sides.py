@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from harness.reading.expectation import EMPTY
 from harness.records import Reply
+from harness.report.difference import komi_of, sides
 from harness.report.file_view import FileView, view
-from harness.report.sides import komi_of, sides
 from harness.specifications import NAMES, specification
 from harness.vocabulary.answer_forms import SETTING
 from harness.vocabulary.wordings import word_answer, word_question

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.grading.records import Twins
-from harness.grading.similarity.twins import tokens, twins
+from harness.grading.similarity import tokens, twins
 
 ROOT = Path(__file__).parents[1] / "submissions"
-PYTHON = (Path(__file__).parents[2] / "harness" / "grading" / "marks" / "suspicion.py").read_text()
+PYTHON = (Path(__file__).parents[2] / "harness" / "grading" / "marks" / "marker.py").read_text()
 C = """\
 #include <stdio.h>
 /* eyes of black */

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
 
 ROOT = Path(__file__).parents[2]
 FILES = Path(__file__).parent / "sixth_assignment"

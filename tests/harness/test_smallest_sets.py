@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import smallest_sets
+from harness.judging import diagnosis
+from harness.judging.diagnosis import MOST, Search
 from harness.judging.mutant_replay import MutantBehaviour
-from harness.judging.smallest_sets import MOST, Search
 
 
 class Made(NamedTuple):
@@ -72,7 +72,7 @@ def may_meet(mistakes: Iterable[Made]) -> bool:
 @pytest.fixture(autouse=True, scope="module")
 def meeting():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(smallest_sets, "can_meet", may_meet)
+        patch.setattr(diagnosis, "can_meet", may_meet)
         yield
 
 
@@ -182,5 +182,5 @@ def test_of_too_many_sets_the_likeliest_are_looked_at(monkeypatch):
     right = Made("z", ("x", "", ""))
     replayer = MadeReplayer([right], 3)
     for width in (4, 1):
-        monkeypatch.setattr(smallest_sets, "_WIDTH", width)
+        monkeypatch.setattr(diagnosis, "_WIDTH", width)
         assert search(replayer, [*first, right]).smallest() == [frozenset({right})]

@@ -15,7 +15,7 @@ from harness.assignments.assignment import specification_of
 from harness.cli import main
 from harness.errors import UsageError
 from harness.exits import ExitCode
-from harness.judging.recognition import specifications_of
+from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification
 from oracle.natures import STANDARD

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from harness.engine.protocols import find_protocol
 from harness.errors import UsageError
 from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
-from harness.reading import statuses
+from harness.reading import answer_files
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
 from harness.running import protocol_facts
@@ -270,7 +270,7 @@ def test_output_is_cut_the_same_however_it_arrives(
             pending, finder = pending[found:], spoken.finder()
             if pending:
                 finder(pending, len(pending))
-    whole = [statuses.whole(one).split("\n") for one in replies]
+    whole = [answer_files.whole(one).split("\n") for one in replies]
     assert whole == [[*lines, status] for lines, status in cut_by_lines(plain)]
     assert not pending.strip()
 
@@ -279,9 +279,9 @@ def test_output_is_cut_the_same_however_it_arrives(
 def test_text_and_status_are_all_of_an_answer(lines: list[str], status: str) -> None:
     answer = "\n".join(line.strip() for line in lines if line.strip())
     status = status.strip()
-    text = statuses.with_status(answer, status)
-    reply = Reply(statuses.is_success(status), text, "", 0.0, "", status)
-    assert statuses.whole(reply) == (f"{answer}\n{status}" if answer else status)
+    text = answer_files.with_status(answer, status)
+    reply = Reply(answer_files.is_success(status), text, "", 0.0, "", status)
+    assert answer_files.whole(reply) == (f"{answer}\n{status}" if answer else status)
 
 
 @pytest.mark.parametrize(
@@ -295,4 +295,4 @@ def test_text_and_status_are_all_of_an_answer(lines: list[str], status: str) -> 
     ],
 )
 def test_a_reply_of_gtp_as_an_answer_with_a_status(ok: bool, text: str, whole: str) -> None:
-    assert statuses.whole(Reply(ok, text, "", 0.0)) == whole
+    assert answer_files.whole(Reply(ok, text, "", 0.0)) == whole

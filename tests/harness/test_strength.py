@@ -14,7 +14,7 @@ from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
 from harness.exits import ExitCode
-from harness.judging import mistaken
+from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
@@ -109,7 +109,7 @@ FORGOTTEN = [
 def fails_public_cases(mistake):
     case = casefile.read(str(CASES / "gomoku-policy" / "fours.gtp"))
     engine = mistaken_engine(mistake, playouts=0)
-    return bool(mistaken.failing_lines(case, engine, find_dialect("gogui")))
+    return bool(in_process.failing_lines(case, engine, find_dialect("gogui")))
 
 
 @pytest.mark.parametrize("name", FORGOTTEN)

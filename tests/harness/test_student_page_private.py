@@ -17,9 +17,9 @@ from urllib.parse import quote, unquote
 import pytest
 
 from harness.assignments.assignment import VISIBLE
-from harness.grading.exports import writing as exports
+from harness.grading.exports import exporters as exports
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, ClassResult
-from harness.judging.mistaken import mutant_engine
+from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
 from harness.reading.expectation import examples, in_words
 from harness.records import FileResult, Verdict

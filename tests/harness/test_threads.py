@@ -24,14 +24,13 @@ from harness.reading import casefile
 from harness.records import Verdict
 from harness.running.runs import run
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from harness.verifying.whole import verify
-from harness.vocabulary.conversations import Script, Trace, lay_files
+from harness.vocabulary.script import Script, Trace, lay_files
 from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
 from oracle.position import Position
-from oracle.rules.capture import legal, play
-from oracle.rules.eyes import eyes
+from oracle.rules.go import eyes, legal, play
 from oracle.sgf import write_sgf
 
 SIZES = (5, 7, 9, 11)

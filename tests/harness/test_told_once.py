@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.saying import CheckReporter
+from harness.check.saying import CheckReporter, Transcript
 from harness.check.steps import _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
@@ -14,7 +14,6 @@ from harness.report.file_view import view
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.report.transcript import Transcript
 from harness.running.file_runner import not_run
 
 KEY = "KeyError: 'x' (line 3 of Go1.py)"

@@ -13,10 +13,10 @@ from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.variants import image_of, origin
 from harness.grading.records import IMAGE, PUBLIC
 from harness.judging.equivalence import is_exact, is_underspecified
-from harness.judging.mistaken import folder_of
+from harness.judging.in_process import folder_of
 from harness.reading import casefile
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from harness.vocabulary.transformations import (
     COLORS,
     KINDS,

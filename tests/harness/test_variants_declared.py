@@ -23,9 +23,8 @@ from harness.judging.equivalence import is_exact
 from harness.options import STATUS_LAST
 from harness.reading import casefile
 from harness.records import CaseFile
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
-from harness.vocabulary.conversations import Script
+from harness.specifications.record import Specification, reply_of
+from harness.vocabulary.script import Script
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 from tests.harness.own_games import GAMES, OWN, InMemory, raw, right
 

@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import CaseError
-from harness.judging import equivalence, mistaken
-from harness.judging.recognition import specifications_of
+from harness.judging import equivalence, in_process
+from harness.judging.in_process import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
 from harness.specifications import specification
-from harness.specifications.truth import reply_of
-from harness.verifying.expectation_judge import near
-from harness.verifying.records import FindingKind
+from harness.specifications.record import reply_of
+from harness.verifying.expectation_judge import FindingKind, near
 from harness.verifying.whole import specification_of, verify
 from harness.vocabulary import answer_forms
 from tests.harness.shipped_assignments import SOME_LONG
@@ -237,7 +236,7 @@ def plant_expectation(path, expectation):
     assignment = Path(path).parts[0]
     replies = {
         step.line: reply_of(raw)
-        for step, raw in mistaken.answers(case, specification(assignment).reference_engine())
+        for step, raw in in_process.answers(case, specification(assignment).reference_engine())
     }
     steps = [
         step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
@@ -376,7 +375,7 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
         case = casefile.read(path)
         right = {
             step.line: reply_of(raw)
-            for step, raw in mistaken.answers(case, specification(assignment).reference_engine())
+            for step, raw in in_process.answers(case, specification(assignment).reference_engine())
         }
         wrong = mistaken_answers(case, specification(assignment))
         for step in [one for one in case.steps if one.is_test]:

@@ -10,7 +10,7 @@ from harness.cli import main
 from harness.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.verifying import in_place
-from harness.verifying.records import CaseFinding, FindingKind
+from harness.verifying.expectation_judge import CaseFinding, FindingKind
 from oracle import __version__
 from tests import golden
 

@@ -13,7 +13,7 @@ from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.harness.test_grade import marks, of
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFINE = str(Path(__file__).with_name("without_namespaces.py"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +17,6 @@ from harness.options import BoxLimits, Limits
 from harness.reading import casefile
 from harness.records import Build, FileResult, Outcome, Verdict
 from harness.running.hangs import HangPolicy, Hangs
-from harness.sandbox.boxed_engines import BoxedEngine
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
 from harness.work import bench, canonical_json, fairness, unit_worker
@@ -28,7 +26,6 @@ from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, 
 from harness.work.unit_worker import UnitWorker
 from harness.work.worker_events import (
     AttemptFinished,
-    BuildFinished,
     CaseStarted,
     EngineHung,
     Granted,
@@ -39,7 +36,6 @@ from harness.work.worker_events import (
 LIMITS = Limits(timeout=3.0, startup=7.0, file=50.0)
 BOX = BoxLimits(cpu=20.0)
 CASE = casefile.parse(b"1 a\n#? [1]\n2 b\n#? [2]\n", "cases/x.gtp")
-HANDED = UnpackedSubmission(Path("ada.tgz"), "go/", ("a.py", "b.py"), "of ada")
 
 
 def make_assignment(**changes: object) -> Any:
@@ -172,38 +168,6 @@ def test_what_else_an_engine_sees(tmp_path):
     assert box.asked == [(CASE, ("/a",), str(tmp_path / "own work"))]
 
 
-def test_figures_and_conditions_are_told(tmp_path, monkeypatch):
-    own, begun = iter([10.0, 10.75]), time.gmtime(0)
-    clock = SimpleNamespace(
-        monotonic=time.monotonic,
-        gmtime=lambda: begun,
-        strftime=time.strftime,
-        process_time=lambda: next(own),
-    )
-    monkeypatch.setattr(bench, "time", clock)
-    used = iter([1.0, 4.5])
-    monkeypatch.setattr(bench, "_cpu_of_the_dead", lambda: next(used))
-    monkeypatch.setattr(Launcher, "end", lambda self, engine: [])
-    monkeypatch.setattr(bench, "PlainLauncher", Launcher)
-    runner = make_runner()
-
-    def run_file(case: object, setting: Any) -> FileResult:
-        setting.launcher(case).end(SimpleNamespace(status=lambda: 0))
-        return make_result(Verdict.PASSED, Verdict.PASSED)
-
-    monkeypatch.setattr(bench, "run_file", run_file)
-    said = runner.attempt("basis", CASE, tmp_path, 9.0, HangPolicy(Hangs(1)))
-    assert said.figures == Measurements(
-        *(1.25, 1.75, 0, 0.5, (), 0.75, "1970-01-01T00:00:00Z", os.getpid()),
-        *(False, bench.NO_SANDBOX, "Python 3.9", "", 2.0, False),
-    )
-    assert said[:1] + said[3:] == ("basis", False, False)
-    made = canonical_json.loads(FileResult, said.result)
-    assert made == make_result(
-        Verdict.PASSED, Verdict.PASSED, case=canonical_json.NO_CASE, seconds=0.0, cpu_seconds=0.0
-    )
-
-
 def test_what_an_engine_wrote_is_told_without_the_folders_of_this_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(bench.interpreters, "environment_of", lambda program: f"of {program}")
     wrote = f"{tmp_path}/a.py of /nowhere/bin/python/b.py: {tmp_path.parent}"
@@ -284,50 +248,6 @@ def test_who_was_killed_by_nobody_known_is_late(status, cause, late, told, tmp_p
     patience.late = late
     said = make_runner().attempt("b", CASE, tmp_path, 9.0, patience)
     assert said.figures.late is told
-
-
-def test_what_boxes_used_is_added_up_and_the_most_is_kept():
-    gauge = bench._Gauge(Launcher())  # type: ignore[arg-type]
-    assert (gauge.cpu, gauge.memory, gauge.was_killed) == (0.0, 0, False)
-    for cpu, memory in [(1.0, 50), (2.5, 40)]:
-        end = SimpleNamespace(cpu=cpu, memory=memory, status=0)
-        box: Any = SimpleNamespace(end=lambda end=end: end, wait=lambda _, end=end: end)
-        assert gauge.end(BoxedEngine(box)) == ["left"]
-    assert (gauge.cpu, gauge.memory) == (3.5, 50)
-
-
-@pytest.mark.parametrize("is_boxed", [True, False])
-def test_a_box_server_is_closed(is_boxed):
-    box = Box()
-    make_runner(sandbox=box if is_boxed else None).close()
-    assert box.asked == ["close"] * is_boxed
-
-
-@pytest.mark.parametrize(("box", "level"), [(None, "off"), (Box(), "2")])
-@pytest.mark.parametrize("built", [None, Build(True, "done")])
-def test_a_submission_is_laid_out_and_built(box, level, built, tmp_path, monkeypatch):
-    said: list[Any] = []
-    done: list[Any] = []
-    space = SimpleNamespace(
-        workspace=lambda: (tmp_path for _ in "1"),
-        unpack=lambda *words: done.append(words),
-        overlay=lambda *words: done.append(words),
-    )
-    space.workspace = contextmanager(space.workspace)
-    monkeypatch.setattr(bench, "workspace", space)
-    asked = []
-    monkeypatch.setattr(bench.build_steps, "build", lambda *words: asked.append(words) or built)
-    clock = iter([10.0, 12.5])
-    monkeypatch.setattr(bench, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    runner = make_runner(overlay=Path("course"), sandbox=box)
-    with runner.furnish(HANDED, said.append) as found:
-        assert found == (tmp_path, built)
-    assert done == [
-        ("ada.tgz", tmp_path / "own work", "go/", ("a.py", "b.py")),
-        (Path("course"), tmp_path / "beside"),
-    ]
-    assert asked == [(runner._kit.assignment, tmp_path, level)]
-    assert said == ([BuildFinished("of ada", built, 2.5)] if built else [])
 
 
 # --- units
@@ -412,20 +332,6 @@ def worker(tmp_path, monkeypatch):
     made.close()
 
 
-def test_what_a_worker_lays_out_lies_in_its_room_and_goes_with_it(tmp_path):
-    """As root, engines run as somebody else: they may go through, and list nothing."""
-    made = UnitWorker(Files(), room=str(tmp_path))  # type: ignore[arg-type]
-    room = Path(made._room.name)
-    assert (room.parent, room.name[:17]) == (tmp_path, "gtp-harness-work-")
-    with made._new_room() as inner:
-        assert inner.parent == room
-        assert [one.stat().st_mode & 0o777 for one in (room, inner)] == [0o711, 0o711]
-        (inner / "secret").write_text("")
-    assert list(room.iterdir()) == []
-    made.close()
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_unit_is_done_case_by_case(worker, monkeypatch):
     """What an engine computes longer here than on the reference machine is given in addition."""
     monkeypatch.setattr(unit_worker, "time", SimpleNamespace(monotonic=lambda: 1000.0))
@@ -460,61 +366,3 @@ def test_what_cannot_be_built_is_not_run(ok, worker, monkeypatch):
     worker.do(make_unit(), said.append)
     nothing = [CaseStarted("a"), ("nothing", "a"), CaseStarted("b"), ("nothing", "b")]
     assert (said[:-1] == nothing) is not ok
-
-
-@pytest.mark.parametrize(
-    ("error", "fault", "has_details"),
-    [(StarvedError("no disk"), "no disk", False), (KeyError("x"), "KeyError: 'x'", True)],
-)
-def test_how_a_unit_breaks(error, fault, has_details, worker, monkeypatch):
-    def fail(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(worker, "_do", fail)
-    said: list[Any] = []
-    ended = worker.do(make_unit(), said.append)
-    assert said == [ended]
-    assert (ended.fault, bool(ended.details)) == (fault, has_details)
-
-
-def test_a_bench_is_kept_for_units_that_are_alike(worker):
-    first = worker._bench_for(make_unit())
-    alike = make_unit(submission=None, build="another", cases=(), spent=1.0)
-    assert worker._bench_for(alike) is first
-    assert not first.is_closed
-    for changes in ({"alone": True}, {"pace": 1.0}, {"budget": 1.0}, {"course": None}):
-        another = worker._bench_for(make_unit(**changes))
-        assert another is not first
-        assert first.is_closed
-        first = another
-    worker.close()
-    assert first.is_closed
-
-
-def test_a_bench_is_made_of_what_a_unit_says(worker, tmp_path):
-    python: Any = SimpleNamespace(program="p")
-    kit = worker._kit_of(make_unit(environment=Environment("off", python)))  # type: ignore[arg-type]
-    assert kit.assignment.python is python
-    assert kit[1:] == (Path("/found/course"), None, LIMITS, False, 90.0, 2.0)
-    (first, room), (second, beside) = worker._files.folders
-    assert (first.name, second.name, beside) == ("assignment", "course", room / "course")
-    assert room.is_relative_to(tmp_path)
-    assert worker._kit_of(make_unit(course=None)).overlay is None
-
-
-@pytest.mark.parametrize(("level", "is_proven"), [("2", True), ("3", False)])
-@pytest.mark.parametrize(("pace", "cpu"), [(2.0, 40.0), (0.0, 20.0)])
-def test_a_sandbox_that_was_just_proven_is_not_proven_again(
-    level, is_proven, pace, cpu, worker, monkeypatch
-):
-    asked: list[Any] = []
-    monkeypatch.setattr(
-        unit_worker, "Sandbox", lambda *words, **named: asked.append((words, named))
-    )
-    own: Any = SimpleNamespace(natures="natures")
-    environment = Environment(level, None, ("/secret",))
-    worker._sandbox(make_unit(environment=environment, pace=pace), own)
-    ((words, named),) = asked
-    assert words[1].cpu == cpu
-    assert (words[0], *words[2:]) == (level, ("/secret",), (), "natures")
-    assert named == {"is_proven": is_proven}

@@ -27,11 +27,11 @@ from importlib.util import MAGIC_NUMBER, source_hash
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.mistaken import answers, failing_lines, mutant_engine
+from harness.judging.in_process import answers, failing_lines, mutant_engine
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
-from harness.specifications.truth import reply_of
+from harness.specifications.record import reply_of
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake
@@ -321,6 +321,10 @@ def boards(case: CaseFile) -> Iterator[CaseFile]:
 # --- the class ---------------------------------------------------------------------------------
 
 
+# The same mistakes as of programs in Python: in a whole class alone.
+TOLD_BY_OTHERS = {"Java, komi", "Java, neutral points", "C, komi ignored", "C, single points"}
+
+
 def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
     """Yield every kind of submission there is, then right ones.
 
@@ -335,7 +339,9 @@ def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
     right = tgz(without_mistake())
     for mistake in _mistakes(marker, is_whole):
         yield one(mistake.name, tgz(mistaken(mistake.name)), marker.of_mistake(mistake))
-    yield from _languages(marker, one)
+    for case in _languages(marker, one):
+        if is_whole or case.label not in TOLD_BY_OTHERS:
+            yield case
     yield from _packaging(right, one)
     yield from _hostile_archives(one)
     yield from _hostile_engines(marker, one)

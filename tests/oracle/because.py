@@ -100,8 +100,8 @@ SENTENCES = {
         r"could\.",
         "five": rf"{_V} makes {_N} in a row: {_VS}\.",
         "four": rf"{_V} makes the open four {_VS} between the empty points {_VS}\.",
-        "three": rf"The three {_VS} becomes an open four by {_V} between {_VS}"
-        rf"(?: or by {_V} between {_VS})?; {_VS} can block it\.",
+        "three": rf"{_V} turns the three {_VS} into an open four between {_VS}"
+        rf"(?:, and {_V} into one between {_VS})?; {_VS} can block it\.",
     },
 }
 
@@ -408,9 +408,9 @@ def _check_fours(said: list[Fact], rows, stone: str, moves) -> None:
 
 def _check_threes(said: list[Fact], rows, stone: str) -> None:
     found = {}
-    for _, three, *ways, common in said:
-        pairs = zip(ways[::2], ways[1::2], strict=True)
-        found[three] = ({(point, ends) for point, ends in pairs if point}, common)
+    for _, first, three, ends, *other, common in said:
+        ways = {(first, ends), tuple(other)}
+        found[three] = ({way for way in ways if way[0]}, common)
     assert len(found) == len(said)
     expected = {}
     for three, sets in gomoku.completions(rows, stone).items():

@@ -12,8 +12,8 @@ import numpy as np
 
 from oracle.grid import Grid
 from oracle.position import Position
-from oracle.rules import capture
-from oracle.rules.eyes import eyes
+from oracle.rules import go
+from oracle.rules.go import eyes
 
 LETTERS = {".": 0, "+": 0, "X": 1, "b": 1, "O": 2, "w": 2, "0": 0, "1": 1, "2": 2}
 
@@ -54,7 +54,7 @@ def scatter_stones(rng: np.random.Generator, number: int, rows: int, columns: in
 def random_game(shape: Grid, rng: random.Random) -> list[Position]:
     """Play at random until nobody has a sensible move; return the position after every move.
 
-    A player fills no eye of his own (:func:`oracle.rules.eyes.eyes`) and never brings back an
+    A player fills no eye of his own (:func:`oracle.rules.go.eyes`) and never brings back an
     earlier position. What is left at the end are one-point eyes, and every chain
     has two of them (a chain with one would have been taken).
     """
@@ -66,7 +66,7 @@ def random_game(shape: Grid, rng: random.Random) -> list[Position]:
         idle += 1
         while allowed:
             stone = shape.bit(rng.choice(shape.points(allowed)))
-            after = capture.play(shape, mine, theirs, stone)
+            after = go.play(shape, mine, theirs, stone)
             position = Position(shape, *(after if mover == 0 else after[::-1]))
             if position not in positions:
                 sides, idle = after, 0
@@ -78,7 +78,7 @@ def random_game(shape: Grid, rng: random.Random) -> list[Position]:
 
 
 def _sensible(shape: Grid, mine: int, theirs: int) -> int:
-    return capture.legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
+    return go.legal(shape, mine, theirs) & ~eyes(shape, mine, theirs)
 
 
 def end_of(game: list[Position]) -> Position | None:

@@ -13,10 +13,9 @@ from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, ja
 from oracle.color import BLACK, NAMES, WHITE
 from oracle.grid import Grid
 from oracle.position import Position
-from oracle.rules import area, capture, eyes
+from oracle.rules import go
 from oracle.rules.flood import flood, flood_diagonally, regions
-from oracle.rules.lines import fives
-from oracle.rules.policy import TYPES, rule_based
+from oracle.rules.gomoku import TYPES, fives, rule_based
 from tests.oracle.definition_in_c import Question, Rule
 
 
@@ -38,7 +37,7 @@ def _owners(position: Position) -> list[int]:
 
 
 def _dead(shape: Grid, black: int, white: int) -> list[int]:
-    of_black, of_white = capture.find_captured_of_both(shape, black, white)
+    of_black, of_white = go.find_captured_of_both(shape, black, white)
     return [of_black | of_white]
 
 
@@ -47,18 +46,18 @@ def _winner(shape: Grid, black: int, white: int) -> int:
 
 
 def _java_score(shape: Grid, mine: int, theirs: int) -> int:
-    prisoners, territory = area.prisoners_and_territory(shape, mine, theirs)
+    prisoners, territory = go.prisoners_and_territory(shape, mine, theirs)
     return prisoners.bit_count() + territory.bit_count()
 
 
 def _count_taken(shape: Grid, mine: int, theirs: int) -> int:
     moves = map(shape.bit, shape.points(shape.full & ~(mine | theirs)))
-    return sum(capture.find_taken(shape, mine, theirs, move).bit_count() for move in moves)
+    return sum(go.find_taken(shape, mine, theirs, move).bit_count() for move in moves)
 
 
 def _count_spaces(connect: Callable, larger: bool, shape: Grid, mine: int, theirs: int) -> int:
-    found = eyes.eye_spaces(shape, mine, theirs, connect)
-    return sum(1 for _ in regions(shape, eyes.larger_than_one(shape, found) if larger else found))
+    found = go.eye_spaces(shape, mine, theirs, connect)
+    return sum(1 for _ in regions(shape, go.larger_than_one(shape, found) if larger else found))
 
 
 def _reading(place: int, position: Position, color: int) -> int:
@@ -92,8 +91,8 @@ def _stopping(position: Position, color: int) -> list[int]:
 
 
 _PLAIN = (
-    Question("score", 0, batch.score, area.score, lambda one: int(go_scoring.score(one))),
-    Question("owners", 2, batch.owners, lambda *board: list(area.area(*board)[:2]), _owners),
+    Question("score", 0, batch.score, go.score, lambda one: int(go_scoring.score(one))),
+    Question("owners", 2, batch.owners, lambda *board: list(go.area(*board)[:2]), _owners),
     Question(
         "is_legal_position", 0, batch.positions_legal, lambda *board: not _dead(*board)[0], None
     ),
@@ -122,7 +121,7 @@ _OF_COLOR: tuple[tuple, ...] = (
         "legal",
         1,
         batch.legal,
-        lambda *sides: [capture.legal(*sides)],
+        lambda *sides: [go.legal(*sides)],
         lambda one, color: _where(one, java_go.is_legal, color),
     ),
     ("count_taken", 0, None, _count_taken, None),
@@ -130,22 +129,22 @@ _OF_COLOR: tuple[tuple, ...] = (
         "eyes",
         1,
         batch.eyes,
-        lambda *sides: [eyes.eyes(*sides)],
+        lambda *sides: [go.eyes(*sides)],
         lambda one, color: _set(one, gosensei.eyes(one, color)),
     ),
     (
         "two_eyes",
         1,
         batch.two_eyes,
-        lambda *sides: [eyes.two_eyes(*sides)],
+        lambda *sides: [go.two_eyes(*sides)],
         lambda one, color: _set(one, gosensei.two_eyes(one, color)),
     ),
-    ("close_two_eyes", 1, None, lambda *sides: [eyes.close_two_eyes(*sides)], None),
+    ("close_two_eyes", 1, None, lambda *sides: [go.close_two_eyes(*sides)], None),
     (
         "eye_spaces",
         1,
         batch.eye_spaces,
-        lambda *sides: [eyes.eye_spaces(*sides)],
+        lambda *sides: [go.eye_spaces(*sides)],
         lambda one, color: _set(one, chain.from_iterable(gosensei.eye_spaces(one, color))),
     ),
     (

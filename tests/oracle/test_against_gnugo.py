@@ -14,7 +14,7 @@ from oracle.games.go import GoGame
 from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.position import Position
-from oracle.rules import capture
+from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
 from oracle.vertex import vertex
 from tests.oracle.boards import end_of, random_game
@@ -176,8 +176,7 @@ def _captures(game, color):
     return [
         point
         for point in shape.points(position.empty)
-        if capture.find_taken(shape, mine, theirs, shape.bit(point))
-        and game.is_legal(color, point)
+        if go.find_taken(shape, mine, theirs, shape.bit(point)) and game.is_legal(color, point)
     ]
 
 

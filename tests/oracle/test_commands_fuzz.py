@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle.boards.diagram import format_diagram
-from oracle.boards.digits import format_digits
+from oracle.boards.diagram import format_diagram, format_digits
 from oracle.boards.gosensei import draw_gosensei, format_gosensei
 from oracle.cli import main
 from oracle.errors import FormatError

@@ -71,8 +71,8 @@ COLORS = ("color", "me", "you", "stone")
 POINTS = ("line", "four", "ends", "three", "blocks", "which", "corners", "eyes")
 
 
-def read(fact: Fact, letters: str) -> object:
-    """Return the value that the words of a fact say."""
+def read(fact: Fact, letters: str, facts: dict[str, object]) -> object:
+    """Return the value that the words of a fact say; ``facts``: all of its sentence."""
     if fact.name in COLORS:
         return NAMES.index(fact.words.lower())
     if fact.name == "colors":
@@ -86,6 +86,7 @@ def read(fact: Fact, letters: str) -> object:
     if fact.name in POINTS:
         return tuple(found)
     if fact.name == "completions":
+        found.insert(0, facts["point"])  # it begins the sentence
         return tuple(
             (a, (b, c)) for a, b, c in zip(found[::3], found[1::3], found[2::3], strict=True)
         )
@@ -113,7 +114,7 @@ def test_every_number_point_and_color_of_a_sentence_is_a_fact():
             assert len({fact.name for fact in facts}) == len(facts), sentence
             assert sentence.facts == {fact.name: fact.value for fact in facts}
             for fact in facts:
-                assert read(fact, letters) == fact.value, (sentence.text, fact)
+                assert read(fact, letters, sentence.facts) == fact.value, (sentence.text, fact)
             names.setdefault((assignment, sentence.name), set()).update(sentence.facts)
     # Programs read them by these names, so each kind must come up here.
     lines = [f"{', '.join((*kind, *sorted(names[kind])))}\n" for kind in sorted(names)]

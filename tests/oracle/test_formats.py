@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from sgfmill import ascii_boards, boards
 
-from oracle.boards.diagram import format_diagram, parse_diagram
-from oracle.boards.digits import format_digits, parse_digits
+from oracle.boards.diagram import (
+    format_diagram,
+    format_digits,
+    parse_diagram,
+    parse_digits,
+)
 from oracle.boards.drawing import format_drawing, parse_drawing
 from oracle.boards.gosensei import (
     draw_gosensei,

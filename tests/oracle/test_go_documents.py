@@ -13,7 +13,7 @@ import pytest
 from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
 from oracle.color import BLACK, WHITE
-from oracle.rules import capture
+from oracle.rules import go
 from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
 from tests.oracle import documents
 from tests.oracle.boards import board, sensei_board, to_array
@@ -161,7 +161,7 @@ def test_self_capture(point):
 def test_self_capture_takes_the_whole_string():
     position = SELF_CAPTURE
     stone = position.grid.bit(at(position, POINT_I))
-    dead = capture.find_taken(position.grid, position.white, position.black, stone)
+    dead = go.find_taken(position.grid, position.white, position.black, stone)
     assert dead.bit_count() == 8
 
 

@@ -15,7 +15,7 @@ from oracle.color import BLACK, WHITE
 from oracle.games.go import GoGame
 from oracle.grid import grid
 from oracle.position import Position
-from oracle.rules import capture
+from oracle.rules import go
 from oracle.rules.flood import regions
 from tests.oracle.boards import from_array, to_array
 
@@ -59,7 +59,7 @@ def owner_map(position):
 
 def legal_map(position, color):
     mine, theirs = position.stones(color), position.stones(3 - color)
-    return map_points(position, position.grid.points(capture.legal(position.grid, mine, theirs)))
+    return map_points(position, position.grid.points(go.legal(position.grid, mine, theirs)))
 
 
 def captured_map(position):
@@ -217,14 +217,14 @@ def test_legal_moves_leave_a_liberty(board):
     position = from_array(board)
     shape, mine, theirs = position.grid, position.black, position.white
     for point in shape.points(position.empty):
-        own, other = capture.play(shape, mine, theirs, shape.bit(point))
+        own, other = go.play(shape, mine, theirs, shape.bit(point))
         chain = next(part for part in regions(shape, own) if part & shape.bit(point))
-        breathes = bool(capture.liberties(shape, chain, own | other))
-        assert breathes == bool(capture.legal(shape, mine, theirs) & shape.bit(point))
-        assert breathes == capture.is_legal(shape, mine, theirs, shape.bit(point))
-        assert breathes == bool(capture.legal_among(shape, mine, theirs, shape.bit(point)))
-    every = capture.legal_among(shape, mine, theirs, position.empty)
-    assert every == capture.legal(shape, mine, theirs)
+        breathes = bool(go.liberties(shape, chain, own | other))
+        assert breathes == bool(go.legal(shape, mine, theirs) & shape.bit(point))
+        assert breathes == go.is_legal(shape, mine, theirs, shape.bit(point))
+        assert breathes == bool(go.legal_among(shape, mine, theirs, shape.bit(point)))
+    every = go.legal_among(shape, mine, theirs, position.empty)
+    assert every == go.legal(shape, mine, theirs)
 
 
 def test_no_grid_is_too_small_or_too_large():

@@ -9,8 +9,7 @@ from itertools import product
 import pytest
 
 from oracle.grid import grid
-from oracle.rules.lines import completing, fives, long_lines
-from oracle.rules.policy import open_four_blocks, open_fours
+from oracle.rules.gomoku import completing, fives, long_lines, open_four_blocks, open_fours
 from tests.tiers import long_if
 
 

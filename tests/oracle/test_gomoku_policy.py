@@ -9,8 +9,8 @@ from oracle.answers import gomoku_policy
 from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, draw_text
 from oracle.explanation import is_underspecified
-from oracle.rules import policy as rules
-from oracle.rules.lines import completing, fives
+from oracle.rules import gomoku as rules
+from oracle.rules.gomoku import completing, fives
 from oracle.vertex import vertex
 from tests.oracle import gomoku_definition as definition
 from tests.oracle.gomoku_boards import board, points, position, random_board
@@ -223,8 +223,8 @@ def test_explain_block_of_a_three_with_two_completions():
     answer = gomoku_policy.explain_policy_moves(position(board("..OOO..")), BLACK)
     assert answer.text == (
         "Nobody can win at once and Black cannot make an open four, but White could. "
-        "The three C1, D1 and E1 becomes an open four by B1 between A1 and F1 or by F1 between "
-        "B1 and G1; B1 and F1 can block it."
+        "B1 turns the three C1, D1 and E1 into an open four between A1 and F1, and F1 into one "
+        "between B1 and G1; B1 and F1 can block it."
     )
     marks = {"A1": "-", "B1": "+", "C1": "*", "D1": "*", "E1": "*", "F1": "+", "G1": "-"}
     assert {vertex(p): mark for p, mark in answer.marks.items()} == marks

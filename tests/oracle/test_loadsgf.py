@@ -15,7 +15,7 @@ from oracle.boards.snapshot import SnapshotChoice
 from oracle.color import NAMES
 from oracle.commands.gtp import main
 from oracle.gtp import new_engine
-from oracle.rules.handicap import fixed_points
+from oracle.rules.go import fixed_points
 from oracle.sgf.load import load_sgf
 from oracle.vertex import vertex
 

@@ -10,8 +10,7 @@ from oracle.games.gomoku import GomokuGame
 from oracle.grid import grid
 from oracle.montecarlo import DRAWN, LOST, PLAYOUTS, WON, any_bit, choose_move
 from oracle.position import Position
-from oracle.rules.lines import fives
-from oracle.rules.policy import POLICIES
+from oracle.rules.gomoku import POLICIES, fives
 from oracle.vertex import vertex
 from tests.oracle.gomoku_boards import board, points, position
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from oracle.boards.digits import parse_digits
+from oracle.boards.diagram import parse_digits
 from oracle.color import BLACK, WHITE
 from oracle.grid import grid
 from oracle.play import GameTable, converse

@@ -17,7 +17,7 @@ from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
 from oracle.color import BLACK, WHITE
 from oracle.grid import grid
-from oracle.rules import capture
+from oracle.rules import go
 from tests.oracle import naive
 from tests.oracle.boards import every_board, from_array, random_game, scatter_stones, to_array
 
@@ -41,7 +41,7 @@ def one_owners(position, board):
 
 def one_dead(position, board):
     shape = position.grid
-    black, white = capture.find_captured_of_both(shape, position.black, position.white)
+    black, white = go.find_captured_of_both(shape, position.black, position.white)
     return row_map(board, shape.points(black | white))
 
 
@@ -185,7 +185,5 @@ def test_every_reading_of_eyes_agrees(boards, color):
 def test_number_of_legal_positions(size, known):
     boards = every_board(size, size)
     assert np.count_nonzero(batch.positions_legal(boards)) == known
-    singly = [
-        capture.find_captured_of_both(p.grid, p.black, p.white) for p in map(from_array, boards)
-    ]
+    singly = [go.find_captured_of_both(p.grid, p.black, p.white) for p in map(from_array, boards)]
     assert sum(not (black or white) for black, white in singly) == known

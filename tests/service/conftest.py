@@ -10,6 +10,8 @@ import pytest
 
 from harness.environments import interpreters
 from harness.environments.records import Interpreter
+from harness.sandbox import levels
+from harness.sandbox.launcher import BoxLauncher
 from harness.service.storage import data_folder
 
 
@@ -36,3 +38,19 @@ def _one_look_at_the_systems_python() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interpreters, "inspect_python", inspect_or_remember)
         yield
+
+
+_HELD: set[int] = set()  # levels of the sandbox whose canary was held
+
+
+@pytest.fixture(autouse=True)
+def _one_canary(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every job proves its sandbox: here one canary does for all, boxes have their own tests."""
+    prove = levels.prove
+
+    def prove_once(launcher: BoxLauncher) -> None:
+        if launcher.level not in _HELD:
+            prove(launcher)
+            _HELD.add(launcher.level)
+
+    monkeypatch.setattr(levels, "prove", prove_once)

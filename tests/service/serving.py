@@ -113,15 +113,24 @@ class Browser:
 
     def __init__(self, service: Service) -> None:
         self._client = client_of(service)
+        self._token = ""  # of forms, as the last page had it: it is the same on all of a session
 
     def get(self, path: str, **rest) -> httpx.Response:
-        return _has_no_style_element(self._client.get(path, **rest))
+        return self._see(self._client.get(path, **rest))
 
     def post(self, path: str, page: str = "/", files=None, **fields) -> httpx.Response:
         """Send a form of a page."""
-        found = FORM_TOKEN.search(self.get(page).text)
-        data = {**fields, **({"form_token": found[1]} if found else {})}
-        return _has_no_style_element(self._client.post(path, data=data, files=files))
+        if page != "/" or not self._token:
+            self._token = ""
+            self.get(page)
+        data = {**fields, **({"form_token": self._token} if self._token else {})}
+        return self._see(self._client.post(path, data=data, files=files))
+
+    def _see(self, answer: httpx.Response) -> httpx.Response:
+        """Return an answer, and keep the token of the forms that it has."""
+        if found := FORM_TOKEN.search(answer.text):
+            self._token = found[1]
+        return _has_no_style_element(answer)
 
     def enter(self, link: str) -> Browser:
         """Sign in by a link, as people do."""

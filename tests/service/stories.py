@@ -181,7 +181,11 @@ class Person:
         """Press Tab until the keyboard is there."""
         place = wanted.element_handle()
         for _ in range(_MOST_STEPS):
-            is_there, is_shown = place.evaluate(_IS_THERE)
+            try:
+                is_there, is_shown = place.evaluate(_IS_THERE)
+            except Error as error:
+                _see_anew(error)
+                is_there = is_shown = False
             if is_there:
                 return
             if not is_shown:  # a live part has come anew
@@ -191,7 +195,16 @@ class Person:
 
     def at(self) -> str:
         """Return the name of what has the keyboard."""
-        return self.page.evaluate(_AT)
+        return self._ask(_AT)
+
+    def _ask(self, script: str):
+        """Return what a script finds; of a page that comes anew meanwhile, on the new one."""
+        while True:
+            try:
+                return self.page.evaluate(script)
+            except Error as error:
+                _see_anew(error)
+                self.page.wait_for_load_state()
 
     def look(self, name: str) -> None:
         """Look at a page in all widths: nothing scrolls sideways, and axe finds nothing.
@@ -203,7 +216,7 @@ class Person:
         self._seen.add((name, self._way))
         for width in (PHONE, DESK):
             self.page.set_viewport_size({"width": width, "height": 900})
-            wide = self.page.evaluate(_WIDE)
+            wide = self._ask(_WIDE)
             assert wide <= width, f"{name}: {wide} pixels wide"
             self._picture(f"{name}-{width}")
             if self._way.has_script:
@@ -218,7 +231,7 @@ class Person:
 
         A page reloads itself instead of running a script: axe may say so.
         """
-        comes_anew = self.page.evaluate(_STAY)
+        comes_anew = self._ask(_STAY)
         with self.switch():
             found = complaints(self.page, contrast=False)
         wrong = [one for one in found if not (comes_anew and one.startswith("meta-refresh "))]
@@ -230,6 +243,12 @@ class Person:
         if self._shots:
             script = "" if self._way.has_script else "-plain"
             self.page.screenshot(path=self._shots / f"{name}{script}.png", full_page=True)
+
+
+def _see_anew(error: Error) -> None:
+    """Raise an error again unless it says that a page has come anew by itself."""
+    if "context was destroyed" not in str(error):
+        raise error
 
 
 class World:

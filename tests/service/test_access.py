@@ -40,7 +40,7 @@ from harness.service.records import (
     SuiteRun,
     Upload,
 )
-from harness.service.storage import courses, queue, suites, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.tables import new_id
 from harness.service.web import request_context
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
@@ -141,9 +141,12 @@ MAY = {
     f"POST {ENTRANT}/override": {TEACHER},
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
+    f"POST {GRADING}/tournament": {TEACHER},
+    f"GET {GRADING}/tournament/{{name:path}}": STAFF,
     f"POST {GRADING}/gradebooks": {TEACHER},
     f"GET {GRADING}/gradebooks/{{name}}": {TEACHER},
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
+    f"GET {ONE}/mark/tournament/{{name:path}}": {STUDENT, MATE},
     "GET /cluster": {ADMIN},
     "GET /me": SIGNED_IN,
     "POST /me": SIGNED_IN,
@@ -324,9 +327,11 @@ def _course(act, people, prefix, settings):
 
 def _suite(db, owner, **ids):
     """Make a suite with a run, with these ids if they are told."""
-    made = suites.SUITES.add(db, Suite(ids.get("suite") or new_id(), owner, "Engine", 1.0, runs=1))
+    made = courses.SUITES.add(
+        db, Suite(ids.get("suite") or new_id(), owner, "Engine", 1.0, runs=1)
+    )
     run = SuiteRun(ids.get("run") or new_id(), made.id, 1, owner, 1.0, started="2026-01-29")
-    return {"suite": made.id, "run": suites.RUNS.add(db, run).id}
+    return {"suite": made.id, "run": courses.RUNS.add(db, run).id}
 
 
 def _comment(db, ids):
@@ -347,8 +352,8 @@ def _put_back(world):
             courses.MEMBERS.add(act.db, member)
         for name, role in ((LEAVER, STUDENT), (GONE, FORMER)):
             courses.MEMBERS.change(act.db, {"role": role}, course=course, key=name)
-        suites.RUNS.remove(act.db, id=world.ids["run"])
-        suites.SUITES.remove(act.db, id=world.ids["suite"])
+        courses.RUNS.remove(act.db, id=world.ids["run"])
+        courses.SUITES.remove(act.db, id=world.ids["suite"])
         _suite(act.db, world.people[TEACHER], **world.ids)
         _comment(act.db, world.ids)
 

@@ -7,9 +7,9 @@ import itertools
 import httpx
 import pytest
 
+from harness.archives.archive_streams import IntakeLimits
 from harness.errors import UsageError
-from harness.grading.ledger import originals
-from harness.intake.archive_streams import IntakeLimits
+from harness.grading.ledger import places
 from harness.service.app import guard_application
 from harness.service.courses import submissions
 from harness.service.people import accounts
@@ -74,7 +74,7 @@ def test_a_request_that_was_refused_does_not_use_up_its_key(asking):
 def test_a_full_disk_is_told_and_the_same_key_can_be_sent_again(asking, monkeypatch, capsys):
     """Students were told that their file was wrong, and where the service has its files."""
     with monkeypatch.context() as full:
-        full.setattr(originals.os, "fsync", refuse)
+        full.setattr(places.os, "fsync", refuse)
         answer = send(asking)
     assert answer.status_code == 503
     assert answer.headers["content-type"] == "application/problem+json"

@@ -34,7 +34,7 @@ from tests.service.running import (
     settle,
     until,
 )
-from tests.service.serving import KINDS, KINDS_AT_LENGTH, open_service, settings_of
+from tests.service.serving import KINDS_AT_LENGTH, open_service, settings_of
 from tests.service.uploading import Uploader
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
@@ -42,7 +42,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=KINDS_AT_LENGTH)
 def settings(request, tmp_path):
     small_class.make(tmp_path)
     return settings_of(request.param, request, tmp_path / "data")
@@ -54,7 +54,6 @@ def running(settings):
         yield found
 
 
-@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_who_asks_waits_while_what_answers_is_started_anew(running):
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
     running.kill(WEB)
@@ -129,7 +128,6 @@ def test_sigterm_ends_a_process_that_waits_for_its_database(tmp_path, module):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="only Linux tells")
-@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_what_a_service_writes_is_for_nobody_else(settings, tmp_path):
     """In a folder that others may enter, for it has other things in it."""
     of_tests = ("originals", "service.sqlite", "service.sqlite-wal", "service.sqlite-shm")

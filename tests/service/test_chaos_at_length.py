@@ -47,7 +47,7 @@ from tests.service.running import (
     settle,
     until,
 )
-from tests.service.serving import KINDS, open_service
+from tests.service.serving import KINDS_AT_LENGTH, open_service
 from tests.service.uploading import Uploader
 
 pytestmark = pytest.mark.processes
@@ -232,7 +232,7 @@ def rounds(kinds, draw):
         yield from draw.sample(kinds, len(kinds))
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=KINDS_AT_LENGTH)
 def place(request, tmp_path):
     """Return settings of a service, and the server that may be killed, if there is one."""
     if request.param == "sqlite":

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import cluster_status
+from harness.cli import cluster
 from harness.cluster import state as cluster_state
 from harness.cluster.records import ClusterState, DepartedWorker, Facts, NamedUnit, WorkerStatus
 from harness.cluster.state import Flight, HubState
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.orders import SetAside
 from harness.service import machines
 from harness.service.people import accounts
 from oracle import __version__
@@ -105,7 +105,7 @@ def test_a_remark_that_is_to_be_made_once_is_not_made_again(settings):
 
 
 def test_the_status_in_words():
-    assert list(cluster_status.text(SCHEDULER, SEEN))[:8] == [
+    assert list(cluster.text(SCHEDULER, SEEN))[:8] == [
         f"{SCHEDULER}: 2 workers",
         "",
         "lab1 (lab1:77-ab, tls://10.0.0.2:40), heard 0.4 s ago",
@@ -115,7 +115,7 @@ def test_the_status_in_words():
         "  load 99 %, 90 MB; did 12 submissions, gave back 1 submission",
         "  the last one given back: the disk is full",
     ]
-    lines = list(cluster_status.text(SCHEDULER, SEEN))
+    lines = list(cluster.text(SCHEDULER, SEEN))
     assert "  has go-scoring: Ada Lovelace (u-1)" in lines
     assert "  has nothing to do" in lines
     assert lines.count(f"  {UNFIT}") == 1

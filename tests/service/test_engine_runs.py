@@ -13,7 +13,7 @@ from harness.service.jobs import job_handlers
 from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.records import RUN
-from harness.service.storage import courses, pruning, queue, suites
+from harness.service.storage import courses, pruning, queue
 from tests.harness import small_class
 from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
@@ -124,7 +124,7 @@ def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatc
 def test_who_cannot_wait_is_told_that_the_engine_was_received(service, ann, suite, tmp_path):
     """The token may post it, and not look at it: a second post would be a second run."""
     with service.database.acting() as act:
-        person = suites.SUITES.find(act.db, id=suite.rpartition("/")[2]).person
+        person = courses.SUITES.find(act.db, id=suite.rpartition("/")[2]).person
         token = accounts.make_token(act, "ci", "submit", owner=person)[1].text
     file = tmp_path / "engine.tgz"
     file.write_bytes(RIGHT)

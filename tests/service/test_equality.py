@@ -16,13 +16,13 @@ from unittest import mock
 import pytest
 
 from harness import shipped
+from harness.archives.archive_streams import IntakeLimits
 from harness.assignments import assignment as assignments
 from harness.cli import grade as grade_command
 from harness.cli import main
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
-from harness.intake.archive_streams import IntakeLimits
 from harness.sandbox import levels
 from harness.service.courses import cases, making
 from harness.service.jobs.result_files import folder_of
@@ -169,8 +169,7 @@ def test_so_are_those_of_two_hundred_of_every_kind(service, c_tools, java, tmp_p
 
 
 TOOLS = {"gosensei": "c_tools", "java-go": "java"}  # fixtures
-# One has a course folder, and boards on its pages; one is built, and answers through an adapter.
-SOME = (("sqlite", "go-scoring"), ("sqlite", "gosensei"))
+SOME = (("sqlite", "go-scoring"),)  # it has a course folder, and boards on its pages
 ALL = [
     pytest.param(*pair, marks=[] if pair in SOME else [pytest.mark.slow])
     for pair in itertools.product(["sqlite", "postgresql"], SHIPPED)

@@ -28,7 +28,7 @@ from tests.service.serving import (
 from tests.service.test_story import FUTURE, hand_in
 
 __all__ = ["counting"]
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.long(3)]
 
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Other (7),Counting (99)\r\n"

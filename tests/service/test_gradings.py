@@ -6,10 +6,10 @@ import time
 
 import pytest
 
+from harness.archives import reading
 from harness.errors import ReadingFailedError
 from harness.grading import SET_ASIDE
-from harness.grading.attempts.set_aside import SetAside
-from harness.intake import reading
+from harness.grading.attempts.orders import SetAside
 from harness.service import machines
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import open_assignment

@@ -12,10 +12,9 @@ from sqlalchemy import event
 from harness.service.courses import roster
 from harness.service.pages import submission
 from harness.service.people import accounts
-from harness.service.records import DONE, WAITING
+from harness.service.records import WAITING
 from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
-from harness.service.web import service as web
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
 from tests.service.serving import (
@@ -92,24 +91,6 @@ def test_fifty_pages_are_one_look(service, course):
     assert more == [] and len(alone) <= 5
 
 
-def test_a_look_is_as_good_as_new_for_a_moment_alone(service, course):
-    upload, clock = submit(service, course, "ada"), Clock()
-    looks = LiveLooks(service.database, clock)
-    looks.begin(upload)
-    looks.look(upload)
-    with service.database.changing() as db:
-        uploads.say(db, upload, RUNNING)
-    assert looks.find_fresh(upload) == looks.look(upload) == Look(is_running=True)
-    clock.now += web._FRESH
-    assert looks.find_fresh(upload) is None
-    assert looks.look(upload) == Look(((1, RUNNING),), is_running=True)
-    with service.database.changing() as db:
-        queue.JOBS.change(db, {"state": DONE}, about=upload)
-        uploads.UPLOADS.change(db, {"record": "{}"}, id=upload)
-    clock.now += web._FRESH
-    assert looks.look(upload) == Look(((1, RUNNING),), was_read=True)
-
-
 def test_who_begins_to_watch_does_not_wait_for_the_next_look(service, course):
     ada, ben = (submit(service, course, name) for name in ("ada", "ben"))
     looks = LiveLooks(service.database, Clock())
@@ -118,19 +99,6 @@ def test_who_begins_to_watch_does_not_wait_for_the_next_look(service, course):
     looks.begin(ben)
     assert looks.find_fresh(ben) is None and looks.find_fresh(ada)
     assert looks.look(ben) == Look(is_running=True)
-
-
-def test_what_nobody_watches_any_longer_is_not_looked_at(service, course):
-    upload, clock = submit(service, course, "ada"), Clock()
-    looks = LiveLooks(service.database, clock)
-    for _ in range(2):
-        looks.begin(upload)
-    looks.look(upload)
-    looks.end(upload)
-    assert looks.find_fresh(upload)  # the other one still watches
-    looks.end(upload)
-    assert looks.find_fresh(upload) is None
-    assert not looks._looks and not looks._watched
 
 
 def test_a_submission_that_is_gone_is_told_to_be_over(service, course):

@@ -3,15 +3,15 @@
 import functools
 import threading
 import time
+import warnings
 from urllib.parse import parse_qs, urlsplit
 
 import flask
 import httpx
 import httpx2
-import oidc_provider_mock
 import pytest
 import werkzeug.serving
-from authlib import jose
+from authlib.deprecate import AuthlibDeprecationWarning
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from joserfc import jwt
 from joserfc.jwk import RSAKey
@@ -30,6 +30,11 @@ from tests.service.serving import (
     open_service,
     settings_of,
 )
+
+with warnings.catch_warnings():  # authlib lets its own be shown whatever others have said
+    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
+    import oidc_provider_mock
+    from authlib import jose
 
 __all__ = ["counting"]
 pytestmark = [pytest.mark.long(20), pytest.mark.full]

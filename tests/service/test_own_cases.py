@@ -10,7 +10,7 @@ from harness.assignments import assignment as assignments
 from harness.cli import runs
 from harness.client import Client, suite_of
 from harness.errors import UsageError
-from harness.service.courses import engine_cases, own_files
+from harness.service.courses import cases, own_files
 from harness.service.storage import courses
 from tests.service.serving import BASE, KINDS, KINDS_AT_LENGTH, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
@@ -143,7 +143,7 @@ def test_what_is_not_taken(service, ann, files, more, why):
 
 
 def test_what_is_too_large(service, ann, monkeypatch):
-    monkeypatch.setattr(engine_cases, "MOST_BYTES", 10)
+    monkeypatch.setattr(cases, "MOST_BYTES", 10)
     assert "the limit is 10" in send(ann, ann.suite(), CASES, 422)["detail"]
 
 

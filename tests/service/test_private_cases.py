@@ -295,6 +295,7 @@ def own_game(course, game, change=lambda text: text, beside=()):
 
 
 # Its draft is kept as that of any game is: for both databases by the first test.
+@pytest.mark.slow
 @pytest.mark.long(60)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
@@ -325,6 +326,7 @@ def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
     assert f"they catch {rate} of 2 known mistakes" in text and "right answer fails" not in text
 
 
+@pytest.mark.long(3)
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_game_without_a_board_shows_what_is_said(service):
     course = make_course(service, "student\nada\n", source="go-scoring")

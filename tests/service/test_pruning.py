@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from harness import cli
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger.seal import Seal
+from harness.grading.ledger.chains import Seal
 from harness.service.courses import submissions
 from harness.service.operations import pruning
 from harness.service.people import accounts

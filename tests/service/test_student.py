@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from harness.errors import UsageError
-from harness.grading.exports import writing
+from harness.grading.exports import exporters
 from harness.grading.records import Marks
 from harness.service.courses import deadlines, gradings
 from harness.service.local_times import describe_date
@@ -208,7 +208,7 @@ def read_exported(teacher, grading):
 
 def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, counting, monkeypatch):
     course = make_course(service, ROSTER, deadline=at(9))
-    page, write = f"{course.assignment}/students/ben", writing.write
+    page, write = f"{course.assignment}/students/ben", exporters.write
     grade_public(service, course)
 
     def slowly(result, folder, sheets, **told_of):
@@ -217,7 +217,7 @@ def test_a_mark_given_while_the_sheets_are_written_is_in_them_soon(service, coun
             assert course.teacher.post(f"{page}/override", page, **told).status_code == 200
         return write(result, folder, sheets, **told_of)
 
-    monkeypatch.setattr(writing, "write", slowly)
+    monkeypatch.setattr(exporters, "write", slowly)
     grading, _ = grade_public(service, course)
     assert read_exported(course.teacher, grading)["ben"] == ("0", "2")
 

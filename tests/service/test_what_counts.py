@@ -6,8 +6,8 @@ import pytest
 
 from harness.assignments import assignment as assignments
 from harness.errors import ReadingFailedError
+from harness.grading.ingest import receive
 from harness.grading.records import Submission
-from harness.grading.taking_in import receive
 from harness.service.courses import submissions
 from harness.service.jobs import job_handlers
 from harness.service.records import Upload

@@ -14,8 +14,7 @@ from typing import NamedTuple
 from harness.declared.declaration import Declaration
 from harness.generating.own.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
-from harness.generating.records import TestBench
-from harness.generating.scene_text import comment
+from harness.generating.scene_text import TestBench, comment
 from harness.judging.strength import KnownWrong
 from harness.text import number_of
 

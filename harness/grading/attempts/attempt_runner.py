@@ -14,13 +14,12 @@ from contextlib import closing
 from functools import partial
 
 from harness.errors import BusyError
-from harness.grading.attempts.class_watch import Watch
-from harness.grading.attempts.orders import ALONE, Company, GradingContext, Orders
-from harness.grading.attempts.set_aside import withdraw
+from harness.grading.attempts.grading_progress import Watch
+from harness.grading.attempts.orders import ALONE, Concurrency, GradingContext, Orders, withdraw
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
 from harness.records import FileResult
-from harness.report.heartbeat import as_time
+from harness.report.progress import as_time
 from harness.running import jobs
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
@@ -44,7 +43,7 @@ class Runner:
         ledger: Ledger,
         means: GradingContext,
         listener: GradingListener,
-        company: Company = ALONE,
+        company: Concurrency = ALONE,
     ) -> None:
         self._ledger = ledger
         self._means = means

@@ -1,19 +1,26 @@
-"""Show a live line while units run: how many are done, the time, the findings so far.
-
-If the output is not a terminal, a line every half minute says the same.
-"""
+"""A live line while units run, and an alarm if the first submissions all fail to start."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from harness.assignments.assignment import Assignment
+from harness.errors import ClassWideError
 from harness.escaping import one_line
-from harness.grading.attempts.units import GradingUnit
-from harness.report.heartbeat import Heartbeat, as_time, short_path, waiting_for
+from harness.grading.attempts.units import GradingUnit, answers_a_test
+from harness.grading.ledger.ledger import Ledger
+from harness.reading.last_words import last_words, normalize
+from harness.records import Build, FileResult
+from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
+from harness.report.tally import never_answers
 from harness.text import number_of
+from harness.work import canonical_json
+from harness.work.canonical_json import NOTHING
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
@@ -24,6 +31,7 @@ from harness.work.worker_events import (
 )
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -148,3 +156,180 @@ def _make() -> rich.progress.Progress:
         transient=True,
         auto_refresh=False,
     )
+
+
+# --- An alarm for a class whose first submissions all fail to start for the same reason ----------
+
+
+FIRST = 5  # submissions that all fail alike; a smaller class needs all of its own
+_SHOWN = 300  # characters of the last output
+_ALONE = 1  # of one submission nothing can be told
+_OTHER_FOLDER = (
+    "The course folder (--overlay) may be another year's than the programs were written for."
+)
+_HINTS = (
+    (
+        "No module named",
+        "The Python that runs engines lacks a package (name another one with --python, or declare"
+        " it in the assignment's packages and build them with gtp-harness env), or the course"
+        " folder lacks a module.",
+    ),
+    ("not found", "A program that the assignment needs is not installed here."),
+    ("can't open file", "The assignment's command names a file that nobody submitted."),
+    ("Permission denied", "Engines may not write or read where the course's files want to."),
+    ("Read-only file system", "Engines may not write where the course's files want to."),
+    ("No such file", "A file of the course folder (--overlay) is missing, or cannot be written."),
+    ("has no attribute", _OTHER_FOLDER),
+    ("cannot import name", _OTHER_FOLDER),
+)
+
+
+class Trouble(NamedTuple):
+    """The reason why a submission cannot be run."""
+
+    reason: str  # the same for all that fail alike
+    words: str  # what was said last, as it came
+    builds: bool  # it builds, or need not be built, and does not start
+
+
+def trouble(
+    build: Build | None, results: Sequence[FileResult], *, adapted: bool = False
+) -> Trouble | None:
+    """Return why a submission does not start, or None if it does.
+
+    ``results``: of the case files run so far, at least one if it was built. ``adapted``: an
+    adapter answers for it: one that has only errors for each test found no program.
+    """
+    if build is not None and not build.ok:
+        return Trouble(normalize(build.message), build.message, builds=False)
+    if never_answers(results):
+        return _dead(results[0])
+    if adapted and not any(map(answers_a_test, results)):
+        return _errors_only(results)
+    return None
+
+
+def _dead(result: FileResult) -> Trouble:
+    found = last_words(result.stderr)
+    message = result.failure.message if result.failure else ""
+    reason = found.reason or normalize(message)
+    return Trouble(reason, str(found) or message, builds=True)
+
+
+def _errors_only(results: Sequence[FileResult]) -> Trouble | None:
+    replies = (one.reply for file in results for one in file.outcomes)
+    said = next((reply.text for reply in replies if reply), "")
+    return Trouble(normalize(said), said, builds=True) if said else None
+
+
+class Alarm:
+    """Watch how submissions start. ``archives``: the number of different ones."""
+
+    def __init__(self, archives: int) -> None:
+        self._enough = min(FIRST, archives)
+        self._runs = archives <= _ALONE  # somebody's program: then the reason is not the class's
+        self._found: dict[str, tuple[str, Trouble]] = {}
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to listen for."""
+        return self._runs
+
+    def note(self, name: str, sha256: str, found: Trouble | None) -> None:
+        """Take in how a submission started; the same archive counts once."""
+        self._runs = self._runs or found is None
+        if found:
+            self._found.setdefault(sha256, (name, found))
+
+    def check(self, command: str) -> None:
+        """Stop a grading in which the first submissions all failed alike.
+
+        ``command``: of the assignment's engine.
+
+        Raises:
+            ClassWideError: they did.
+        """
+        if self._runs:
+            return
+        counts = Counter((one.reason, one.builds) for _, one in self._found.values())
+        for (reason, builds), count in counts.items():
+            if count >= self._enough:
+                name, example = next(p for p in self._found.values() if p[1].reason == reason)
+                raise ClassWideError(_describe(count, name, example, command if builds else ""))
+
+
+def _describe(count: int, name: str, example: Trouble, command: str) -> str:
+    fails = "start" if example.builds else "build"
+    lines = [
+        f"the first {count} submissions do not {fails}, all for the same reason:",
+        *([f"  command     {command}"] if command else []),
+        f"  last words  {one_line(example.words, _SHOWN)}",
+        f"  example     {one_line(name)}",
+        f"A reason that {count} submissions share is likely not the students' fault.",
+        *[hint for word, hint in _HINTS if word in example.words][:1],
+        "Look at the course folder (--overlay), at the programs and packages that the assignment"
+        " needs, and try one submission with gtp-harness check.",
+        "No mark was given. Results are kept; the same command continues with --go-on.",
+    ]
+    return "\n".join(lines)
+
+
+# --- Tell the alarm how the submissions of a grading start, from their results in the ledger -----
+
+
+_TOGETHER = 100  # submissions that are asked for in one statement
+
+
+class Watch:
+    """Watch the submissions of a grading. ``go_on``: never stop the grading."""
+
+    def __init__(
+        self, ledger: Ledger, assignment: Assignment, units: Sequence[GradingUnit], *, go_on: bool
+    ) -> None:
+        self._ledger = ledger
+        self._assignment = assignment
+        archives = {unit.submission.sha256 for unit in units}
+        self._alarm = Alarm(0 if go_on else len(archives))
+
+    def look(self, units: Sequence[GradingUnit]) -> None:
+        """Look at the finished runs of some submissions.
+
+        Raises:
+            ClassWideError: all of the first ones fail alike.
+        """
+        for unit in self._list_begun(units):
+            if self._alarm.is_over:
+                return
+            self._look_at(unit)
+        self._alarm.check(self._assignment.engine.command)
+
+    def _list_begun(self, units: Sequence[GradingUnit]) -> Iterator[GradingUnit]:
+        """Yield the submissions with at least one run, as long as that matters."""
+        for start in range(0, len(units), _TOGETHER):
+            if self._alarm.is_over:
+                return
+            some = units[start : start + _TOGETHER]
+            known = self._ledger.figures(task.basis for unit in some for task in unit.tasks)
+            yield from (unit for unit in some if any(one.basis in known for one in unit.tasks))
+
+    def note(self, result: str) -> None:
+        """Take in a result as it is stored: one program that runs is enough to continue."""
+        if self._alarm.is_over or result == NOTHING:
+            return
+        file = canonical_json.loads(FileResult, result)
+        if trouble(None, [file], adapted=self._is_adapted) is None:
+            self._alarm.note("", "", None)
+
+    @property
+    def _is_adapted(self) -> bool:
+        return self._assignment.adapter is not None
+
+    def _look_at(self, unit: GradingUnit) -> None:
+        text = self._ledger.build(unit.build)
+        build = canonical_json.loads(Build, text) if text else None
+        last = (self._ledger.results(task.basis)[-1:] for task in unit.tasks)
+        texts = [text for runs in last for text, _ in runs if text != NOTHING]
+        results = [canonical_json.loads(FileResult, text) for text in texts]
+        if results or (build and not build.ok):
+            found = trouble(build, results, adapted=self._is_adapted)
+            self._alarm.note(unit.submission.key, unit.submission.sha256, found)

@@ -1,10 +1,13 @@
-"""Hand out attempts as units of work (:mod:`harness.work`)."""
+"""Hand out attempts as units of work (:mod:`harness.work`), but not to distrusted machines."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +16,111 @@ from typing import NamedTuple, Protocol
 
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
-from harness.grading.attempts.set_aside import SetAside
+from harness.errors import UsageError
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import records, stored_files
+from harness.work import canonical_json, records, stored_files
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
+from harness.work.canonical_json import Measurements
 from harness.work.crew import Crew, Ends, ignore
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
 from harness.work.worker_events import AttemptEvent, ProgressEvent
+
+
+def ran_on(figures: Iterable[str]) -> set[str]:
+    """Return the machines of a cluster that gave results; ``figures``: of these."""
+    return {canonical_json.loads(Measurements, one).machine for one in figures} - {""}
+
+
+def withdraw(ledger: Ledger, bases: Iterable[str], book: SetAside) -> list[str]:
+    """Withdraw attempts in which such a machine has a part, to be rerun; return them."""
+    found = book.find_distrusted(ledger, bases)
+    why = ", ".join(sorted(set(found.values())))
+    return ledger.withdraw(found, f"set aside: {why}") if found else []
+
+
+class DistrustedMachine(NamedTuple):
+    """A machine that was set aside."""
+
+    name: str
+    at: float  # seconds since 1970
+
+
+class SetAside:
+    """The machines that were set aside."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """``path``: a file with a line of JSON for each machine; None to keep nothing."""
+        self._path = path
+        self._own: set[str] = set()
+        self._stamp: tuple[int, ...] = ()  # of the file when it was read last
+        self._kept: list[DistrustedMachine] = []
+
+    def machines(self) -> frozenset[str]:
+        """Return the names of all of them now; other processes may have added some.
+
+        Raises:
+            UsageError: the file cannot be read as one of ours.
+        """
+        return frozenset(self._own | {one.name for one in self.read_kept()})
+
+    def add(self, machine: str, why: str) -> None:
+        """Set a machine aside.
+
+        Raises:
+            OSError: that cannot be kept.
+        """
+        self._own.add(machine)
+        if self._path is None:
+            return
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        line = json.dumps({"at": round(time.time(), 3), "machine": machine, "why": why})
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, f"{line}\n".encode())
+        finally:
+            os.close(descriptor)
+
+    def find_distrusted(self, ledger: Ledger, bases: Iterable[str]) -> dict[str, str]:
+        """Return the attempts with a result of one of these machines, and its name."""
+        machines = self.machines()
+        figures = ledger.figures(bases) if machines else {}
+        ran = ((basis, ran_on(runs) & machines) for basis, runs in figures.items())
+        return {basis: min(found) for basis, found in ran if found}
+
+    def read_kept(self) -> list[DistrustedMachine]:
+        """Return the machines of the file, the first one first; raises as :meth:`machines`."""
+        try:
+            told = self._path.stat() if self._path else None
+        except FileNotFoundError:
+            told = None
+        stamp = (told.st_ino, told.st_size, told.st_mtime_ns) if told else ()
+        if stamp != self._stamp:  # it is asked for often, and changes seldom
+            self._kept = self._read() if stamp else []
+            self._stamp = stamp
+        return list(self._kept)
+
+    def _read(self) -> list[DistrustedMachine]:
+        assert self._path
+        lines = self._path.read_text(encoding="ascii").splitlines()
+        return [self._machine(number, line) for number, line in enumerate(lines, 1)]
+
+    def _machine(self, number: int, line: str) -> DistrustedMachine:
+        """Return the machine of a line, which a person may have edited."""
+        try:
+            found = json.loads(line)
+            return DistrustedMachine(str(found["machine"]), float(found["at"]))
+        except (ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{self._path}:{number}: found {line[:60]!r}, expected"
+                ' {"at": SECONDS, "machine": NAME, …}: remove the whole line to believe a machine'
+                " again"
+            ) from None
+
+
+# --- Hand out attempts as units of work (:mod:`harness.work`) ------------------------------------
 
 
 class OtherMachines(Protocol):
@@ -132,7 +230,9 @@ class Orders:
         if not kept.exists():
             kept.write_bytes(task.content)
         beside = tuple(_find_named_files(task, path.parent))
-        return records.UnitCase(task.basis, path.name, Sha256(sha256), beside, str(path.parent))
+        return records.UnitCase(
+            task.basis, path.name, Sha256(sha256), beside, str(path.parent), task.is_image
+        )
 
     @cached_property
     def _assignment(self) -> records.Folder:
@@ -204,7 +304,7 @@ def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
 # has. An attempt in doubt is rerun with nothing beside it, so others on the machine must wait.
 
 
-class Company(Protocol):
+class Concurrency(Protocol):
     """How a grading shares its machine and its ledger."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
@@ -220,7 +320,7 @@ class Company(Protocol):
         """Give such a time as soon as nobody else wants to run engines here."""
 
 
-class _NoCompany:
+class _SingleGrader:
     """Expect nobody else: if somebody is there, that is an error."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
@@ -236,4 +336,4 @@ class _NoCompany:
         return nullcontext()
 
 
-ALONE: Company = _NoCompany()
+ALONE: Concurrency = _SingleGrader()

@@ -20,6 +20,7 @@ class Task(NamedTuple):
     case: CaseFile  # by its real path
     content: bytes = b""  # of the case file
     machine: str = ""  # of a cluster, where it was run before
+    is_image: bool = False  # of another case file: its tests give no points
 
 
 class GradingUnit(NamedTuple):
@@ -48,7 +49,7 @@ class GradingListener(Protocol):
         """Take note that time goes by; called several times a second, between two words."""
 
 
-class Unheard:
+class NullListener:
     """A listener that ignores all events."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:

@@ -20,11 +20,10 @@ from random import Random
 from typing import NamedTuple
 
 from harness.judging.equivalence import expression, is_exact, is_underspecified
-from harness.judging.mistaken import folder_of
+from harness.judging.in_process import folder_of
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.transformations import (
     KINDS,
     ORDER,

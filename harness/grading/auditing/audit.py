@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from harness import whole_files
+from harness import shared_files
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading.attempts.grading_progress import UnitsProgress
@@ -95,7 +95,7 @@ def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:
 
 
 def _write_state(place: Path, audited: Audited) -> None:
-    whole_files.write(place / _STATE, canonical_json.dumps(audited) + "\n")
+    shared_files.write_whole(place / _STATE, canonical_json.dumps(audited) + "\n")
 
 
 # --- Audit submissions with nearly full marks: find those that still answer wrongly --------------

@@ -14,14 +14,14 @@ from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import open_folders
+from harness import shared_files
 from harness.assignments import workspace
 from harness.errors import EngineError
 from harness.fuzzing.by_reference import judge_of
-from harness.fuzzing.drawing import hypothesis_at_home_in
 from harness.fuzzing.findings import FuzzFinding, write
 from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
+from harness.fuzzing.hypothesis_setup import hypothesis_at_home_in
 from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
@@ -29,7 +29,7 @@ from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
-from harness.vocabulary.conversations import BOARDS
+from harness.vocabulary.script import BOARDS
 from harness.work.parent import die_with_parent
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ class Looker:
             if built and not built.ok:
                 return AuditFindings(0, 0, (), built.message)
             with workspace.workspace() as folder:
-                open_folders.make(folder / BOARDS)
+                shared_files.make_open(folder / BOARDS)
                 try:
                     return self._ask_engine(room, folder)
                 except EngineError as error:

@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from harness.escaping import encode_without_surrogates
-from harness.grading.exports.export_material import Files, Material
+from harness.grading.exports.showing import Files, Material
 from harness.grading.marks.findings import concerns
 from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, open_object, with_list

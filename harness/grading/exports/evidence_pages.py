@@ -19,9 +19,15 @@ from harness.grading.exports.class_page.parts import (
     format_students,
     order_by_mark,
 )
-from harness.grading.exports.export_material import CaseSummary, Files, Material, as_file
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.showing import short_outcome, shorten
+from harness.grading.exports.showing import (
+    CaseSummary,
+    Files,
+    Material,
+    as_file,
+    short_outcome,
+    shorten,
+)
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.file_view import FileView
@@ -29,7 +35,7 @@ from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.log import Links, conversation, part_cuts
 from harness.report.html.page_names import LogPages, link
 from harness.report.html.parts import KINDS, LOOK, PageFrame, box, in_words, page
-from harness.report.html.times import in_words as time_in_words
+from harness.report.html.parts import times_in_words as time_in_words
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.tally import tally

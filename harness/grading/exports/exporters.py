@@ -1,16 +1,19 @@
-"""The files of a grading: :data:`EXPORTS`, a row for each, and a module that makes it.
-
-An export is one row and one module. Most modules have ``files(material)``, which yields names and
-contents. One that fills in a downloaded sheet has ``form(sheet, columns, material)`` instead, and
-its row names the options for the sheet and its columns. The command line, the checks before a
-grading, and the table in ``docs/exports.md`` follow from the rows.
-"""
+"""The files of a grading: :data:`EXPORTS`, a row for each, checked before and written after it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
 
-from harness.typed import NamedTuple
+from harness.errors import UsageError
+from harness.grading.exports.feedback import pages
+from harness.grading.exports.sheet import Filled, Sheet, SheetForm, fill
+from harness.grading.exports.showing import CaseSummary, Files, Material, Shown, feedback
+from harness.grading.records import IMAGE, ClassResult, Graded
+from harness.report.views import Views
 
 
 class Download(NamedTuple):
@@ -50,10 +53,9 @@ EXPORTS = (
     Export(
         ("class.html",),
         "the teacher",
-        "what to look at first (problems that several submissions share, withheld marks,"
-        " suspicions, flaky tests, limits nearly hit, students missing from a gradebook), the"
-        " marks and their parts, what the class got wrong with a board and a sentence for the"
-        " lecture, every submission, tests × submissions, each test under suspicion with its text",
+        "what to look at first, the marks and their parts, what the class got wrong with a board"
+        " and a sentence for the lecture, every submission, tests × submissions, each test under"
+        " suspicion with its text",
         f"{_ROOM}.class_page.page",
     ),
     Export(
@@ -135,3 +137,110 @@ EXPORTS = (
         f"{_ROOM}.moodle",
     ),
 )
+
+
+# --- Check before a grading that its exports can be written, and write them ----------------------
+
+
+class Downloaded(NamedTuple):
+    """A sheet to fill in."""
+
+    path: Path
+    columns: tuple[str, ...] = ()  # empty: as the platform calls them
+
+
+Sheets = Mapping[str, Downloaded]  # by the names of their options
+_NONE: Sheets = {}
+
+
+def check(sheets: Sheets, title: str) -> None:
+    """See before a long grading whether the sheets can be filled in after it.
+
+    ``title``: of the assignment.
+
+    Raises:
+        UsageError: a sheet cannot be read, or has no such column.
+    """
+    _forms(sheets, title, {})
+
+
+def write(
+    result: ClassResult,
+    folder: Path,
+    sheets: Sheets = _NONE,
+    say: Callable[[str], None] = lambda _: None,
+    on_filled: Callable[[str, Filled], None] = lambda _name, _filled: None,
+) -> tuple[Path, ...]:
+    """Write everything into a folder, which is made if it is missing; return what was written.
+
+    ``say`` is told what the teacher must know of the sheets; ``class.html`` says it too.
+    ``on_filled`` is told how each gradebook was filled in.
+
+    Raises:
+        UsageError: a sheet cannot be filled in, or a file cannot be written.
+    """
+    views = Views(result.assignment.specification, result.assignment.place)
+    shown = {one.submission.key: feedback(one, result, views) for one in result.graded}
+    forms = _forms(sheets, result.assignment.title, shown)
+    filled = {name: fill(form, result) for name, form in forms.items()}
+    notes = [note for sheet in filled.values() for note in sheet.notes]
+    for note in notes:
+        say(note)
+    for name, sheet in filled.items():
+        on_filled(name, sheet)
+    seen = {one.submission.key: tuple(_summarize_cases(one, views)) for one in result.graded}
+    material = Material(result, shown, tuple(pages(result, shown)), notes, seen)
+    made = [file for one in EXPORTS for file in _files(one, material, filled)]
+    written = tuple(_write(folder / name, data) for name, data in made)
+    _remove_old(folder, set(written))
+    return written
+
+
+def _summarize_cases(one: Graded, views: Views) -> Iterator[CaseSummary]:
+    """Yield the result of the case files; of variants only where they speak against somebody."""
+    for attempt in one.attempts:
+        if attempt.result and (attempt.kind != IMAGE or one.suspicion):
+            yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
+
+
+def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
+    """Return how the sheets are filled in, by the names of their options."""
+    forms = {}
+    for one in EXPORTS:
+        if one.download and (given := sheets.get(one.download.name)):
+            form = import_module(one.module).form
+            sheet = Sheet.read(given.path)
+            forms[one.download.name] = form(sheet, given.columns, title, shown)
+    return forms
+
+
+def _files(one: Export, material: Material, filled: Mapping[str, Filled]) -> Files:
+    if one.download is None:
+        yield from import_module(one.module).files(material)
+    elif one.download.name in filled:
+        yield one.files[0], filled[one.download.name].data
+
+
+def find_stale(folder: Path, written: tuple[Path, ...]) -> Iterator[Path]:
+    """Yield the sheets of an earlier grading that were not filled in anew."""
+    for one in EXPORTS:
+        path = folder / one.files[0]
+        if one.download and path.exists() and path not in written:
+            yield path
+
+
+def _remove_old(folder: Path, written: set[Path]) -> None:
+    """Remove what an earlier grading said of submissions that have no mark now."""
+    patterns = [pattern for one in EXPORTS for pattern in one.patterns]
+    for pattern in patterns:
+        for path in set(folder.glob(pattern)) - written:
+            path.unlink()
+
+
+def _write(path: Path, data: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    return path

@@ -12,10 +12,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from harness.assignments.at_home import AtHome
+from harness.assignments.public_tests import AtHome
 from harness.escaping import escape_controls, one_line
-from harness.grading.exports.export_material import Files, Material, Shown, as_file
-from harness.grading.exports.showing import Feedback, PrivateTest
+from harness.grading.exports.showing import Feedback, Files, Material, PrivateTest, Shown, as_file
 from harness.grading.records import (
     CheckLog,
     ClassResult,

@@ -15,13 +15,12 @@ from itertools import chain
 from typing import NamedTuple
 
 from harness.escaping import escape_controls, one_line
-from harness.grading.exports.export_material import Files, Material
-from harness.grading.exports.showing import Feedback
+from harness.grading.exports.showing import Feedback, Files, Material
 from harness.grading.records import PartMark, counting_mark, decimal
 from harness.records import Outcome, Verdict
+from harness.report.difference import Sides, sides
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
-from harness.report.sides import Sides, sides
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.grading.exports.export_material import Files, Material
 from harness.grading.exports.sheet import table
+from harness.grading.exports.showing import Files, Material
 from harness.grading.records import ClassResult, Marks, Student, counting_mark, decimal
 
 

@@ -13,10 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 
 from harness.escaping import escape_controls
-from harness.grading.exports.export_material import Files, Material, Shown
-from harness.grading.exports.sheet import ColumnError, Sheet
-from harness.grading.exports.sheet_filling import Ids, Mark, SheetForm
-from harness.grading.exports.showing import Feedback
+from harness.grading.exports.sheet import ColumnError, Ids, Mark, Sheet, SheetForm
+from harness.grading.exports.showing import Feedback, Files, Material, Shown
 from harness.grading.records import Student, counting_mark, decimal
 from harness.report.markup import escape
 

@@ -1,19 +1,28 @@
-"""Sheets of comma-separated values: some cells are changed, all the rest stays byte for byte.
-
-RFC 4180, with what learning platforms make of it: commas, semicolons or tabs, any line ends, rows
-of unequal length, and text of any encoding that has ASCII in it.
-"""
+"""Gradebooks of platforms as sheets of cells; each row's student is found by number."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.grading.csv_separator import find_separator
+from harness.grading.records import (
+    ClassResult,
+    GivenMark,
+    Graded,
+    Marks,
+    Student,
+    counting_mark,
+    decimal,
+)
+from harness.text import number_of, some
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -135,3 +144,199 @@ def defuse(text: str) -> str:
 def table(rows: Iterable[Sequence[str]]) -> str:
     """Return rows as a sheet of their own, every text in it defused."""
     return "".join(",".join(quote_cell(defuse(cell)) for cell in row) + "\r\n" for row in rows)
+
+
+# --- Fill in a platform's gradebook: find each row's student by number, never by name ------------
+# Where nobody has the number, a mail address finds a student if one row and one student have it.
+
+
+_NAMED = 8  # students in one note
+_MAIL = "email"  # the kind of a mail address among the numbers
+
+Ids = Sequence[tuple[str, str]]  # kinds of numbers and the numbers, as a student has them
+
+
+class Mark(NamedTuple):
+    """A student's mark; each member of a group has one."""
+
+    student: Student
+    graded: Graded
+    given: GivenMark | None = None  # by a person instead of the computed one
+
+    @property
+    def marks(self) -> Marks:
+        """Return the mark that counts."""
+        return counting_mark(self.graded.marks, self.given)
+
+
+class SheetForm(NamedTuple):
+    """The cells of a sheet to fill in. Rows count from 0, which is the header."""
+
+    sheet: Sheet
+    grade: int  # the column of the marks
+    ids: Callable[[int], Ids]  # of the student of a row; none: the row is nobody's
+    locked: Callable[[int], bool]  # whether a row must stay as it is
+    locked_because: str  # as a phrase
+    points: tuple[str, ...]  # cells that say how many points can be reached
+    comment: Callable[[int, Mark], None]  # fills in what there is besides the mark
+    notes: tuple[str, ...] = ()  # what there is to be said of the sheet, sentences
+    mail: Callable[[int], str] = lambda _: ""  # the mail address of a row's student
+    who: Callable[[int], str] = lambda _: ""  # the name in a row
+
+
+class Filled(NamedTuple):
+    """A downloaded sheet, filled in."""
+
+    data: bytes
+    notes: tuple[str, ...]  # sentences for the teacher
+    marked: int = 0  # rows with a mark
+    left: tuple[str, ...] = ()  # names in the rows of students that got none
+
+
+def fill(form: SheetForm, result: ClassResult) -> Filled:
+    """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
+    sheet = form.sheet
+    rows = range(1, len(sheet))
+    roster = _Roster(result, form)
+    comma = _has_comma([*form.points, *(sheet.cell(row, form.grade) for row in rows)])
+    withheld, locked, others = [], [], 0
+    filled: set[int] = set()
+    for row in rows:
+        ids = form.ids(row)
+        mark = roster.find(ids, form.mail(row))
+        if mark is None:
+            others += bool(ids)
+        elif mark.marks.withheld:
+            withheld.append(mark.student.name)
+        elif form.locked(row):
+            locked.append(mark.student.name)
+        else:
+            _put(sheet, row, form.grade, mark.marks.total, comma=comma)
+            form.comment(row, mark)
+            filled.add(row)
+    notes = [
+        *form.notes,
+        *_note(roster.list_unmatched(), f"without a row in {sheet.name}"),
+        *_note(roster.claimed, f"not filled in, in {sheet.name}: two submissions have their ID"),
+        *_note(roster.contradicted, f"not filled in, in {sheet.name}: another ID differs"),
+        *_note(withheld, f"not filled in, in {sheet.name}: the mark is withheld"),
+        *_note(locked, f"not filled in, in {sheet.name}: {form.locked_because}"),
+        *_other_points(form, result),
+    ]
+    if others:
+        notes.append(f"{number_of(others, 'row')} of {sheet.name} without a submission.")
+    left = [one_line(form.who(row)) for row in rows if form.ids(row) and row not in filled]
+    return Filled(sheet.data(), tuple(notes), len(filled), tuple(left))
+
+
+class _Roster:
+    """Students by their numbers and addresses, and which of them were found."""
+
+    def __init__(self, result: ClassResult, form: SheetForm) -> None:
+        self.claimed: list[str] = []  # names of those whose number is another's as well
+        self.contradicted: list[str] = []  # of those whose row has another number of theirs
+        self._marks = [
+            Mark(s, graded, result.get_given_mark(s))
+            for graded in result.graded
+            for s in graded.submission.students
+        ]
+        self._met: set[str] = set()
+        self._by_id: dict[tuple[str, str], list[Mark]] = {}
+        for mark in self._marks:
+            for kind, value in set(mark.student.ids):
+                self._by_id.setdefault(_id(kind, value), []).append(mark)
+        rows = range(1, len(form.sheet))
+        self._numbers = {_id(*one) for row in rows for one in form.ids(row)}
+        self._mails = Counter(_id(_MAIL, form.mail(row)) for row in rows)
+
+    def find(self, ids: Ids, mail: str = "") -> Mark | None:
+        """Return the mark of the student with the first of these numbers that anybody has.
+
+        If nobody has one, that of the student with the address.
+
+        A wrong mark is worse than a missing one. So a number that two submissions claim counts for
+        neither, and a student is skipped if another number in the row contradicts.
+        """
+        known = (self._by_id[_id(*one)] for one in ids if _id(*one) in self._by_id)
+        found = next(known, [])
+        if not found:
+            return self._find_by_mail(mail)
+        self._met.update(mark.student.key for mark in found)
+        names = [mark.student.name for mark in found]
+        if len(found) > 1:
+            self.claimed += names
+        elif _contradicts(found[0].student, ids):
+            self.contradicted += names
+        else:
+            return found[0]
+        return None
+
+    def _find_by_mail(self, mail: str) -> Mark | None:
+        """Return the mark of the student with an address, if no row has a number of theirs.
+
+        Another number does not count: Moodle numbers the participants of each assignment anew.
+        """
+        wanted = _id(_MAIL, mail)
+        found = self._by_id.get(wanted, []) if mail and self._mails[wanted] == 1 else []
+        if len(found) != 1 or self._has_own_row(found[0].student):
+            return None
+        self._met.add(found[0].student.key)
+        return found[0]
+
+    def _has_own_row(self, student: Student) -> bool:
+        return any(_id(*one) in self._numbers for one in student.ids)
+
+    def list_unmatched(self) -> list[str]:
+        """Return the names of students who were not found."""
+        return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
+
+
+def _contradicts(student: Student, ids: Ids) -> bool:
+    """Whether a row has another number of some kind than the student."""
+    own = {_id(*one) for one in student.ids}
+    kinds = {kind for kind, _ in own}
+    return any(kind in kinds and _id(kind, value) not in own for kind, value in ids)
+
+
+def _id(kind: str, value: str) -> tuple[str, str]:
+    return kind, value.strip().casefold()
+
+
+def _note(names: Sequence[str], what: str) -> list[str]:
+    """Return a sentence that names students; none if there are none."""
+    if not names:
+        return []
+    shown = some(map(one_line, names), _NAMED)
+    return [f"{number_of(len(names), 'student')} {what}: {shown}."]
+
+
+# --- points ------------------------------------------------------------------------------------
+
+
+def _put(sheet: Sheet, row: int, column: int, value: Fraction, *, comma: bool) -> None:
+    """Write points into a cell, unless it says as much already."""
+    text = decimal(value)
+    if _number(sheet.cell(row, column)) != Fraction(text):
+        sheet.write(row, column, text.replace(".", ",") if comma else text)
+
+
+def _number(text: str) -> Fraction | None:
+    try:
+        return Fraction(text.strip().replace(",", "."))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _has_comma(texts: Iterable[str]) -> bool:
+    """Whether numbers are written with a comma, as ``4,5``."""
+    return any("," in text and _number(text) is not None for text in texts)
+
+
+def _other_points(form: SheetForm, result: ClassResult) -> list[str]:
+    """Say so when a sheet takes another number of points for the most: marks are not scaled."""
+    others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
+    return [
+        f"{form.sheet.name} says that {text} points can be reached, the assignment "
+        f"{decimal(result.of)}: marks are not scaled."
+        for text in others
+    ]

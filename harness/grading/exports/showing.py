@@ -1,14 +1,15 @@
-"""Shorten the output of engines, which may write megabytes, so that it can be read."""
+"""What every export gets of a graded class, and the output of engines shortened to be shown."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
-from harness.assignments.at_home import AtHome, at_home
+from harness.assignments.public_tests import AtHome, at_home
+from harness.escaping import escape_controls
 from harness.grading.attempts.units import TestResult, tests
 from harness.grading.marks.marking import is_meant, weight
 from harness.grading.records import (
@@ -19,6 +20,7 @@ from harness.grading.records import (
     ClassResult,
     Graded,
     Marks,
+    Student,
 )
 from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
@@ -198,3 +200,31 @@ def private_tests(attempts: Sequence[Attempt], visible: str) -> tuple[PrivateTes
 
 def _private(attempts: Sequence[Attempt]) -> list[TestResult]:
     return list(tests([one for one in attempts if one.kind == PRIVATE]))
+
+
+# --- a graded class as every export gets it ----------------------------------------------------
+
+Shown = Mapping[str, Feedback]  # what students may see of each submission, by its key
+Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and their contents
+
+
+class CaseSummary(NamedTuple):
+    """The result of a case file, for the teacher."""
+
+    attempt: Attempt
+    view: FileView
+
+
+class Material(NamedTuple):
+    """The data that exports are made from."""
+
+    result: ClassResult
+    shown: Shown
+    pages: Sequence[tuple[Student, bytes]]  # of the students
+    notes: Sequence[str]  # what the teacher must know of sheets, sentences
+    seen: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+
+
+def as_file(parts: Iterable[str]) -> bytes:
+    """Return a text given in parts as the content of a file, fit to be shown."""
+    return escape_controls("".join(parts)).encode()

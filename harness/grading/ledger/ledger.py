@@ -24,12 +24,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from harness.errors import BusyError, LedgerError
 from harness.escaping import escape_controls
+from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
-from harness.grading.ledger import opening, places, seal
-from harness.grading.ledger.chains import Chains
+from harness.grading.ledger.chains import Chains, Seal
 from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.grading.ledger.seal import Seal
 from harness.text import count_rest
 from harness.work import canonical_json
 
@@ -144,7 +143,7 @@ class Ledger:
         self._place = LedgerFile(where) if isinstance(where, Path) else where
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
-        self.database = opening.open_database(self._place)
+        self.database = sqlite_file.open_database(self._place)
         self.db = self.database.connection
         self._renewed: dict[str, float] = {}  # when a lease was, on the monotonic clock
         try:
@@ -163,7 +162,7 @@ class Ledger:
             version = self.database.version()
             if version == 0:
                 self._refuse_emptied(was_emptied=was_emptied)
-                opening.make_tables(self.database)
+                sqlite_file.make_tables(self.database)
                 found = self._sign()
         if version:
             return self._find_seal()
@@ -180,7 +179,7 @@ class Ledger:
     def _sign(self) -> Seal:
         """Begin the chains of a new ledger; its key is not in place yet if it is new, too."""
         self._place.make_room_for_key()
-        own = seal.read(self._place.key("")) or seal.prepare(self._place.key)
+        own = chains.read(self._place.key("")) or chains.prepare(self._place.key)
         self.chains = Chains(self.db, own, self.name)
         self.chains.begin()
         self.chains.append("seed", (secrets.token_hex(16),))
@@ -195,7 +194,7 @@ class Ledger:
         """
         name = self.db.execute(sql.KEY_NAME).scalar() or ""
         path = self._place.key(name)
-        found = seal.read(path) or seal.put_in_place(path, name)
+        found = chains.read(path) or chains.put_in_place(path, name)
         if found is None:
             raise LedgerError(
                 f"the key of {self.name} is missing: there is no {path}. Without it nobody can"

@@ -20,8 +20,8 @@ from sqlalchemy import Select, select, update
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import chains, opening, places, seal
-from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, SignedRow
+from harness.grading.ledger import chains, places, sqlite_file
+from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
 from harness.grading.ledger.ledger_database import LedgerDatabase
 from harness.grading.ledger.ledger_tables import (
@@ -34,7 +34,6 @@ from harness.grading.ledger.ledger_tables import (
     WITHDRAWN,
 )
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.grading.ledger.seal import Seal
 from harness.grading.ledger.sqlite_file import APPLICATION, SqliteFile, original
 
 _MAGIC = b"SQLite format 3\0"
@@ -90,7 +89,7 @@ class _Damaged:
         name = ""
         with contextlib.suppress(*_UNREADABLE):
             name = str(self._db.execute(select(SIGNER.c.name)).scalar() or "")
-        found = seal.read(place.key(name))
+        found = chains.read(place.key(name))
         if found is None:
             raise LedgerError(
                 f"the key of {place.name} is missing: there is no {place.key(name)}. --key names"
@@ -185,7 +184,10 @@ def _open(place: LedgerFile | ServerPlace, *, checked: bool = True) -> Iterator[
 
 @contextlib.contextmanager
 def _connect(place: ServerPlace) -> Iterator[tuple[LedgerDatabase, list[str]]]:
-    with contextlib.closing(opening.open_database(place)) as database, database.naming_errors():
+    with (
+        contextlib.closing(sqlite_file.open_database(place)) as database,
+        database.naming_errors(),
+    ):
         if not database.version():
             raise UsageError(f"{place.name} is not a ledger: it has no tables")
         yield database, []
@@ -289,7 +291,10 @@ def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
         if existing:
             raise UsageError(f"{existing[0]} exists already: nothing is overwritten")
         return
-    with contextlib.closing(opening.open_database(place)) as database, database.naming_errors():
+    with (
+        contextlib.closing(sqlite_file.open_database(place)) as database,
+        database.naming_errors(),
+    ):
         if database.version():
             raise UsageError(f"{place.name} is a ledger already: nothing is overwritten")
 

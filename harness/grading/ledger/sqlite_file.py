@@ -1,11 +1,4 @@
-"""A ledger that is one SQLite file.
-
-It uses a rollback journal, not a write-ahead log. Both survive SIGKILL at any moment. But a log is
-a second file with part of the data, which is lost if somebody copies only the first, and it needs
-shared memory, which network file systems for home folders lack. The advantage of a log, writers
-beside readers, is not needed: results come a few times per second. With ``synchronous = FULL``
-committed data also survive a power cut.
-"""
+"""A ledger that is one SQLite file, and the opening of a ledger's database, a file or a server."""
 
 from __future__ import annotations
 
@@ -14,12 +7,13 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlalchemy import Connection, NullPool, create_engine
+from sqlalchemy import Column, Connection, MetaData, NullPool, String, Table, create_engine, insert
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
 from harness.grading.ledger.ledger_database import LedgerDatabase
-from harness.grading.ledger.ledger_tables import VERSION
+from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
+from harness.grading.ledger.places import LedgerFile, ServerPlace
 
 APPLICATION = 0x47545047  # "GTPG": by this the file is known as a ledger
 _PATIENCE = 30.0  # seconds to wait for another process's transaction
@@ -162,3 +156,30 @@ def _sentence(name: str, error: BaseException, advice: str) -> LedgerError | Usa
 def original(error: BaseException) -> BaseException:
     """Return what the driver said, without what SQLAlchemy says of it."""
     return getattr(error, "orig", None) or error
+
+
+# --- Open a ledger's database, and make its tables -----------------------------------------------
+
+
+def open_database(place: LedgerFile | ServerPlace) -> LedgerDatabase:
+    """Return the database at a place.
+
+    Raises:
+        HarnessError: it cannot be opened.
+    """
+    if isinstance(place, ServerPlace):
+        from harness.grading.ledger.ledger_server import ServerDatabase
+
+        return ServerDatabase(place.address, place.name)
+
+    return SqliteFile(place.path)
+
+
+def make_tables(database: LedgerDatabase) -> None:
+    """Make all tables in an empty database, with a note of their version."""
+    for table in METADATA.tables.values():  # first those that most others depend on: page by page
+        table.create(database.connection)
+    noted = Table(VERSION_TABLE, MetaData(), Column("version_num", String(32), primary_key=True))
+    noted.create(database.connection)
+    database.connection.execute(insert(noted), {"version_num": str(VERSION)})
+    database.note_version()

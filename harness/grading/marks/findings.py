@@ -10,7 +10,7 @@ from math import atanh, ceil, fsum, sqrt, tanh
 from statistics import NormalDist
 from typing import NamedTuple
 
-from harness.assignments.python import advise_on_module
+from harness.assignments.needs import advise_on_module
 from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult, does_not_run, own, quote, tests
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal

@@ -1,23 +1,152 @@
-"""Compute marks from the ledger, with everything known about each submission and the class."""
+"""Compute marks from the ledger, with everything known about each submission."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import comb
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts.assembly import AttemptReader
-from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.set_aside import SetAside
+from harness.grading.attempts.attempt_plan import AttemptReader, PlannedCase
+from harness.grading.attempts.orders import SetAside
+from harness.grading.attempts.units import TestResult, quote, tests
+from harness.grading.attempts.variants import origin
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
-from harness.grading.marks import findings, marking, regrading, suspicion
+from harness.grading.marks import findings, marking, regrading
 from harness.grading.marks.regrading import MarkChange
-from harness.grading.records import IMAGE, PUBLIC, Attempt, ClassResult, Graded, Marks, Submission
+from harness.grading.records import (
+    IMAGE,
+    PUBLIC,
+    Attempt,
+    ClassResult,
+    Graded,
+    Marks,
+    Submission,
+    Suspicion,
+)
 from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.mutant_replay import Memory
-from harness.records import Diagnosis, FileResult
+from harness.reading.expectation import in_a_sentence
+from harness.records import Diagnosis, FileResult, Verdict
+from harness.vocabulary.transformations import KINDS, ORDER
 from harness.work import canonical_json
 from oracle import __version__
+
+THRESHOLD = 0.01
+
+
+class VariantPair(NamedTuple):
+    """A public test and one of its images, both judged."""
+
+    kind: str  # of change
+    test: TestResult
+    image: TestResult
+
+
+def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
+    """Return what speaks for answers hard-coded, where it is beyond chance.
+
+    ``attempts``: of one submission, at the public case files and at their images
+    (:func:`harness.grading.attempts.variants.image_of`), which have the same names.
+    """
+    found = list(pairs(attempts))
+    likely = chance(found)
+    lost = [pair for pair in found if pair.test.passed and not pair.image.passed]
+    if likely >= THRESHOLD or not lost:
+        return None
+    passed = [pair for pair in found if pair.test.passed]
+    count = len({pair.test.key for pair in passed})
+    return Suspicion(count, len(passed), len(lost), likely, _describe(lost, passed))
+
+
+def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
+    """Yield the public tests with each of their images."""
+    found = list(tests(attempts))
+    originals = {(one.attempt.case, one.step.line): one for one in found if _is(one, PUBLIC)}
+    for image in (one for one in found if _is(one, IMAGE) and not _was_cut_off(one)):
+        kind, line = origin(image.step)
+        if (test := originals.get((image.attempt.case, line))) is not None:
+            yield VariantPair(kind, test, image)
+
+
+def _is(one: TestResult, kind: str) -> bool:
+    return one.attempt.kind == kind and one.passed is not None
+
+
+def _was_cut_off(image: TestResult) -> bool:
+    """Whether the engine had broken before it came to a test."""
+    result = image.attempt.result
+    if image.verdict is not Verdict.NOT_RUN or result is None:
+        return False
+    first = next(one.step for one in result.outcomes if one.verdict is Verdict.NOT_RUN)
+    return result.case.steps[first].line != image.step.line
+
+
+# --- the numbers -------------------------------------------------------------------------------
+
+
+def chance(found: Iterable[VariantPair]) -> float:
+    """Return the largest of the kinds' chances; 1 where there is no image."""
+    tables: dict[str, list[VariantPair]] = {}
+    for pair in found:
+        if pair.kind != ORDER:
+            tables.setdefault(pair.kind, []).append(pair)
+    return max((_chance_of(table) for table in tables.values()), default=1.0)
+
+
+def _chance_of(table: Sequence[VariantPair]) -> float:
+    failed = sum(not pair.test.passed for pair in table)
+    return fisher(failed, sum(not pair.image.passed for pair in table), len(table))
+
+
+def fisher(first: int, second: int, size: int) -> float:
+    """Return the chance of at least ``second`` of ``first + second`` in the second half by chance.
+
+    Both halves have ``size`` members: the upper tail of the hypergeometric distribution.
+
+    >>> fisher(0, 3, 3)
+    0.05
+    """
+    drawn = first + second
+    ways = sum(comb(size, k) * comb(size, drawn - k) for k in range(second, min(drawn, size) + 1))
+    return ways / comb(2 * size, drawn)
+
+
+# --- the words ---------------------------------------------------------------------------------
+
+
+def _describe(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
+    return f"{_example(lost[0])} Failed: {_by_kind(lost, passed)}."
+
+
+def _example(pair: VariantPair) -> str:
+    step, image = pair.test.step, pair.image.step
+    wanted = in_a_sentence(image.pattern)
+    return (
+        f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right. Its variant"
+        f" ({_WORDS[pair.kind]}: '{image.command}') expected {wanted};"
+        f" the reply was {quote(pair.image.reply)}."
+    )
+
+
+def _by_kind(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
+    return ", ".join(
+        f"{sum(pair.kind == kind for pair in lost)} of {count} {_WORDS[kind]}"
+        for kind in KINDS
+        if (count := sum(pair.kind == kind for pair in passed))
+    )
+
+
+_WORDS = {
+    "symmetry": "turned or mirrored",
+    "colors": "with the colors exchanged",
+    "larger": "on a larger board",
+    "order": "set up in another order",
+}
+
+
+# --- Compute marks from the ledger, with everything known about each submission and the class ----
 
 
 class Marker:
@@ -65,7 +194,7 @@ class Marker:
         self, submission: Submission, attempts: tuple[Attempt, ...], marks: Marks
     ) -> Graded:
         found = self._diagnoser.of(attempts)
-        return Graded(submission, attempts, marks, suspicion.suspicion(attempts), found)
+        return Graded(submission, attempts, marks, suspicion(attempts), found)
 
     def result(self, graded: Sequence[Graded]) -> ClassResult:
         """Return the whole class."""

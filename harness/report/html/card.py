@@ -10,19 +10,25 @@ from itertools import groupby
 
 from harness.escaping import one_line
 from harness.reading import expectation
-from harness.reading.setups import comments
+from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
-from harness.report.board_evidence import evidence
+from harness.report.board_evidence import Count, evidence
 from harness.report.context import Context, contexts
-from harness.report.difference import Segment
+from harness.report.difference import Segment, Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
-from harness.report.html.parts import KINDS, LOOK, both_sides, command_line, dot, pill
-from harness.report.html.times import in_words, step_times
+from harness.report.html.parts import (
+    KINDS,
+    LOOK,
+    both_sides,
+    command_line,
+    dot,
+    pill,
+    step_times,
+    times_in_words,
+)
 from harness.report.markup import NOTHING, Markup, escape, join_markup
-from harness.report.score_table import Count
-from harness.report.sides import Side, Sides, komi_of, sides
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters
@@ -228,7 +234,7 @@ def _comment(text: str, has_board: bool) -> Markup:
 
 
 def _place(step: Step, outcome: Outcome, file: str) -> Markup:
-    seconds = f" · {in_words(outcome.reply.seconds)}" if outcome.reply else ""
+    seconds = f" · {times_in_words(outcome.reply.seconds)}" if outcome.reply else ""
     name = f"{file}, " if file else ""
     return Markup(" <span>%sline %s%s</span>") % (name, step.line, seconds)
 

@@ -23,8 +23,8 @@ from harness.report.html.parts import (
     page,
     part_links,
     run_facts,
+    times,
 )
-from harness.report.html.times import times
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, join_markup
 

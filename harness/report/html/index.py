@@ -19,8 +19,8 @@ from harness.report.html.parts import (
     items,
     page,
     run_facts,
+    times_in_words,
 )
-from harness.report.html.times import in_words
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
 from harness.text import count_rest
@@ -237,7 +237,7 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
         NOTHING if changes is None else _render_change(changed),
         f"{counts.seconds:.6f}",
         f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
-        in_words(counts.seconds),
+        times_in_words(counts.seconds),
     )
 
 

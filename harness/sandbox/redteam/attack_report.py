@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harness.sandbox.redteam import compiling
 
 if TYPE_CHECKING:
-    from harness.sandbox.redteam.attack import Attack
+    from harness.sandbox.redteam.attack_table import Attack
     from harness.sandbox.redteam.referee import AttackResult
 
 

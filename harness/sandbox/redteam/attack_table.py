@@ -1,26 +1,231 @@
-"""The attacks of the red team, and what is to stop each at the three levels."""
+"""The description of an attack: one row of a roster."""
 
 from __future__ import annotations
 
-from harness.sandbox.redteam import channel_roster, holding_roster, native_roster
-from harness.sandbox.redteam.attack import Attack, at_build
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PYTHON = ("attacks", "holding", "spending", "reaching", "breaking", "channels")
+
+
+class Attack(NamedTuple):
+    """One hostile program, or two where the second one profits from the first."""
+
+    program: str  # a function of the file ``source``
+    title: str  # follows "an engine that tries to"
+    layer: dict[int, str]  # level → what stops it
+    then: str = ""  # the program that runs in the next box
+    leaks: frozenset[int] = frozenset()  # levels that cannot hold it, and say so
+    patience: float = 8.0  # seconds until it is ended
+    source: str = "attacks"  # the file beside this one without its ending, or a language
+    cpu: float = 20.0  # the limit of CPU time, in seconds
+    at: str = "run"  # or "build": the same program as a build step, which may write
+    receiver: str = (
+        ""  # of a channel: "next", in the next box, or "beside", in one at the same time
+    )
+    bits: int = 256  # that are sent through a channel
+
+    @property
+    def name(self) -> str:
+        """By which the threat model knows it."""
+        source = "" if self.source in PYTHON else f".{self.source}"
+        where = self.receiver or ("" if self.at == "run" else self.at)
+        return f"{self.program}{source}{where and '@'}{where}"
+
+
+def at_build(attack: Attack, layer: str = "") -> Attack:
+    """Return the same attack as a build step; ``layer``: what stops it there, if not the same."""
+    layers = dict.fromkeys((3, 2, 1), layer) if layer else attack.layer
+    return attack._replace(at="build", title=f"{attack.title} (build)", layer=layers)
+
+
+# --- The channels between runs, each tried in two successive boxes and in two at the same time ---
+
+
+_CALLS = dict.fromkeys((3, 2, 1), "seccomp")
+_NOTHING = dict.fromkeys((3, 2, 1), "nothing: both see the same kernel")
+_OVER = dict.fromkeys((3, 2, 1), "nothing of it is left")
+_NEXT, _BESIDE = "next", "beside"
+_WHERE = {_NEXT: "in the next box", _BESIDE: "in a box beside"}
+
+
+def _channel(
+    program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = (), bits: int = 256
+) -> Attack:
+    """Return a channel without its receiver; ``leaks``: the levels that do not hold it."""
+    return Attack(program, title, layer, leaks=frozenset(leaks), source="channels", bits=bits)
+
+
+def _to(receiver: str, channel: Attack) -> Attack:
+    title = f"be heard {_WHERE[receiver]} by {channel.title}"
+    return channel._replace(receiver=receiver, title=title)
+
+
+def _lasting(channel: Attack) -> Iterator[Attack]:
+    """Yield a channel through what lasts, in both ways."""
+    yield _to(_NEXT, channel)
+    yield _to(_BESIDE, channel)
+
+
+def _momentary(channel: Attack) -> Iterator[Attack]:
+    """Yield a channel through what shows only while it happens, in both ways."""
+    yield _to(_NEXT, channel._replace(layer=_OVER, leaks=frozenset()))
+    yield _to(_BESIDE, channel)
+
+
+_CHANNEL_READ_ONLY = {
+    3: "read-only mounts",
+    2: "read-only mounts",
+    1: "nothing: files are the machine's",
+}
+_NUMBERS = {3: "pid namespace", 2: "pid namespace", 1: "nothing: numbers are the machine's"}
+_DISK = {3: "a tmpfs of its own", 2: "a tmpfs of its own", 1: "nothing: the disk is the machine's"}
+_ALL = (3, 2, 1)
+CHANNELS = (
+    *_lasting(_channel("loaded_pages_by_preadv2", "pages in memory, read", _CALLS)),
+    *_lasting(_channel("loaded_pages_by_cachestat", "pages in memory, counted", _CALLS)),
+    *_lasting(_channel("loaded_pages_by_mincore", "pages in memory, mapped", _CALLS)),
+    *_lasting(_channel("cleared_pages", "pages taken out of memory", _CALLS)),
+    *_lasting(_channel("loaded_pages_by_time", "pages in memory, timed", _NOTHING, _ALL)),
+    *_lasting(_channel("read_pages", "pages in a cache, timed", _NOTHING, _ALL)),
+    *_lasting(_channel("looked_up_names", "names looked up, timed", _NOTHING, _ALL)),
+    *_lasting(_channel("access_times", "times of the last access", _CHANNEL_READ_ONLY, (1,), 64)),
+    *_lasting(_channel("device_times", "times of devices", _CALLS, bits=18)),
+    *_momentary(_channel("shared_futex", "waking who waits at a file", _NOTHING, _ALL)),
+    *_momentary(_channel("free_disk", "how much disk is free", _DISK, (1,), 40)),
+    *_momentary(_channel("process_numbers", "numbers of processes", _NUMBERS, (1,), 40)),
+    *_momentary(_channel("pipe_numbers", "numbers of pipes", _NOTHING, _ALL, 40)),
+    *_momentary(_channel("machine_counters", "counters of the machine", _NOTHING, _ALL, 40)),
+    *_momentary(_channel("busy_processors", "how busy processors are", _NOTHING, _ALL, 40)),
+)
+
+
+# --- The ways to hold memory, and what counts or refuses each ------------------------------------
+
+
+_COUNTED = "control group or the count of memory"
+
+
+def _row(program: str, title: str, layer: str = _COUNTED, **levels: str) -> Attack:
+    layers = {level: levels.get(f"level{level}", layer) for level in (3, 2, 1)}
+    return Attack(program, f"hold memory in {title}", layers, source="holding", patience=9)
+
+
+_HOLDER_FOLDER = "the watch on its folder"
+MEMORY_HOLDERS = (
+    _row("anonymous", "pages, as fast as it can"),
+    _row("shared_cut_off", "shared memory that is cut off"),
+    _row("shared_out_of_sight", "shared memory out of sight"),
+    _row("thread_that_stays", "a process without its first thread"),
+    _row("locked", "locked pages"),
+    _row("huge_pages", "huge pages"),
+    _row("page_tables", "page tables"),
+    _row("mappings", "thousands of mappings"),
+    _row("not_dumpable", "processes that hide", "seccomp"),
+    _row("unreadable_program", "programs that cannot be read", level1=_HOLDER_FOLDER),
+    _row("pipes", "pipes"),
+    _row("large_pipes", "large pipes", "seccomp"),
+    _row("pipes_with_huge_pages", "pipes with pieces of huge pages", "seccomp"),
+    _row("spliced_files", "pipes with pages of files", "seccomp"),
+    _row("socket_pairs", "pairs of sockets"),
+    _row("large_sockets", "pairs of large sockets", "seccomp"),
+    _row("sockets_under_way", "sockets that are under way in others", "seccomp"),
+    _row("datagram_pairs", "pairs of datagram sockets", "seccomp"),
+    _row("threads_with_descriptors", "descriptors of single threads", "seccomp"),
+    _row("memory_files", "files in memory", "seccomp"),
+    _row("secret_memory", "secret memory", "seccomp"),
+    _row("shared_segments", "System V segments", "seccomp"),
+    _row("message_queues", "message queues", "seccomp"),
+    _row("keys", "keyrings", "seccomp"),
+    _row("unlinked_files", "files without a name", "size of its tmpfs", level1=_HOLDER_FOLDER),
+    _row("shared_files", "files of /dev/shm", "size of its tmpfs", level1=_HOLDER_FOLDER),
+    _row("small_files", "many small files", "the count of files", level1=_HOLDER_FOLDER),
+    _row("folders", "many folders", "the count of files", level1=_HOLDER_FOLDER),
+    _row("attributes", "extended attributes", "seccomp"),
+    _row("access_lists", "access lists", "seccomp"),
+    _row("epolls", "lists of epolls"),
+    _row("changes", "noted changes of files", "seccomp"),
+    _row("locks", "locks on files", "seccomp"),
+    _row("rule_sets", "Landlock rules", "seccomp"),
+    _row("futex_table", "a table of futexes", "seccomp"),
+    _row("rings", "io_uring", "seccomp"),
+    _row("programs", "BPF maps", "seccomp"),
+    _row("open_files", "buffers of open files"),
+    _row("queued_signals", "queued signals", "resource limit"),
+)
+
+
+# --- Attacks in C and Java, which make the system calls that Python wraps away; what stops each --
+
 
 _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
 _SIGNALS = {3: "pid namespace", 2: "pid namespace", 1: "Landlock scope or seccomp"}
-_CALLS = dict.fromkeys((3, 2, 1), "seccomp")
+_OTHERS = {3: "pid namespace, seccomp", 2: "pid namespace, seccomp", 1: "seccomp"}
+_NATIVE_RIGHTS = dict.fromkeys((3, 2, 1), "no capabilities")
+_MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
+_MULTIPLY = dict.fromkeys((3, 2, 1), "RLIMIT_NPROC and the watch on the tree")
+_NATIVE_READ_ONLY = {
+    3: "read-only mounts",
+    2: "read-only mounts, Landlock",
+    1: "Landlock, seccomp",
+}
+_PATIENCE = 30.0  # seconds: a Java machine takes long to start on a busy one
+
+
+def _c(program: str, title: str, layer: dict[int, str]) -> Attack:
+    return Attack(program, f"{title} (C)", layer, source="c")
+
+
+def _java(program: str, title: str, layer: dict[int, str], source: str = "java") -> Attack:
+    return Attack(program, f"{title} (Java)", layer, source=source, patience=_PATIENCE)
+
+
+_IN_C = (
+    _c("read_case", "read a private case file by openat of all", _FILES),
+    _c("namespaces", "make or enter namespaces, by clone3 as well", _CALLS),
+    _c("mounts", "mount by old and new calls", _CALLS),
+    _c("trace", "trace, read and write the harness's memory", _CALLS),
+    _c("io_uring", "use io_uring", _CALLS),
+    _c("limit_others", "set others' limits by prlimit64", _OTHERS),
+    _c("slow_others", "change others' scheduling by seven calls", _OTHERS),
+    _c("signal_harness", "signal the harness by eight calls", _SIGNALS),
+    _c("sockets", "open sockets of all families and kinds", _CALLS),
+    _c("other_numbers", "make 32-bit, x32 and high-numbered calls", _CALLS),
+    _c("page_zero", "map address 0, by personality as well", _NATIVE_RIGHTS),
+)
+_IN_JAVA = (
+    _java("read_case", "read a private case file by all classes", _FILES),
+    _java("list_private", "list and watch private folders", _FILES),
+    _java("start_processes", "start 100 processes", _MULTIPLY),
+    _java("start_threads", "start 1,000 threads", dict.fromkeys((3, 2, 1), "resource limit")),
+    _java("connect", "connect by TCP, UDP and Unix sockets", _CALLS),
+    _java("other_processes", "find, attach to and end other processes", _PROC),
+    _java("direct_memory", "hold 1 GiB outside the heap", _MEMORY),
+    _java("write_outside", "write files outside", _NATIVE_READ_ONLY),
+)
+NATIVE_ATTACKS = (
+    *_IN_C,
+    _c("shared_areas", "share 1 GiB among eight processes", _MEMORY),
+    *_IN_JAVA,
+    *map(at_build, _IN_C),
+    at_build(Attack("include", "include a private file (C)", _FILES, source="cc")),
+    at_build(_java("at_compile_time", "read, reach, write from a processor", _FILES, "javac")),
+    at_build(_java("start_processes", "start 100 from a processor", _MULTIPLY, "javac")),
+)
+
+
+# --- The attacks of the red team, and what is to stop each at the three levels -------------------
+
 _RIGHTS = dict.fromkeys((3, 2, 1), "no new privileges")
 _READ_ONLY = {3: "read-only mounts", 2: "read-only mounts, Landlock", 1: "Landlock, seccomp"}
 _SCRATCH = {3: "size of its tmpfs", 2: "size of its tmpfs", 1: "the watch on its folder"}
 _GONE = {3: "private tmpfs", 2: "private tmpfs", 1: "a new folder for each (Landlock)"}
-_MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
-_MULTIPLY = dict.fromkeys((3, 2, 1), "RLIMIT_NPROC and the watch on the tree")
 _ENDING = {3: "end of the pid namespace", 2: "end of the pid namespace", 1: "subreaper's sweep"}
 _LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
 _CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
 _READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
 _VIEW = dict.fromkeys((3, 2, 1), "what is shown is not told by a submission")
-_OTHERS = {3: "pid namespace, seccomp", 2: "pid namespace, seccomp", 1: "seccomp"}
 _LAUNCHER = {3: "a mask over /proc/1", 2: "a mask over /proc/1", 1: "Landlock"}
 _CLOCK = dict.fromkeys((3, 2, 1), "the clock of the whole tree")
 _COUNT = dict.fromkeys((3, 2, 1), "the count of disk")
@@ -164,7 +369,7 @@ _INTO_FOLDER = ("disk_hog", "large_file", "inode_hog", "leave_files")
 _FOLDER = "a folder of its own, counted and removed"
 _AS_ENGINES = (
     *_FIRST,
-    *holding_roster.ROSTER,
+    *MEMORY_HOLDERS,
     *_SPENDING,
     *REACHING,
 )
@@ -173,6 +378,6 @@ ROSTER = (
     *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
     *_BREAKING,
-    *native_roster.ROSTER,
-    *channel_roster.ROSTER,
+    *NATIVE_ATTACKS,
+    *CHANNELS,
 )

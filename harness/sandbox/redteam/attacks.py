@@ -142,7 +142,7 @@ def read_case_through_links(aim: Aim) -> None:
 def read_oracle(aim: Aim) -> None:
     """Import the harness and the oracle."""
     sys.path[:0] = [aim["home"], *aim["path"]]
-    for name in ("oracle", "harness", "oracle.rules.area", "harness.records"):
+    for name in ("oracle", "harness", "oracle.rules.go", "harness.records"):
         with trying(f"import {name}"):
             __import__(name)
     with trying("list the shipped cases"):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from harness.errors import SandboxError
 from harness.sandbox import levels
-from harness.sandbox.redteam.attack import Attack
+from harness.sandbox.redteam.attack_table import Attack
 
 _HERE = Path(__file__).parent
 _PATIENCE = 120.0  # seconds for a compiler on a busy machine

@@ -42,7 +42,7 @@ _STEP = 8e-5  # seconds for each piece at least, however small it is
 _NAP = 2e-3  # seconds at once: to sleep for each small piece would be most of what is computed
 
 
-class EnoughError(Exception):
+class LimitExceededError(Exception):
     """More is held than is allowed."""
 
 
@@ -62,7 +62,7 @@ class Hoard:
         self.held += count
         self.kept += kept
         if self.held > self.allowed:
-            raise EnoughError
+            raise LimitExceededError
         if time.monotonic() > self._deadline:
             raise OSError("no time left")
         self._slow_down(count)
@@ -108,7 +108,7 @@ def _has_share(way: Way, share: int, pace: float) -> bool:
     _kept.append(Hoard(share, pace))  # for what is forgotten is not held
     try:
         way(_kept[-1])
-    except EnoughError:
+    except LimitExceededError:
         return True
     except BaseException as error:  # noqa: BLE001 - a child may not continue as its parent
         print("refused:", error, flush=True)
@@ -118,7 +118,7 @@ def _has_share(way: Way, share: int, pace: float) -> bool:
 def _fill(way: Way, hoard: Hoard) -> None:
     try:
         way(hoard)
-    except EnoughError:
+    except LimitExceededError:
         _claim(hoard.held)
     except (OSError, MemoryError, ValueError) as error:
         print("refused:", error, "after", hoard.held // MIB, "MiB", flush=True)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from harness.sandbox import untrusted_folders
 from harness.sandbox.redteam import attacks, compiling
-from harness.sandbox.redteam.attack import PYTHON, Attack
+from harness.sandbox.redteam.attack_table import PYTHON, Attack
 
 PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.

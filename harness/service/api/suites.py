@@ -23,11 +23,11 @@ from harness.service.api.requests import (
     make_once,
     require_kept,
 )
-from harness.service.courses import engine_cases, engine_suites, run_documents, submissions
-from harness.service.courses.engine_cases import EngineCommands
+from harness.service.courses import cases, engine_suites, run_documents, submissions
+from harness.service.courses.cases import EngineCommands
 from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import suites
+from harness.service.storage import courses
 from harness.service.web.access import Context, Routes
 from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import OWNERS, SIGNED_IN, RequestContext
@@ -74,7 +74,7 @@ class SuiteChange(BaseModel):
 def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.service.database.reading() as db:
-        found = find_page(db, suites.SUITES, ("made", "id"), asked, person=context.by)
+        found = find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
     return Page(items=[_describe(context, one) for one in found.rows], next=found.next)
 
 
@@ -96,7 +96,7 @@ def make(
     sent = ("suite", body.title, body.source)
     with context.service.database.acting(context.by) as act:
         made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
-        found = suites.SUITES.find(act.db, id=made)
+        found = courses.SUITES.find(act.db, id=made)
     return _describe(context, require_kept(found, "suite"))
 
 
@@ -158,11 +158,11 @@ async def take_cases(
 def _take_cases(context: RequestContext, path: Path, name: str, how: EngineCommands) -> SuiteShown:
     settings, suite = context.service.settings, context.require_suite()
     with (
-        engine_cases.unpack(settings, path, name, how) as (place, own),
+        cases.unpack(settings, path, name, how) as (place, own),
         context.service.database.acting(context.by) as act,
     ):
-        engine_cases.take(act, settings, suite, place, own)
-        found = suites.SUITES.find(act.db, id=suite.id)
+        cases.take(act, settings, suite, place, own)
+        found = courses.SUITES.find(act.db, id=suite.id)
     assert found
     return _describe(context, found)
 
@@ -273,7 +273,7 @@ def list_runs(context: Context, asked: Asked) -> Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with context.service.database.reading() as db:
         found = find_page(
-            db, suites.RUNS, ("number", "id"), asked, suite=context.require_suite().id
+            db, courses.RUNS, ("number", "id"), asked, suite=context.require_suite().id
         )
         items = [RunShown(**_members(db, context, one)) for one in found.rows]
     return Page(items=items, next=found.next)
@@ -340,7 +340,7 @@ def _post_engine(
 
 
 def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
-    found = require_kept(suites.RUNS.find(db, id=made), "run")
+    found = require_kept(courses.RUNS.find(db, id=made), "run")
     return _compare(db, context, found)
 
 
@@ -390,7 +390,7 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
     if not named:
         found = engine_suites.run_before(db, run)
     else:
-        found = None if "\0" in named else suites.RUNS.find(db, id=named, suite=run.suite)
+        found = None if "\0" in named else courses.RUNS.find(db, id=named, suite=run.suite)
     if found is None:
         raise RequestRefused(404, _NOTHING)
     return found

@@ -1,25 +1,28 @@
-"""The private case files of an assignment: added ones, in its folder on the server, and its own.
-
-A teacher adds some one by one. Others come with an assignment that was uploaded, and a newer
-upload of it changes them. A grading uses both.
-"""
+"""The private case files of a course, and those of an engine author."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
+from harness.assignments.assignment import FILE, Assignment
 from harness.errors import CaseError, UsageError
-from harness.grading.taking_in.sources.pieces import safe
+from harness.grading.attempts import attempt_plan
+from harness.grading.ingest.sources.listing import safe
 from harness.reading import casefile
 from harness.records import CaseFile
-from harness.service.courses import own_files
+from harness.service.courses import engine_suites, own_files
 from harness.service.courses.making import private_folder
-from harness.service.records import CourseAssignment
+from harness.service.records import CourseAssignment, Suite
 from harness.service.settings import Settings
-from harness.text import number_of
+from harness.service.storage import courses
+from harness.service.storage.audit import AuditedTransaction
+from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes of a case file
 _SUFFIX = ".gtp"
@@ -128,3 +131,141 @@ def remove(made: Path, name: str) -> None:
         UsageError: as :func:`require`.
     """
     require(made, name).unlink()
+
+
+# --- Case files of an engine author's own, by which the engines of a suite are run here ----------
+# An author is a stranger to the service. So case files come without an ``assignment.toml``, which
+# would have limits of the author's choice: it is written here. Engines are built and run in a
+# sandbox, as everywhere.
+
+
+ENDINGS = (".gtp", ".tst")
+MOST_FILES = 500  # case files of a suite
+MOST_BYTES = 64 << 20  # of all files of a suite
+_LONGEST = 500  # characters of a command
+_FORM = """\
+title = "Test suite"
+
+[archive]
+name = "engine.tgz"
+folder = "engine"
+
+[files]
+required = ["*"]
+allowed = ["*"]
+
+[engine]
+command = {command}
+starts_in = "cases"
+{build}
+[cases]
+public = {cases}
+
+[limits]
+timeout = 60
+file = 300
+
+[[marks]]
+name = "tests"
+points = 1
+judged_by = "public"
+rule = "share"
+
+[late]
+deduction = 0
+"""
+_BUILD = """
+[build]
+steps = [{step}]
+"""
+
+
+class EngineCommands(NamedTuple):
+    """How engines of a suite are built and started."""
+
+    command: str  # starts the engine; {folder} is where its archive was unpacked
+    build: str = ""  # a command to run there first; may be empty
+
+
+@contextmanager
+def unpack(
+    settings: Settings, path: Path, name: str, how: EngineCommands
+) -> Iterator[tuple[Path, Assignment]]:
+    """Give the folder of case files that were sent as an archive, with the assignment they make.
+
+    Raises:
+        UsageError: it is not an archive, has no case files, a wrong one, too much or an
+            ``assignment.toml``, or the commands are not ones.
+    """
+    with own_files.unpack(settings, path, name, lambda place: _complete(place, how)) as found:
+        place, own = found
+        try:
+            attempt_plan.public_cases(own)
+        except CaseError as error:
+            raise UsageError(str(error).replace(f"{place}/", "")) from None
+        yield found
+
+
+def _complete(place: Path, how: EngineCommands) -> None:
+    """Write the assignment beside case files that were sent."""
+    _check(how)
+    files = [path for path in sorted(place.rglob("*")) if path.is_file()]
+    if any(path.name == FILE for path in files):
+        raise UsageError(f"{FILE} is not taken here: send the case files alone")
+    if (size := sum(path.stat().st_size for path in files)) > MOST_BYTES:
+        raise UsageError(f"the files have {size:,} bytes; the limit is {MOST_BYTES:,}")
+    cases = [path.relative_to(place).as_posix() for path in files if path.suffix in ENDINGS]
+    if not 0 < len(cases) <= MOST_FILES:
+        raise UsageError(
+            f"found {len(cases)} case files, expected 1 to {MOST_FILES} whose names end in"
+            f" {' or '.join(ENDINGS)}"
+        )
+    if odd := [name for name in cases if set(name) & set("*?[")]:
+        raise UsageError(f"case files with *, ? or [ in their names: {some(odd, 3)}")
+    build = _BUILD.format(step=_toml(how.build)) if how.build else ""
+    text = _FORM.format(command=_toml(how.command), build=build, cases=_toml(cases))
+    (place / FILE).write_text(text, encoding="utf-8")
+
+
+def _check(how: EngineCommands) -> None:
+    for name, text in how._asdict().items():
+        if len(text) > _LONGEST or not text.isprintable():
+            raise UsageError(f"{name}: expected one line of at most {_LONGEST} characters")
+    if "{folder}" not in how.command:
+        raise UsageError(
+            f"command: found {how.command!r}, expected a command with {{folder}}, the folder of"
+            " the engine, such as python3 {folder}/engine.py"
+        )
+
+
+def _toml(value: object) -> str:
+    """Return a text or a list of texts as TOML writes it, which differs from JSON in none."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def take(
+    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, own: Assignment
+) -> None:
+    """Run the engines of a suite by these case files from now on.
+
+    ``place``, ``own``: as :func:`unpack` gave them.
+
+    Raises:
+        UsageError: the suite runs engines by the case files of an assignment that ships.
+    """
+    suite = courses.lock_suite(act.db, suite.id)
+    if not suite.bench:
+        made = engine_suites.make_bench(act, suite.title, own_files.OWN, own)
+        own_files.keep(settings, place, made)
+        courses.SUITES.change(act.db, {"bench": made.id}, id=suite.id)
+        act.note("case files taken", suite.id)
+        return
+    bench = courses.ASSIGNMENTS.find(act.db, id=suite.bench)
+    assert bench  # it goes with the suite
+    if bench.source != own_files.OWN:
+        raise UsageError(
+            f"this suite runs engines by the case files of {bench.source}: make another suite"
+        )
+    if own_files.is_different(settings, bench, place):
+        own_files.replace(act, settings, bench, place)
+        own_files.forget_editions(settings, bench)

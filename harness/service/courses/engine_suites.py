@@ -45,7 +45,7 @@ from harness.service.records import (
     SuiteRun,
 )
 from harness.service.settings import Settings
-from harness.service.storage import courses, queue, suites
+from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.work import canonical_json
@@ -105,11 +105,11 @@ def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
     Raises:
         UsageError: it has no title, a very long one, there are too many, or no such assignment.
     """
-    if len(suites.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
+    if len(courses.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
         raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
     bench = make_bench(act, title, making.check_shipped(source)).id if source else ""
     made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
-    suites.SUITES.add(act.db, made)
+    courses.SUITES.add(act.db, made)
     act.note("suite made", made.id, title=made.title)
     return made
 
@@ -143,7 +143,7 @@ def change(
         "is_open": int(is_open),
         "badge": badge,
     }
-    suites.SUITES.change(act.db, values, id=suite.id)
+    courses.SUITES.change(act.db, values, id=suite.id)
     act.note("suite changed", suite.id, title=made.title, open=is_open, badge=has_badge)
     return made
 
@@ -158,12 +158,12 @@ def remove(act: AuditedTransaction, suite: Suite, settings: Settings) -> None:
         raise InvalidGradingStateError(
             "an engine of this suite is running; wait until it finishes"
         )
-    suites.RUNS.remove(act.db, suite=suite.id)
-    suites.SUITES.remove(act.db, id=suite.id)
+    courses.RUNS.remove(act.db, suite=suite.id)
+    courses.SUITES.remove(act.db, id=suite.id)
     act.note("suite removed", suite.id, title=suite.title)
     shutil.rmtree(settings.suite(suite.id), ignore_errors=True)
     if suite.bench:
-        suites.forget_bench(act.db, suite.bench)
+        courses.forget_bench(act.db, suite.bench)
         shutil.rmtree(settings.assignment_folder(suite.bench), ignore_errors=True)
         settings.keys.joinpath(f"{suite.bench}.key").unlink(missing_ok=True)
 
@@ -229,7 +229,7 @@ def post_engine(
 
 
 def _check_room(act: AuditedTransaction, suite: Suite, size: int) -> None:
-    used = suites.bytes_of(act.db, suite.person)
+    used = courses.bytes_of(act.db, suite.person)
     if used + size > MOST_BYTES:
         raise UsageError(
             f"the documents of all your runs have {used:,} bytes of {MOST_BYTES:,}: remove some"
@@ -237,15 +237,15 @@ def _check_room(act: AuditedTransaction, suite: Suite, size: int) -> None:
 
 
 def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
-    number = suites.next_number(act.db, suite.id)
+    number = courses.next_number(act.db, suite.id)
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
 def _add(act: AuditedTransaction, made: SuiteRun, folder: Path) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
-    suites.RUNS.add(act.db, made)
+    courses.RUNS.add(act.db, made)
     act.note("run posted", made.id, suite=made.suite, number=made.number)
-    for old in suites.older(act.db, made.suite, KEPT):
+    for old in courses.older(act.db, made.suite, KEPT):
         _forget(act, old, folder)
     return made
 
@@ -254,12 +254,12 @@ def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: 
     """Keep what a worker found of an engine."""
     made = _count(run, posted)
     _write(folder, made, posted)
-    suites.RUNS.change(act.db, made._asdict(), id=run.id)
+    courses.RUNS.change(act.db, made._asdict(), id=run.id)
 
 
 def fail(act: AuditedTransaction, run: SuiteRun, trouble: str) -> None:
     """Write down why an engine has no result."""
-    suites.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
+    courses.RUNS.change(act.db, {"trouble": trouble}, id=run.id)
 
 
 def state_of(db: Connection, run: SuiteRun) -> State:
@@ -303,7 +303,7 @@ def remove_run(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
 
 def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
     queue.withdraw(act.db, run.id)
-    suites.RUNS.remove(act.db, id=run.id)
+    courses.RUNS.remove(act.db, id=run.id)
     place = document(folder, run.id)
     for path in (place, place.with_suffix(".kept")):
         path.unlink(missing_ok=True)
@@ -340,7 +340,7 @@ def load_kept(folder: Path, runs: Sequence[SuiteRun]) -> list[RunKept]:
 
 def run_before(db: Connection, run: SuiteRun) -> SuiteRun | None:
     """Return the last run before one that found something; None for the first."""
-    return next(iter(suites.last_runs(db, run.suite, 1, run.number)), None)
+    return next(iter(courses.last_runs(db, run.suite, 1, run.number)), None)
 
 
 def compare(folder: Path, former: SuiteRun, run: SuiteRun) -> Comparison | None:

@@ -14,13 +14,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import whole_files
+from harness import shared_files
 from harness.errors import UsageError
-from harness.grading.exports import moodle, writing
-from harness.grading.exports.exporters import EXPORTS
-from harness.grading.exports.sheet import Sheet
-from harness.grading.exports.sheet_filling import Filled
-from harness.grading.exports.writing import Downloaded, Sheets
+from harness.grading.exports import exporters, moodle
+from harness.grading.exports.exporters import EXPORTS, Downloaded, Sheets
+from harness.grading.exports.sheet import Filled, Sheet
 from harness.service.courses.gradings import InvalidGradingStateError, export_anew
 from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
@@ -148,7 +146,7 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
 def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
     notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
-    whole_files.write(notes_of(folder), json.dumps(notes))
+    shared_files.write_whole(notes_of(folder), json.dumps(notes))
 
 
 def _describe(name: str, one: Filled) -> Iterator[str]:
@@ -227,14 +225,14 @@ def _keep(
     try:
         roster = b"" if is_sent else _read_roster(settings, assigned.course, own.platform)
         path.write_bytes(own.data or roster)
-        writing.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
+        exporters.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
         raise UsageError(said.replace(path.name, own.name or path.name, 1)) from None
     now = {**_load(made), own.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
-    whole_files.write(made / _LIST, json.dumps(now))
+    shared_files.write_whole(made / _LIST, json.dumps(now))
     for old in _old_folders(made, used):
         shutil.rmtree(old)
 

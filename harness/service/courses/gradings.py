@@ -29,6 +29,7 @@ from harness.service.records import (
     FAULT,
     GRADE,
     PLAN,
+    TOURNAMENT,
     Comment,
     CourseAssignment,
     Grading,
@@ -166,6 +167,20 @@ def try_again(act: AuditedTransaction, grading: Grading) -> None:
     values: dict[str, object] = {"trouble": "", "concluded": 0.0}
     uploads.GRADINGS.change(act.db, values, id=grading.id)
     act.note("tried again", grading.id)
+
+
+def begin_tournament(act: AuditedTransaction, grading: Grading) -> None:
+    """Let the submissions of a grading play each other, once its marks are released.
+
+    Raises:
+        InvalidGradingStateError: they are not, or a later grading has marks.
+    """
+    grading = _lock(act, grading)
+    _be_last(act, grading)
+    if not grading.released:
+        raise InvalidGradingStateError("release the marks first")
+    queue.put_anew(act.db, Job("", TOURNAMENT, grading.assignment, grading.id, person=act.by))
+    act.note("tournament begun", grading.id)
 
 
 def _lock(act: AuditedTransaction, grading: Grading) -> Grading:

@@ -19,15 +19,15 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from harness import open_folders
+from harness import shared_files
+from harness.archives import archive
 from harness.assignments import assignment as assignments
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
+from harness.grading.ingest.sources.listing import safe
 from harness.grading.records import decimal
-from harness.grading.taking_in.sources.pieces import safe
-from harness.intake import archive
 from harness.service.courses import making
 from harness.service.records import CHECK, CourseAssignment, Job
 from harness.service.settings import Settings
@@ -309,7 +309,7 @@ def _unpack(path: Path, place: Path) -> None:
         places = {name: name.partition("/")[2] if is_within else name for name in names}
         archive.unpack(str(path), place, places)
         # As root, engines run as somebody else; the folders above keep everybody out.
-        open_folders.open_all(place)
+        shared_files.open_all(place)
     except ArchiveError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise UsageError(f"the archive is refused: {error}") from None

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
+from harness.grading.ingest.sources.listing import key_with_digest
 from harness.grading.records import Student, StudentSubmissions
-from harness.grading.taking_in.sources.pieces import key_with_digest
 from harness.service.courses import roster_files, roster_matching
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.courses.roster_matching import Matches

@@ -33,11 +33,10 @@ from typing import NamedTuple, NoReturn
 
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
+from harness.grading.ingest import sources
+from harness.grading.ingest.sources import csv_source
+from harness.grading.ingest.sources.listing import SourcePiece, entries, is_zip, student_keys
 from harness.grading.records import Student
-from harness.grading.taking_in import sources
-from harness.grading.taking_in.sources import csv_source
-from harness.grading.taking_in.sources.listing import is_zip
-from harness.grading.taking_in.sources.pieces import SourcePiece, entries, student_keys
 from harness.service.people import accounts
 
 FILE = "roster.csv"  # what one without a name is called in errors

@@ -10,11 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from harness.grading.taking_in.sources.pieces import (
-    key_of_group_with_digest,
-    key_with_digest,
-    safe,
-)
+from harness.grading.ingest.sources.listing import key_of_group_with_digest, key_with_digest, safe
 from harness.service.courses.roster_files import ListedStudent
 from harness.service.records import Member
 

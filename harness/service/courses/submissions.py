@@ -16,13 +16,13 @@ from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection
 
+from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
 from harness.escaping import one_line
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
-from harness.intake.archive_streams import IntakeLimits
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
 from harness.service.courses.gradings import InvalidGradingStateError
@@ -70,7 +70,7 @@ class SubmissionHistory(NamedTuple):
     def places(self) -> dict[str, Place]:
         """Return what a grading would do with the uploads that it is given, by their ids.
 
-        The rule is that of :func:`harness.grading.taking_in.receive.receive`, and the check's
+        The rule is that of :func:`harness.grading.ingest.receive.receive`, and the check's
         result is its result for the one upload.
         """
         found: dict[str, Place] = {}

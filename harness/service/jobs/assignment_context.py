@@ -7,12 +7,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.assignments.python import with_python
+from harness.assignments.needs import with_python
 from harness.errors import UsageError
 from harness.grading import SET_ASIDE, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.service.courses import making, own_files
 from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings

@@ -19,7 +19,7 @@ from harness.generating.own import openings, test_production
 from harness.generating.own.drafts import Draft, Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest
 from harness.generating.record_reading import Choices, Harvest, Moves
-from harness.generating.records import Staged
+from harness.generating.scene_text import Staged
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation

@@ -11,9 +11,9 @@ from harness.escaping import encode_without_surrogates, escape_controls
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.grade import GradingPlan
+from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
-from harness.grading.taking_in.receive import receive
 from harness.records import RunResult
 from harness.report import json as run_json
 from harness.report.tally import tally
@@ -21,7 +21,7 @@ from harness.service.courses import engine_suites
 from harness.service.courses.engine_suites import PostedRun
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import Job, SuiteRun
-from harness.service.storage import suites
+from harness.service.storage import courses
 
 _LONGEST = 4000  # characters of why there is no result
 
@@ -44,7 +44,7 @@ def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
 
 def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:
     with context.database.reading() as db:
-        return suites.RUNS.find(db, id=job.about)
+        return courses.RUNS.find(db, id=job.about)
 
 
 def keep(context: AssignmentContext, job: Job, plan: GradingPlan) -> None:

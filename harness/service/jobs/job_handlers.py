@@ -9,27 +9,34 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from harness import whole_files
+from harness import shared_files
 from harness.errors import HarnessError, ReadingFailedError
 from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.orders import Company
-from harness.grading.attempts.units import GradingListener, GradingUnit, Unheard
-from harness.grading.exports import writing
+from harness.grading.attempts.orders import Concurrency
+from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener
+from harness.grading.exports import exporters
+from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
-from harness.grading.exports.sheet_filling import Filled
+from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
-from harness.grading.exports.writing import Sheets
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
+from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
-from harness.grading.taking_in.receive import receive
 from harness.report.views import Views
 from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
-from harness.service.jobs import drafts, engine_runs, previews, private_cases, result_files
+from harness.service.jobs import (
+    drafts,
+    engine_runs,
+    previews,
+    private_cases,
+    result_files,
+    tournaments,
+)
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.records import (
@@ -42,6 +49,7 @@ from harness.service.records import (
     PLAN,
     PREVIEW,
     RUN,
+    TOURNAMENT,
     CourseAssignment,
     Grading,
     Job,
@@ -84,7 +92,7 @@ class TargetDeletedError(HarnessError):
 # --- an upload is checked ----------------------------------------------------------------------
 
 
-def check(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def check(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
@@ -144,7 +152,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
-    whole_files.write(path, escape_controls(text))
+    shared_files.write_whole(path, escape_controls(text))
 
 
 def _require_results(graded: Graded) -> None:
@@ -158,7 +166,7 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(Unheard):
+class _ProgressRecorder(NullListener):
     """Notes in the queue that a job gets on, and counts attempts."""
 
     def __init__(self, context: AssignmentContext, job: Job) -> None:
@@ -257,7 +265,7 @@ def find_assigned(db: Connection, job: Job) -> CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def plan_grading(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Take in all submissions, record the runs to be done, and queue them."""
     grading = _grading(context, job)
     if grading.run:
@@ -277,7 +285,7 @@ def plan_grading(context: AssignmentContext, job: Job, _concurrency: Company) ->
             queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
 
 
-def run_one(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def run_one(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Run the case files of a grading against one submission."""
     grading = _grading(context, job)
     found = grade.load_last_plan(context.ledger, grading.run)
@@ -299,7 +307,7 @@ def _run(
     options: GradeOptions,
     plan: GradingPlan,
     listener: GradingListener,
-    concurrency: Company,
+    concurrency: Concurrency,
 ) -> None:
     bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
@@ -310,7 +318,7 @@ def _run(
         raise UnfinishedError("another worker is at it")
 
 
-def conclude(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
@@ -383,7 +391,7 @@ def _refuse_others(db: Connection, job: Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(context: AssignmentContext, job: Job, _concurrency: Company) -> None:
+def export(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading = _grading(context, job)
     options = context.options_of(grading)
@@ -421,7 +429,7 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
         shutil.rmtree(left, ignore_errors=True)
     unfinished.mkdir(mode=0o700, parents=True)
     filled: dict[str, Filled] = {}
-    writing.write(result, unfinished, sheets, on_filled=filled.__setitem__)
+    exporters.write(result, unfinished, sheets, on_filled=filled.__setitem__)
     if folder.exists():
         folder.rename(former)
     unfinished.rename(folder)
@@ -457,7 +465,7 @@ def _grading(context: AssignmentContext, job: Job) -> Grading:
     return found
 
 
-def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> None:
+def run_engine(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
@@ -465,7 +473,7 @@ def run_engine(context: AssignmentContext, job: Job, concurrency: Company) -> No
         engine_runs.keep(context, job, found)
 
 
-Doing = Callable[[AssignmentContext, Job, Company], None]
+Doing = Callable[[AssignmentContext, Job, Concurrency], None]
 KINDS: dict[str, Doing] = {
     CHECK: check,
     PLAN: plan_grading,
@@ -476,4 +484,7 @@ KINDS: dict[str, Doing] = {
     MEASURE: lambda context, job, _: private_cases.measure(context, job),
     EXPORT: export,
     RUN: run_engine,
+    TOURNAMENT: lambda context, job, company: tournaments.hold(
+        context, _grading(context, job), company
+    ),
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from harness import whole_files
+from harness import shared_files
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import bank_runs
@@ -21,7 +21,7 @@ from harness.banks.banks import WrongEngine
 from harness.errors import UsageError
 from harness.escaping import one_line
 from harness.grading.records import PRIVATE
-from harness.judging import mistaken, strength
+from harness.judging import in_process, strength
 from harness.reading import expectation
 from harness.records import CaseFile, FailureKind, FileResult, Step
 from harness.service.courses import cases, own_files, point_weights
@@ -30,8 +30,7 @@ from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
-from harness.specifications.record import Specification
-from harness.specifications.truth import reply_of
+from harness.specifications.record import Specification, reply_of
 from harness.work import canonical_json
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
@@ -158,7 +157,7 @@ def measure(context: AssignmentContext, job: Job) -> None:
     found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    whole_files.write(path, found)
+    shared_files.write_whole(path, found)
 
 
 def _add_answers(
@@ -278,7 +277,7 @@ def list_wrong_tests(
     if not lines:
         return ()
     engine = specification.reference_engine()
-    answers = {step.line: _in_words(raw) for step, raw in mistaken.answers(case, engine)}
+    answers = {step.line: _in_words(raw) for step, raw in in_process.answers(case, engine)}
     steps = [step for step in case.steps if step.line in lines and _is_known(engine, step)]
     return tuple(_describe(step, answers.get(step.line, "nothing")) for step in steps)
 

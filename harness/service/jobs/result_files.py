@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import whole_files
+from harness import shared_files
 from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
 from harness.report.tally import Tally, tally
@@ -94,7 +94,9 @@ def _troubles(counts: Tally) -> bool:
 
 def write_check_result(path: Path, graded: Graded) -> None:
     """Keep the result of a check; ``path``: of its page."""
-    whole_files.write(path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded)))
+    shared_files.write_whole(
+        path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded))
+    )
 
 
 def read_check_result(path: Path) -> CheckOutcome | None:
@@ -131,7 +133,7 @@ def write_evidence_places(result: ClassResult, folder: Path) -> None:
     every = _Evidence(
         tuple(SubmissionEvidence(one.submission.key, _places(one)) for one in result.graded)
     )
-    whole_files.write(path_of_evidence_places(folder), canonical_json.dumps(every))
+    shared_files.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
 def _places(one: Graded) -> tuple[EvidencePlace, ...]:

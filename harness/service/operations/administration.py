@@ -12,7 +12,7 @@ from harness.service.courses import staff
 from harness.service.people import accounts
 from harness.service.people.accounts import Secret
 from harness.service.records import TEACHER, Course, Member, Person, Token
-from harness.service.storage import courses, people, suites
+from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 
 
@@ -105,7 +105,7 @@ def find_course(db: Connection, wanted: str) -> Course:
 
 def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
     """Return all courses by title, each with its teachers; benches of suites are none."""
-    hidden = suites.list_bench_courses(db)
+    hidden = courses.list_bench_courses(db)
     found = courses.COURSES.all(db, "title", "id")
     return [
         (one, courses.MEMBERS.all(db, "name", "person", course=one.id, role=TEACHER))

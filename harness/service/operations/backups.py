@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import LedgerError, UsageError
-from harness.grading.ledger import seal
+from harness.grading.ledger import chains
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.courses import gradebooks
@@ -61,7 +61,7 @@ def back_up(settings: Settings, target: Path) -> BackupSummary:
     if isinstance(place, LedgerFile) and not place.path.exists():
         raise UsageError(f"there is no {place.path}: give the service's --database")
     key = place.key("")
-    if seal.find(key) is None:  # no service could be made of what is copied
+    if chains.find(key) is None:  # no service could be made of what is copied
         raise UsageError(f"the key of the audit log is missing: there is no {key}")
     _make_new(target)
     with contextlib.ExitStack() as undo:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from harness import shipped
 from harness.assignments import assignment, needs
 from harness.errors import HarnessError, UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 from harness.processes import processors
 from harness.sandbox import levels
 from harness.service import machines, monitoring, processes

@@ -14,10 +14,11 @@ from typing import NamedTuple
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
+from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.service import machines
-from harness.service.courses import gradebooks, gradings
+from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.gradings import (
     SharedOverride,
@@ -25,7 +26,7 @@ from harness.service.courses.gradings import (
     list_outdated,
     shared_overrides,
 )
-from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs import private_cases, tournaments, wrong_expectations
 from harness.service.jobs.result_files import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
@@ -35,6 +36,7 @@ from harness.service.records import (
     FAULT,
     GRADE,
     GRADE_CLASS,
+    TOURNAMENT,
     Grading,
     MarkRecipient,
     Override,
@@ -114,6 +116,9 @@ def show(context: Context) -> Response:
         stuck=machines.complaint(context.service.settings),
         distrusted=_set_aside_since(context),
         faults=[one for one in jobs if one.state == FAULT],
+        plays=tournaments.can_play(_assignment(context)),
+        is_playing=queue.count_unfinished(jobs, TOURNAMENT) > 0,
+        has_played=tournaments.has_pages(_tournament(context)),
         is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
         changes=json.loads(context.grading.changes),
         doubts=[] if context.grading.public_only else _find_doubts(context),
@@ -222,6 +227,33 @@ def _act(
     with context.service.database.acting(context.by) as act:
         action(act, context.grading)
     return RedirectResponse(_address(context, context.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/tournament", TEACHERS, most=Form(page=show))
+def begin_tournament(context: Context) -> Response:
+    """Let the submissions play each other."""
+    assert context.grading
+    with context.service.database.acting(context.by) as act:
+        tournaments.require_play(_assignment(context))
+        gradings.begin_tournament(act, context.grading)
+        tournaments.choose(_tournament(context), context.field("points"))
+    return RedirectResponse(_address(context, context.grading.id), 303)
+
+
+@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)
+def show_tournament(context: Context) -> Response:
+    """Give a page or the table of the tournament."""
+    return serve_file(_tournament(context), context.request.path_params["name"])
+
+
+def _tournament(context: RequestContext) -> Path:
+    assert context.grading
+    made = context.service.settings.assignment_folder(context.grading.assignment)
+    return tournaments.folder_of(made, context.grading.id)
+
+
+def _assignment(context: RequestContext) -> Assignment:
+    return own_files.assignment_of(context.service.settings, context.require().assigned)
 
 
 @ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -14,7 +15,7 @@ from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.courses import deadlines, gradings, roster, submissions
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.courses.gradings import as_given
-from harness.service.jobs import result_files
+from harness.service.jobs import result_files, tournaments
 from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment, forms
@@ -233,6 +234,7 @@ class _OwnMark(NamedTuple):
     grading: Grading  # that was released last
     shown: Marks  # as computed
     override: Override | None
+    key: str  # of the student or group
 
 
 @ROUTES.at("GET", f"{_OWN}/mark", STUDENTS)
@@ -244,7 +246,13 @@ def own_mark(context: Context) -> Response:
         said = comments(db, known.assigned.id, [known.member.key], known.member)
     trail = assignment.crumbs(context, "Your mark")
     return rendering.page(
-        context, "mark.html", trail, shown=own.shown, override=own.override, comments=said
+        context,
+        "mark.html",
+        trail,
+        shown=own.shown,
+        override=own.override,
+        comments=said,
+        has_played=tournaments.has_pages(_tournament(context, own)),
     )
 
 
@@ -267,6 +275,20 @@ def own_feedback(context: Context) -> Response:
     return serve_file(folder, name, lambda content: put_mark(content, counting))
 
 
+@ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", STUDENTS)
+def own_tournament(context: Context) -> Response:
+    """Give a page of the tournament of the grading that was released last: table and own games."""
+    with context.service.database.reading() as db:
+        own = _find(db, context)
+    return serve_file(_tournament(context, own), context.request.path_params["name"])
+
+
+def _tournament(context: RequestContext, own: _OwnMark) -> Path:
+    """Return the folder of the student's or group's own pages."""
+    made = context.service.settings.assignment_folder(context.require().assigned.id)
+    return tournaments.own_folder(made, own.grading.id, own.key)
+
+
 def _find(db: Connection, context: RequestContext) -> _OwnMark:
     """Return the mark of the student who asks.
 
@@ -281,4 +303,4 @@ def _find(db: Connection, context: RequestContext) -> _OwnMark:
     if marked is None:
         raise RequestRefused(404, "there is no mark of yours yet")
     override = uploads.overrides(db, known.assigned.id).get(known.member.key)
-    return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override)
+    return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override, marked.key)

@@ -10,21 +10,15 @@ from sqlalchemy import Connection
 from harness import shipped
 from harness.errors import UsageError
 from harness.history import plots
-from harness.service.courses import (
-    engine_cases,
-    engine_suites,
-    own_files,
-    run_documents,
-    submissions,
-)
-from harness.service.courses.engine_cases import EngineCommands
+from harness.service.courses import cases, engine_suites, own_files, run_documents, submissions
+from harness.service.courses.cases import EngineCommands
 from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.pages import forms
 from harness.service.pages.course import attachment
 from harness.service.pages.forms import SecondQuestion, SentArchive, receive_files
 from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
-from harness.service.storage import suites
+from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import Context, Form, Routes
 from harness.service.web.problems import RequestRefused
@@ -46,8 +40,8 @@ _BADGE = {
 def list_suites(context: Context) -> Response:
     """Show the suites of the person who is signed in."""
     with context.service.database.reading() as db:
-        found = suites.SUITES.all(db, "title", "id", person=context.by)
-        last = {one.id: suites.last_ended(db, one.id) for one in found}
+        found = courses.SUITES.all(db, "title", "id", person=context.by)
+        last = {one.id: courses.last_ended(db, one.id) for one in found}
     crumbs = [("Test suites", "")]
     return rendering.page(
         context, "suites.html", crumbs, suites=found, last=last, shipped=shipped.names()
@@ -67,7 +61,7 @@ def show(context: Context) -> Response:
     """Show a suite: its last runs as pictures, all of them as a list."""
     suite = context.require_suite()
     with context.service.database.reading() as db:
-        found = suites.all_runs(db, suite.id, engine_suites.KEPT)
+        found = courses.all_runs(db, suite.id, engine_suites.KEPT)
         states = {one.id: engine_suites.state_of(db, one) for one in found}
         source = engine_suites.source(db, suite)
     done = [one for one in found if one.started][:_SHOWN]
@@ -149,10 +143,10 @@ def take_cases(context: Context) -> Response:
     )
     with (
         receive_files(context) as found,
-        engine_cases.unpack(settings, found.path, found.name, how) as (place, own),
+        cases.unpack(settings, found.path, found.name, how) as (place, own),
         context.service.database.acting(context.by) as act,
     ):
-        engine_cases.take(act, settings, context.require_suite(), place, own)
+        cases.take(act, settings, context.require_suite(), place, own)
     return RedirectResponse(_address(context), 303)
 
 
@@ -161,7 +155,7 @@ def history(context: Context) -> Response:
     """Give a page of the history of a suite, as ``gtp-harness history`` writes it."""
     suite = context.require_suite()
     with context.service.database.reading() as db:
-        found = suites.last_runs(db, suite.id, engine_suites.RUNS)
+        found = courses.last_runs(db, suite.id, engine_suites.RUNS)
     if not found:
         raise RequestRefused(404, "there is no run yet")
     home = (suite.title, _address(context))
@@ -176,8 +170,8 @@ def show_badge(context: Context) -> Response:
     """Give the badge of a suite that has one, to anyone who knows its address."""
     named = context.request.path_params["badge"]
     with context.service.database.reading() as db:
-        suite = suites.SUITES.find(db, badge=named) if named.isalnum() else None
-        last = suites.last_ended(db, suite.id) if suite else None
+        suite = courses.SUITES.find(db, badge=named) if named.isalnum() else None
+        last = courses.last_ended(db, suite.id) if suite else None
     if suite is None:
         raise RequestRefused(404, "there is no such badge")
     picture = engine_suites.badge_svg(last)
@@ -207,7 +201,7 @@ def show_run(context: Context) -> Response:
     """Show a run, compared with a former one: the one before, or ``?with=`` another's id."""
     run, named = context.require_run(), context.request.query_params.get("with", "")
     with context.service.database.reading() as db:
-        others = suites.last_runs(db, run.suite, engine_suites.KEPT)
+        others = courses.last_runs(db, run.suite, engine_suites.KEPT)
         former = _former(db, run, named) if run.started else None
         state = engine_suites.state_of(db, run)
     found = engine_suites.compare(_folder_of_run(context), former, run) if former else None
@@ -227,7 +221,7 @@ def show_run(context: Context) -> Response:
 def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
     if not named:
         return engine_suites.run_before(db, run)
-    found = suites.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
+    found = courses.RUNS.find(db, id=named.replace("\0", ""), suite=run.suite)
     if found is None:
         raise RequestRefused(404, "there is no former run to compare it with")
     return found

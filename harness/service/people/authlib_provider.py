@@ -22,7 +22,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from harness import connection_errors
+from harness import network
 from harness.service.people.oidc import (
     BACK,
     EMAIL,
@@ -159,7 +159,7 @@ def _naming_errors() -> Iterator[None]:
             f"the provider answered {error.response.status_code}"
         ) from None
     except httpx2.HTTPError as error:
-        why = connection_errors.explain(error)
+        why = network.explain(error)
         raise ProviderUnavailableError(f"the provider cannot be reached: {why}") from None
     except (AuthlibBaseError, JoseError) as error:
         told = getattr(error, "error", "") or type(error).__name__

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from harness.errors import HarnessError, UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 from harness.service.settings import Settings
 
 NO_MAIL = (
@@ -89,8 +89,8 @@ def send(settings: Settings, message: EmailMessage) -> None:
     """Send a mail.
 
     Raises:
-        AwayError: it was not taken now.
-        RefusedError: it will never be.
+        MailDelayedError: it was not taken now.
+        MailRefusedError: it will never be.
         UsageError: the settings are not good.
     """
     found = server(settings)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from harness import extras
 from harness.errors import HarnessError, UsageError
-from harness.loopback import is_this_machine
+from harness.network import is_this_machine
 from harness.service.settings import Settings
 
 BACK = "/sign-in/oidc/back"  # where a provider sends people back to

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, delete, insert, select, update
 
 from harness.errors import LedgerError
-from harness.grading.ledger.seal import START, Digest, Head, Seal
+from harness.grading.ledger.chains import START, Digest, Head, Seal
 from harness.service.local_times import describe_logged_date
 from harness.service.records import AuditEntry
 from harness.service.storage import people

@@ -1,4 +1,4 @@
-"""Courses, their members and their assignments."""
+"""Courses, their members and assignments; suites of engine authors, and their runs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from harness.service.records import (
     Course,
     CourseAssignment,
     Member,
+    Suite,
+    SuiteRun,
 )
 from harness.service.settings import schema_of
+from harness.service.storage import queue
 from harness.service.storage.tables import (
     ASSIGNED,
     COMMENT,
@@ -26,6 +29,8 @@ from harness.service.storage.tables import (
     LETTER,
     MEMBER,
     OVERRIDE,
+    SUITE,
+    SUITE_RUN,
     UPLOAD,
     Rows,
 )
@@ -132,3 +137,82 @@ def hold(db: Connection, assignment: str) -> bool:
     """See that an assignment stays until the end of a transaction; False if it was removed."""
     held = ASSIGNED.select().where(ASSIGNED.c.id == assignment)
     return db.execute(held.with_for_update(read=True, key_share=True)).fetchone() is not None
+
+
+# --- Suites of engine authors, and their runs ----------------------------------------------------
+
+
+SUITES: Rows[Suite] = Rows(Suite, SUITE)
+RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
+_RAN = SUITE_RUN.c.started != ""
+
+
+def last_ended(db: Connection, suite: str) -> SuiteRun | None:
+    """Return the last run that is over, whether it found something or could not be run."""
+    is_over = _RAN | (SUITE_RUN.c.trouble != "")
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite, is_over)
+    found = RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(1))
+    return found[0] if found else None
+
+
+def all_runs(db: Connection, suite: str, most: int) -> list[SuiteRun]:
+    """Return the last runs, the last one first, with those that have found nothing yet."""
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+
+
+def forget_bench(db: Connection, bench: str) -> None:
+    """Remove what engines were run as, and on a server the ledger of it."""
+    assigned = ASSIGNMENTS.find(db, id=bench)
+    queue.JOBS.remove(db, assignment=bench)
+    ASSIGNMENTS.remove(db, id=bench)
+    if assigned:
+        COURSES.remove(db, id=assigned.course)
+    if db.dialect.name == "postgresql":
+        db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
+
+
+def list_bench_courses(db: Connection) -> set[str]:
+    """Return the courses that were made only for engines to be run in."""
+    benches = select(SUITE.c.bench).where(SUITE.c.bench != "")
+    query = select(ASSIGNED.c.course).where(ASSIGNED.c.id.in_(benches))
+    return set(db.execute(query).scalars())
+
+
+def lock_suite(db: Connection, suite: str) -> Suite:
+    """Return a suite; all other transactions with this lock wait until the end of this one."""
+    (found,) = SUITES.list(db, SUITES.query.where(SUITE.c.id == suite).with_for_update())
+    return found
+
+
+def next_number(db: Connection, suite: str) -> int:
+    """Return the number of a suite's next run; another transaction waits for the end of this."""
+    db.execute(SUITE.update().where(SUITE.c.id == suite).values(runs=SUITE.c.runs + 1))
+    return int(db.execute(select(SUITE.c.runs).where(SUITE.c.id == suite)).scalar_one())
+
+
+def last_runs(db: Connection, suite: str, most: int, before: int | None = None) -> list[SuiteRun]:
+    """Return the last runs that found something, the last one first.
+
+    ``before``: the number of a run; None: all.
+    """
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite, _RAN)
+    if before is not None:
+        query = query.where(SUITE_RUN.c.number < before)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+
+
+def older(db: Connection, suite: str, kept: int) -> list[SuiteRun]:
+    """Return the runs of a suite without the last ones."""
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
+    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).offset(kept))
+
+
+def bytes_of(db: Connection, person: str) -> int:
+    """Return how many bytes the documents in somebody's suites have."""
+    query = (
+        select(func.coalesce(func.sum(SUITE_RUN.c.size), 0))
+        .join(SUITE, SUITE.c.id == SUITE_RUN.c.suite)
+        .where(SUITE.c.person == person)
+    )
+    return int(db.execute(query).scalar_one())

@@ -31,7 +31,7 @@ from sqlalchemy.exc import DBAPIError, DisconnectionError
 from sqlalchemy.pool import QueuePool
 
 from harness.errors import ServerError, UsageError
-from harness.grading.ledger import ledger_server, seal
+from harness.grading.ledger import chains, ledger_server
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.settings import Settings, own_schema, schema_of
 from harness.service.storage import data_folder
@@ -181,7 +181,7 @@ class Database:
         METADATA.create_all(db)
         db.execute(insert(SERVICE_VERSION), {"version_num": VERSION})
 
-    def _begin_log(self, db: Connection) -> seal.Seal:
+    def _begin_log(self, db: Connection) -> chains.Seal:
         """Begin the audit log of a new database; return its key.
 
         Raises:
@@ -194,7 +194,7 @@ class Database:
                 f"{self._place.name} has no service in it, and {path} is the key of another"
                 " database: give the --database of before, or another --data"
             )
-        own = seal.prepare(self._place.key)
+        own = chains.prepare(self._place.key)
         AuditLog(own).begin(db)
         return own
 
@@ -205,9 +205,9 @@ class Database:
             self._make_tables(db)
             own = None if AuditLog.is_begun(db) else self._begin_log(db)
         if own:
-            seal.put_in_place(path, own.name)
+            chains.put_in_place(path, own.name)
             return AuditLog(own)
-        kept = seal.find(path)
+        kept = chains.find(path)
         if kept is None:
             raise UsageError(
                 f"the key of the audit log is missing: there is no {path}."

@@ -28,6 +28,7 @@ from harness.service.records import (
     PLAN,
     PREVIEW,
     RUN,
+    TOURNAMENT,
     WAITING,
     Job,
 )
@@ -49,6 +50,7 @@ _TURNS = {
     GRADE: 2,
     CONCLUDE: 2,
     RUN: 2,
+    TOURNAMENT: 2,
 }
 # In these jobs the second of one person comes after the first of all others: those of students, of
 # staff in front of a page, and of engine authors. The submissions of a class belong to nobody.

@@ -34,7 +34,7 @@ from harness.service.records import (
     Token,
     Upload,
 )
-from harness.service.storage import courses, queue, suites, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.web.problems import RequestRefused
 from harness.service.web.service import Service
 
@@ -272,14 +272,14 @@ def _job(kind: str) -> _Look:
 
 
 def _suite(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    found = suites.SUITES.find(db, id=name)
+    found = courses.SUITES.find(db, id=name)
     if found is None or not (found.is_open or found.person == context.by):
         raise RequestRefused(404, "there is no such suite")
     return context._replace(suite=found)
 
 
 def _run(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    found = suites.RUNS.find(db, id=name, suite=context.require_suite().id)
+    found = courses.RUNS.find(db, id=name, suite=context.require_suite().id)
     if found is None:
         raise RequestRefused(404, "there is no such run")
     return context._replace(run=found)

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from harness.grading.ledger.originals import Store
+from harness.grading.ledger.places import Store
 from harness.service.monitoring import Counter
 from harness.service.people import oidc
 from harness.service.people.oidc import Provider

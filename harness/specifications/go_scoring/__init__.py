@@ -11,6 +11,7 @@ from oracle.natures import SCORES
 SPECIFICATION = Specification(
     "go-scoring",
     {**GTP, "komi": SETTING, "score": SCORE},
+    plays="go",
     signs=r"score|final_score.*",
     natures={"score": SCORES},
     legend={"b": "Black's territory", "w": "White's territory", "n": "nobody's"},

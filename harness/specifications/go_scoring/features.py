@@ -25,8 +25,8 @@ from harness.vocabulary.scenes import (
 )
 from oracle.grid import grid
 from oracle.montecarlo import any_bit
-from oracle.rules.area import area
 from oracle.rules.flood import regions
+from oracle.rules.go import area
 
 _ASK = SceneCommand("score", asked=True)
 _SMALL = (2, 3, 4, 5, 6, 7, 8, 9)

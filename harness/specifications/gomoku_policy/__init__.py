@@ -17,6 +17,7 @@ SPECIFICATION = replace(
     _RULES,
     key="gomoku-policy",
     forms={**_RULES.forms, "policy": SETTING, "policy_moves": CASELESS},
+    plays="gomoku",
     signs=r"policy.*",
     natures={
         # The default is random, and outlives boards.

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.line_scenes import (
+from harness.vocabulary.made_positions import (
     DIRECTIONS,
     complete_line,
     find_win,
@@ -33,8 +33,8 @@ from harness.vocabulary.scenes import (
 from oracle.grid import each_bit, grid
 from oracle.mistakes.mistaken_lines import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
-from oracle.rules import policy as rules
-from oracle.rules.lines import almost_open_fours, fives, long_lines, steps, window
+from oracle.rules import gomoku as rules
+from oracle.rules.gomoku import almost_open_fours, fives, long_lines, steps, window
 
 _MOVES = SceneCommand("policy_moves", asked=True)
 _RULES = SceneCommand("policy rule_based")

@@ -48,6 +48,7 @@ SPECIFICATION = Specification(
         "gogui-rules_final_result": EXACT,
         "gogui-rules_board_size": EXACT,
     },
+    plays="gomoku",
     signs=r"gogui-rules_.*",
     board=GOMOKU,
     legend={

@@ -8,7 +8,14 @@ from itertools import product
 from random import Random
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.line_scenes import DIRECTIONS, complete_line, edge, find_win, is_over, line
+from harness.vocabulary.made_positions import (
+    DIRECTIONS,
+    complete_line,
+    edge,
+    find_win,
+    is_over,
+    line,
+)
 from harness.vocabulary.scenes import (
     Asker,
     Feature,
@@ -28,9 +35,9 @@ from oracle.color import NAMES
 from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.mistaken_lines import pack
 from oracle.montecarlo import any_bit
-from oracle.rules.capture import find_taken
 from oracle.rules.flood import neighbours
-from oracle.rules.lines import fives, fives_along, steps, window
+from oracle.rules.go import find_taken
+from oracle.rules.gomoku import fives, fives_along, steps, window
 from oracle.vertex import GTP_LETTERS
 
 _RESULT = SceneCommand("gogui-rules_final_result", asked=True)

@@ -9,7 +9,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.cutting import corner
+from harness.vocabulary.made_positions import corner
 from harness.vocabulary.scenes import (
     Asker,
     Feature,
@@ -25,10 +25,9 @@ from harness.vocabulary.scenes import (
 )
 from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
-from oracle.rules import eyes as rules
-from oracle.rules.area import reach
-from oracle.rules.capture import find_captured_of_both
+from oracle.rules import go as rules
 from oracle.rules.flood import flood_diagonally, neighbours, regions
+from oracle.rules.go import find_captured_of_both, reach
 from oracle.vertex import SENSEI_LETTERS
 
 Change = Callable[[list[str], Random], list[str]]  # of the lines of a board file

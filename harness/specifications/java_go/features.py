@@ -8,7 +8,7 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.cutting import corner_with_move
+from harness.vocabulary.made_positions import corner_with_move
 from harness.vocabulary.scenes import (
     Asker,
     Feature,
@@ -26,9 +26,8 @@ from harness.vocabulary.scenes import (
 )
 from oracle.color import NAMES
 from oracle.grid import each_bit
-from oracle.rules.area import area
-from oracle.rules.capture import find_captured_of_both, find_taken, is_legal, liberties
 from oracle.rules.flood import flood, neighbours, regions
+from oracle.rules.go import area, find_captured_of_both, find_taken, is_legal, liberties
 
 _SIZES = (3, 4, 5, 6, 7, 8, 9, 11)
 # java-go.txt, "The Game": "The grid we will use for this assignment is an 11x11 board." The

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from oracle.color import BLACK, EMPTY, NAMES, color_of, opponent
 from oracle.errors import VertexError
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.gtp.gomoku import moves_text, policy_text
 from oracle.mistakes.bank import Route, part
 from oracle.mistakes.mistaken_lines import fives_made, near_blocks, open_fours, third_blocks
-from oracle.rules.lines import almost_open_fours, fives, steps
-from oracle.rules.policy import TYPES
+from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
 from oracle.vertex import Point, parse_vertex, vertex
 
 TYPE_CHECKING = False
@@ -96,7 +95,7 @@ def place(session: GomokuSession, color: int, point: Point) -> None:
 
 
 def _play(right: Command, session: GomokuSession, words: list[str]) -> str:
-    words = [gtp_arguments.word(words, 0), gtp_arguments.word(words, 1)]
+    words = [protocol.word(words, 0), protocol.word(words, 1)]
     wrong = faults(session, words)
     for reason in order_of_reasons(session):
         if reason in wrong:
@@ -324,7 +323,7 @@ def _policy_moves(right: Command, session: GomokuSession, words: list[str]) -> s
 @part()
 def color_told(session: GomokuSession, words: list[str]) -> int:
     """Return the color that ``genmove`` plays for."""
-    return gtp_arguments.color(words, 0)
+    return protocol.color(words, 0)
 
 
 @part()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
-from oracle.boards.board_lines import decode, read_bytes
 from oracle.boards.gosensei import read_gosensei
+from oracle.boards.snapshot import decode, read_bytes
 from oracle.errors import FormatError
-from oracle.gtp import loading
+from oracle.gtp import common
 from oracle.mistakes.bank import Route, part
-from oracle.rules import eyes as rules
+from oracle.rules import go as rules
 from oracle.rules.flood import regions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.boards.snapshot import Snapshot, SnapshotChoice
     from oracle.grid import Grid
+    from oracle.gtp.common import Reader
     from oracle.gtp.gosensei import GosenseiSession
-    from oracle.gtp.loading import Reader
     from oracle.gtp.protocol import Command
     from oracle.position import Position
 
@@ -110,12 +110,12 @@ def _eye_spaces(right: Command, session: GosenseiSession, words: list[str]) -> s
 
 
 def _load_board(right: Command, session: GosenseiSession, words: list[str]) -> str:
-    loading.load_board(session, words, _reader(session))
+    common.load_board(session, words, _reader(session))
     return ""
 
 
 def _is_valid(right: Command, session: GosenseiSession, words: list[str]) -> str:
-    path = loading.filename(words)
+    path = common.filename(words)
     try:
         _reader(session)(read_bytes(path, session.folder), path, None)
     except FormatError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.answers import java_go as answers
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.gtp.java_go import color_subject, move_subject, point_subject
 from oracle.mistakes.bank import Route, part
 
@@ -39,7 +39,7 @@ def captured_space(session: JavaGoSession, position: Position, point: Point) -> 
 def _is_captured(right: Command, session: JavaGoSession, words: list[str]) -> str:
     position, point = asked_about(session, words)
     kind = captured_stone if position.color_at(point) else captured_space
-    return gtp_arguments.boolean(kind(session, position, point))
+    return protocol.boolean(kind(session, position, point))
 
 
 # --- score -------------------------------------------------------------------------------------
@@ -97,12 +97,12 @@ def ko_of_game(session: JavaGoSession, position: Position, point: Point, color: 
 
 def _is_legal(right: Command, session: JavaGoSession, words: list[str]) -> str:
     move = move_subject(session, words)
-    return gtp_arguments.boolean(not ko_of_board(session, *move) and allowed(session, *move))
+    return protocol.boolean(not ko_of_board(session, *move) and allowed(session, *move))
 
 
 def _can_play(right: Command, session: JavaGoSession, words: list[str]) -> str:
     move = move_subject(session, words)
-    return gtp_arguments.boolean(not ko_of_game(session, *move) and allowed(session, *move))
+    return protocol.boolean(not ko_of_game(session, *move) and allowed(session, *move))
 
 
 ROUTES = {

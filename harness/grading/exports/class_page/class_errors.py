@@ -7,19 +7,19 @@ from functools import cached_property
 
 from harness.escaping import one_line
 from harness.grading.exports.class_page.parts import ClassOverview, link_names, test_anchor
-from harness.grading.exports.export_material import CaseSummary
+from harness.grading.exports.showing import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome, Reply
 from harness.report.board_evidence import evidence
 from harness.report.context import contexts
+from harness.report.difference import Side, Sides, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.report.sides import Side, Sides, sides
 from harness.text import count_rest, number_of
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult, own, tests
-from harness.grading.exports.export_material import CaseSummary
+from harness.grading.exports.showing import CaseSummary
 from harness.grading.records import ClassResult, Graded
 from harness.records import Verdict
+from harness.report.html.assets import MATRIX
 from harness.report.html.page_names import link
-from harness.report.html.page_style import MATRIX
 from harness.report.markup import Markup
 
 _NAMES = 60  # characters

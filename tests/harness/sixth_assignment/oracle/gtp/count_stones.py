@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.gtp import common, go, gtp_arguments, questions
+from oracle.gtp import common, go, protocol
 from oracle.gtp.protocol import Engine
 
 TYPE_CHECKING = False
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def stones(session: go.GoSession, words: list[str]) -> str:
     """COLOR: how many stones it has on the board."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     return str(session.game.position.stones(color).bit_count())
 
 
-COMMANDS: Table = {**common.COMMANDS, **questions.COMMANDS, "stones": stones}
+COMMANDS: Table = {**common.COMMANDS, **common.QUESTION_COMMANDS, "stones": stones}
 
 
 def new_engine(seed: int, _playouts: int) -> Engine:

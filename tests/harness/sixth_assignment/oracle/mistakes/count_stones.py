@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.gtp import gtp_arguments
+from oracle.gtp import protocol
 from oracle.mistakes.bank import Shelf
 
 TYPE_CHECKING = False
@@ -22,5 +22,5 @@ def stones_of_both_colors(right: Command, session: GoSession, words: list[str]) 
 @SHELF.mistake("stones")
 def captured_stones_counted(right: Command, session: GoSession, words: list[str]) -> str:
     """As if captured stones were still there."""
-    color = gtp_arguments.color(words, 0)
+    color = protocol.color(words, 0)
     return str(sum(mover == color and bool(point) for mover, point in session.game.moves))

@@ -1,0 +1,199 @@
+"""Looking at an archive, and unpacking it: twice the same reading, the second time with a pen.
+
+:func:`examine` reads all of it and writes nothing. :func:`unpack` takes the names that
+:func:`examine` found harmless to the places that the caller gives them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from harness import shared_files
+from harness.archives import archive_streams, reading
+from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
+from harness.archives.members import ArchiveMember, MemberNames, check_name
+from harness.errors import ArchiveError, UsageError
+
+
+class ExaminedMember(NamedTuple):
+    """A member as :func:`examine` found it."""
+
+    name: str  # parts joined by "/", without "." and without a final slash
+    is_folder: bool
+    size: int
+    executable: bool
+
+
+class Contents(NamedTuple):
+    """What is in an archive."""
+
+    kind: str  # one of harness.archives.archive_streams
+    sha256: str  # of its original bytes
+    size: int
+    members: tuple[ExaminedMember, ...]  # in the archive's order
+    remarks: tuple[str, ...]  # sentences about what is odd and taken all the same
+
+    @property
+    def files(self) -> tuple[ExaminedMember, ...]:
+        """The members that are files."""
+        return tuple(member for member in self.members if not member.is_folder)
+
+
+def examine(
+    path: str,
+    limits: IntakeLimits = IntakeLimits(),  # noqa: B008
+    name: str = "",
+) -> Contents:
+    """Read an archive from beginning to end and return what is in it.
+
+    ``name``: what it was called when it was submitted, if not what it is called now.
+
+    Raises:
+        UsageError: it cannot be opened.
+        ArchiveError: it is refused; says what in it, and why.
+        ReadingFailedError: a confined child that was to read it failed.
+    """
+    with open_regular(path) as file:
+        meter = Meter(limits, os.fstat(file.fileno()).st_size)
+        digest = _sha256(file)  # before it is read: a child reads the very same open file
+        found = reading.read(file, meter)
+        listed = tuple(
+            ExaminedMember("/".join(parts), member.is_folder, member.size, member.executable)
+            for parts, member in _members(found, meter)
+        )
+        size = os.fstat(file.fileno()).st_size
+    if not any(not member.is_folder for member in listed):
+        raise ArchiveError("the archive has no files in it")
+    remark = archive_streams.describe_mismatch(name or path, found.kind)
+    return Contents(found.kind, digest, size, listed, (remark,) if remark else ())
+
+
+def unpack(
+    path: str,
+    folder: Path,
+    places: Mapping[str, str],
+    limits: IntakeLimits = IntakeLimits(),  # noqa: B008
+) -> None:
+    """Write files of an archive below ``folder``, which is there and empty.
+
+    ``places``: for each file that is wanted, by its name in :class:`Contents`, its name below
+    the folder. All others are passed over.
+
+    Raises as :func:`examine`.
+    """
+    for member in files(path, limits):
+        place = places.get(member.name)
+        if place is not None:
+            _write(member, folder / place)
+
+
+def files(path: str, limits: IntakeLimits = IntakeLimits()) -> Iterator[ArchiveMember]:  # noqa: B008
+    """Yield the files of an archive, called as in :class:`Contents`.
+
+    The content of each is there to be read before the next, in small pieces, or to be left.
+
+    Raises as :func:`examine`.
+    """
+    with open_regular(path) as file:
+        meter = Meter(limits, os.fstat(file.fileno()).st_size)
+        for parts, member in _members(reading.read(file, meter), meter):
+            if not member.is_folder:
+                yield member._replace(name="/".join(parts))
+
+
+@contextmanager
+def open_regular(path: str) -> Iterator[BinaryIO]:
+    """Open a regular file; anything else, such as a pipe, might never end.
+
+    Raises:
+        UsageError: it cannot be opened, or is something else.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UsageError(f"{path} is not a regular file")
+        yield file
+
+
+def _sha256(file: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while piece := file.read(PIECE):
+        digest.update(piece)
+    file.seek(0)
+    return digest.hexdigest()
+
+
+def _members(
+    found: reading.OpenArchive, meter: Meter
+) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
+    """Yield each member with the parts of its name, which leads nowhere else."""
+    names = MemberNames()
+    for member in found.members:
+        meter.member()
+        parts = check_name(member.name, meter.limits)
+        if parts:
+            names.add(parts, member.is_folder)
+            yield parts, member
+        elif not member.is_folder:  # "./" is the folder that tar was told to pack
+            raise ArchiveError("a file without a name", member.name)
+        for _ in member.content:  # looked at, at least, if nobody has read it
+            pass
+
+
+def _write(member: ArchiveMember, place: Path) -> None:
+    shared_files.make_open(place.parent)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(place, flags), "wb") as file:
+        os.fchmod(file.fileno(), shared_files.file_mode(is_program=member.executable))
+        for piece in member.content:
+            file.write(piece)
+
+
+# --- The place of a submission's one folder in an archive ----------------------------------------
+
+
+class Placing(NamedTuple):
+    """Where the folder is, and what to say about that."""
+
+    root: str  # what the names of its files begin with: "", or ends in a slash
+    remark: str  # a sentence when it is not where it should be
+
+
+def place(names: Collection[str], folder: str) -> Placing:
+    """Return where the folder that should be called ``folder`` is among files' names.
+
+    One folder around it is allowed, another name of it too, and even none; each is said.
+    """
+    if _any_below(names, f"{folder}/"):
+        return _within_itself(names, folder)
+    tops = {name.partition("/")[0] for name in names}
+    top = tops.pop() if len(tops) == 1 else ""
+    if not top or not all("/" in name for name in names):
+        return Placing("", f"The files are not in a folder {folder}, as they should be.")
+    if _any_below(names, f"{top}/{folder}/"):
+        remark = f"The folder {folder} is wrapped in another, {top!r}: one is allowed."
+        return Placing(f"{top}/{folder}/", remark)
+    return Placing(f"{top}/", f"The folder is called {top!r}, it should be called {folder}.")
+
+
+def _within_itself(names: Collection[str], folder: str) -> Placing:
+    """Return where the folder is, or the one of the same name in it, if that has all its files."""
+    root = f"{folder}/"
+    own = [name for name in names if name.startswith(root)]
+    while all(name.startswith(f"{root}{folder}/") for name in own):
+        root += f"{folder}/"
+    remark = f"The folder {folder} is wrapped in another of the same name: one is expected."
+    return Placing(root, remark if root != f"{folder}/" else "")
+
+
+def _any_below(names: Collection[str], prefix: str) -> bool:
+    return any(name.startswith(prefix) for name in names)

@@ -1,0 +1,427 @@
+"""``gtp-harness match``: engines play games against each other."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from harness.cli import run, sandbox
+from harness.cli.arguments import CommandParser
+from harness.cli.console import never_fail_to_encode
+from harness.cli.option_values import whole
+from harness.engine.launch import as_typed, split_program
+from harness.errors import EngineError, ReportError, UsageError
+from harness.exits import ExitCode
+from harness.match.arbiter import Arbiter
+from harness.match.game import try_engine
+from harness.match.journal import Journal
+from harness.match.openings import read_openings
+from harness.match.records import GO, GOMOKU, KOS, Game, Match, Opening, Player, Rules, TimeControl
+from harness.match.referee import handicap_opening
+from harness.match.reporters import REPORTERS
+from harness.match.schedule import FORMATS, ROUND_ROBIN, SWISS, Schedule
+from harness.match.sprt import Sprt
+from harness.match.standings import Standings
+from harness.match.text import game_line, lines
+from harness.match.tournament import Tournament
+from harness.options import Options
+from harness.processes import processors
+from harness.report import report_files
+from harness.signals import ending_on_signals
+from oracle.errors import FormatError
+from oracle.komi import parse_komi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.match.tournament import MatchResult
+    from harness.specifications.record import Specification
+
+_DESCRIPTION = """\
+Let engines play against each other. ENGINE is a command, one argument, or
+NAME=COMMAND. Every move is judged by the referee: the oracle's rules of Go (area
+scoring) and Gomoku, or the reference of an assignment of your own. What an engine
+says of the result is only compared. A crash, a hang, an illegal move or a
+resignation loses that game. What the harness itself fails at is played again.
+
+Two games in a row have the same opening, with colors exchanged. Each game has
+processes and a core of its own, and an engine's clock stands still while it waits
+for the processor."""
+
+_EPILOG = """\
+Exit status:
+    0  all games were played; no engine is weaker than --baseline
+    1  an engine is weaker than the baseline, or --sprt accepted H0
+    2  an engine cannot be started, or the input was bad
+    3  games were not played because the harness itself failed
+  130  interrupted with Ctrl-C; the games so far are reported
+
+An engine is weaker than the baseline if its rating's 95 % interval lies below. With
+--sprt the test decides; the baseline is the second engine then. docs/match.md
+explains the statistics and says how many games are needed.
+
+Examples:
+  gtp-harness match "gnugo --mode gtp --level 1" "gnugo --mode gtp --level 5"
+  gtp-harness match new=./engine old=./engine-1.0 --sprt elo0=-10 elo1=0 --games 2000
+  gtp-harness match --game gomoku --size 15 --random-moves 4 ./a ./b ./c --output pages
+  gtp-harness match --format swiss --journal games.jsonl --sandbox auto ./a ./b ./c ./d"""
+
+_NAMED = re.compile(r"([\w.+-]+)=(.+)", re.DOTALL)
+_OF_TEST = re.compile(r"(elo0|elo1|alpha|beta)=(\S+)")
+_SIZES = {GO: 9, GOMOKU: 15}
+_GAMES = {SWISS: 2}  # of each pairing; otherwise:
+_USUAL = 20
+_MOST_BY_TEST = 10_000  # games, where a test ends the match
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command and return its exit status."""
+    parser = command_line()
+    given = parser.read(_join_test(arguments))
+    if given is None:
+        return ExitCode.OK
+    if len(given.arguments) < 2:
+        parser.error("give two engines or more")
+    never_fail_to_encode()
+    places = _places(given)
+    players = _players(given)
+    sprt, baseline = _test(given, players)
+    rules, declared = _rules(given)
+    match = Match(players, rules, options=_options(given, players), place=str(Path.cwd()))
+    arbiter = Arbiter(match, declared)
+    match = match._replace(openings=_openings(given, arbiter))
+    arbiter.match = match
+    try:
+        _try_engines(match, arbiter)
+        schedule = _schedule(given, len(players), len(match.openings), has_test=sprt is not None)
+        journal = Journal(given.journal, _about(given, match, schedule))
+        with closing(journal):
+            tournament = Tournament(arbiter, schedule, journal, sprt, _Progress(match, given))
+            status = _hold(tournament)
+            result = tournament.result(baseline)
+    finally:
+        arbiter.close()
+    return max(status, _report(Standings(result), places))
+
+
+def _hold(tournament: Tournament) -> ExitCode:
+    try:
+        with ending_on_signals():
+            tournament.hold()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    return ExitCode.OK
+
+
+def _report(found: Standings, places: Mapping[str, str]) -> ExitCode:
+    """Write all reports; return what the games say as an exit status."""
+    status = _status(found.result, found)
+    for one in REPORTERS:
+        if path := places.get(one.attribute):
+            try:
+                one.write(path, found)  # type: ignore[arg-type]
+            except ReportError as error:
+                print(f"gtp-harness: {error}", file=sys.stderr)
+                status = ExitCode.FAULT
+    if not any(path in report_files.STDOUT for path in places.values()):
+        print("\n".join(lines(found)))
+    return status
+
+
+def _status(result: MatchResult, found: Standings) -> ExitCode:
+    if result.unplayed:
+        return ExitCode.FAULT
+    return ExitCode.FAILED if any(one.is_weaker for one in found.comparisons) else ExitCode.OK
+
+
+class _Progress:
+    """Tells of each game as it ends: on a terminal, in one line that is written anew."""
+
+    def __init__(self, match: Match, given: argparse.Namespace) -> None:
+        self._names = [player.name for player in match.players]
+        self._is_long = given.verbose
+        self._is_shown = sys.stderr.isatty()
+
+    def __call__(self, game: Game, games: Mapping[int, Game]) -> None:
+        line = game_line(game, self._names)
+        if self._is_long:
+            print(line, file=sys.stderr, flush=True)
+        elif self._is_shown:
+            print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
+
+
+def _try_engines(match: Match, arbiter: Arbiter) -> None:
+    """Start each engine once: who cannot be started is no opponent."""
+    for player in match.players:
+        try:
+            try_engine(player, match, arbiter.launcher(1, player))
+        except EngineError as error:
+            raise UsageError(f"engine {player.name}: {error}") from None
+
+
+# --- what is asked for -------------------------------------------------------------------------
+
+
+def _join_test(arguments: Sequence[str]) -> list[str]:
+    """Return the words with those that follow ``--sprt`` as its value."""
+    if "--sprt" not in arguments:
+        return list(arguments)
+    place = arguments.index("--sprt")
+    end = place + 1
+    while end < len(arguments) and _OF_TEST.fullmatch(arguments[end]):
+        end += 1
+    value = " ".join(arguments[place + 1 : end])
+    return [*arguments[:place], f"--sprt={value}", *arguments[end:]]
+
+
+def _test(given: argparse.Namespace, players: Sequence[Player]) -> tuple[Sprt | None, int | None]:
+    """Return the test, if there is one, and the player that is the baseline."""
+    names = [player.name for player in players]
+    if given.baseline and given.baseline not in names:
+        raise UsageError(
+            f"--baseline: found {given.baseline!r}, expected one of {', '.join(names)}"
+        )
+    baseline = names.index(given.baseline) if given.baseline else None
+    if given.sprt is None:
+        return None, baseline
+    if len(players) != 2:
+        raise UsageError(f"--sprt: found {len(players)} engines, expected two")
+    return given.sprt, 1 if baseline is None else baseline
+
+
+def _sprt(text: str) -> Sprt:
+    """Read ``elo0=0 elo1=10 alpha=0.05 beta=0.05``; what is left out is as it is here."""
+    try:
+        said = {key: float(value) for key, value in _OF_TEST.findall(text)}
+    except ValueError:
+        said = {"elo0": 1.0, "elo1": 0.0}
+    found = Sprt()._replace(**said)
+    is_sound = found.elo0 < found.elo1 and 0 < found.alpha < 0.5 and 0 < found.beta < 0.5
+    if not is_sound or _OF_TEST.sub("", text).strip():
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected such as elo0=0 elo1=10 alpha=0.05 beta=0.05, with elo0"
+            " below elo1"
+        )
+    return found
+
+
+def _players(given: argparse.Namespace) -> tuple[Player, ...]:
+    found: list[Player] = []
+    for text in given.arguments:
+        named = _NAMED.fullmatch(text)
+        command = named[2] if named else text
+        name = base = named[1] if named else text
+        count = 1
+        while any(name == player.name for player in found):
+            count += 1
+            name = f"{base} ({count})"
+        words = tuple(as_typed(split_program(command)))
+        found.append(Player(name, command, words, seeded="%SRAND" in command))
+    return tuple(found)
+
+
+def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
+    """Return the rules, and the specification of a declared game."""
+    name, declared = given.game, None
+    protocol, size = Rules().protocol, given.size
+    if name in _SIZES:
+        size = size or (_SIZES[name], _SIZES[name])
+    else:
+        from harness import find_assignment
+        from harness.assignments.assignment import specification_of
+        from harness.match.declared_referee import check
+
+        found = find_assignment(name)
+        declared, name = specification_of(found), found.title
+        if found.declaration is None or found.declaration.reference is None:
+            raise UsageError(
+                f"--game {given.game}: it declares no [reference] that could referee;"
+                " --game go and --game gomoku are played by the oracle's rules"
+            )
+        check(found.declaration, given.game)
+        protocol = found.protocol
+        size = size or found.declaration.game.sizes[-1]
+        if size not in found.declaration.game.sizes:
+            known = ", ".join(
+                f"{columns}x{rows}" for columns, rows in found.declaration.game.sizes
+            )
+            raise UsageError(f"--size: found {size[0]}x{size[1]}, expected one of {known}")
+    if name != GO and (given.komi or given.ko or given.handicap):
+        raise UsageError("--komi, --ko and --handicap go with --game go")
+    komi = given.komi or ("0.5" if given.handicap else "7.5")
+    rules = Rules(name, size, komi, given.ko or KOS[0], given.handicap, given.max_moves,
+                  given.time, protocol)  # fmt: skip
+    return rules, declared
+
+
+def _openings(given: argparse.Namespace, arbiter: Arbiter) -> tuple[Opening, ...]:
+    rules = arbiter.match.rules
+    begun = handicap_opening(rules)
+    if given.openings:
+        if rules.game not in _SIZES or given.random_moves or rules.handicap:
+            raise UsageError(
+                "--openings goes with --game go or gomoku, and neither with"
+                " --random-moves nor --handicap"
+            )
+        found = read_openings(given.openings, rules, given.opening_moves)
+        for opening in found:
+            arbiter.referee(opening)
+        return tuple(found)
+    if given.random_moves:
+        return arbiter.draw(begun, given.random_moves, given.drawn, given.seed)
+    return (begun,)
+
+
+def _schedule(
+    given: argparse.Namespace, players: int, openings: int, *, has_test: bool
+) -> Schedule:
+    usual = _MOST_BY_TEST if has_test else _GAMES.get(given.format, _USUAL)
+    return Schedule(given.format, players, given.games or usual, openings, given.rounds)
+
+
+def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
+    shown = [
+        path
+        for player in players
+        for path in sandbox.visible_paths(player.command, given.sandbox, given.show)
+    ]
+    return Options(
+        limits=run.read_limits(given),
+        box=sandbox.box_limits(given),
+        sandbox=given.sandbox,
+        show=tuple(dict.fromkeys(shown)),
+        jobs=given.concurrency or processors(),
+        strict=True,
+    )
+
+
+def _about(given: argparse.Namespace, match: Match, schedule: Schedule) -> dict[str, object]:
+    """Return what makes games those of one match; their number may grow."""
+    games = schedule.games if schedule.format == SWISS else 0
+    return {
+        "players": [[player.name, player.command] for player in match.players],
+        "rules": match.rules._asdict(),
+        "openings": [one._asdict() for one in match.openings],
+        "format": [schedule.format, games],
+        "limits": match.options.limits._asdict(),
+        "sandbox": given.sandbox,
+    }
+
+
+def _places(given: argparse.Namespace) -> dict[str, str]:
+    """Return where reports go; see that they can be written."""
+    places = {one.attribute: getattr(given, one.attribute) for one in REPORTERS}
+    for one in REPORTERS:
+        if path := places[one.attribute]:
+            (report_files.try_to_write_into if one.is_folder else report_files.try_to_write)(path)
+    return {key: path for key, path in places.items() if path}
+
+
+# --- the command line --------------------------------------------------------------------------
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Read ``9`` or ``7x9``, columns and rows."""
+    sides = re.fullmatch(r"(\d{1,2})(?:x(\d{1,2}))?", text)
+    found = (int(sides[1]), int(sides[2] or sides[1])) if sides else (0, 0)
+    if not all(1 <= side <= 25 for side in found):
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a size such as 9 or 7x9")
+    return found
+
+
+def _time(text: str) -> TimeControl:
+    """Read ``300`` or ``60+10/5``: seconds for the game, then seconds for so many moves."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?)/(\d+))?", text)
+    if not found or not (float(found[1]) or int(found[3] or 0)):
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected seconds for a game, such as 300, or for the game and then"
+            " for so many moves, such as 60+10/5 or 0+5/1"
+        )
+    return TimeControl(float(found[1]), float(found[2] or 0), int(found[3] or 0))
+
+
+def _komi(text: str) -> str:
+    try:
+        parse_komi(text)
+    except FormatError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return text
+
+
+_COUNT = partial(whole, what="a whole number from 1")(1)
+
+
+def command_line() -> CommandParser:
+    """Return the parser of its command line."""
+    parser = CommandParser("match", description=_DESCRIPTION, epilog=_EPILOG)
+    parser.usage = "gtp-harness match [OPTION…] ENGINE ENGINE…"
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
+    _add_game(parser)
+    _add_schedule(parser)
+    add = parser.add_argument_group("the engines").add_argument
+    run.add_limits(add)
+    sandbox.add_options(parser)
+    add = parser.add_argument_group("output").add_argument
+    for one in REPORTERS:
+        add(one.option, metavar=one.metavar, help=one.what)
+    add("--verbose", action="store_true", help="a line for each game, on standard error")
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    return parser
+
+
+def _add_game(parser: CommandParser) -> None:
+    add = parser.add_argument_group("the game").add_argument
+    add("--game", default=GO, metavar="NAME",
+        help="go, gomoku, or an assignment of your own, by its folder (default: go)")  # fmt: skip
+    add("--size", type=_size, metavar="N",
+        help="lines of the board, or columns and rows such as 7x9 (default: 9; gomoku: 15; a"
+        " declared game: its largest)")  # fmt: skip
+    add("--komi", type=_komi, metavar="N",
+        help="komi (default: 7.5; with a handicap: 0.5)")  # fmt: skip
+    add("--ko", choices=KOS,
+        help="which moves repeat too much: simple (a ko is taken back at once) or positional (any"
+        " former position) (default: simple)")  # fmt: skip
+    add("--handicap", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="stones that Black has at the beginning, on the standard points")  # fmt: skip
+    add("--time", type=_time, default=TimeControl(), metavar="TIME",
+        help="seconds of each engine for a game, such as 300; or for the game and then for so many"
+        " moves, such as 60+10/5 (default: no limit but --timeout)")  # fmt: skip
+    add("--max-moves", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="moves after which a game of Go is counted as it stands (default: three for each"
+        " point)")  # fmt: skip
+    add("--openings", action="append", default=[], metavar="SGF",
+        help="record, or folder of records, with an opening in each game")  # fmt: skip
+    add("--opening-moves", type=whole(0, "a whole number"), default=None, metavar="N",
+        help="most moves of a record that are an opening (default: all)")  # fmt: skip
+    add("--random-moves", type=_COUNT, default=0, metavar="N",
+        help="moves of each opening, drawn from the legal ones (default: none)")  # fmt: skip
+    add("--drawn", type=_COUNT, default=50, metavar="N",
+        help="openings to draw, used in turn (default: %(default)s)")  # fmt: skip
+    add("--seed", default="0", metavar="TEXT",
+        help="the same seed draws the same openings (default: %(default)s)")  # fmt: skip
+
+
+def _add_schedule(parser: CommandParser) -> None:
+    add = parser.add_argument_group("the match").add_argument
+    add("--format", choices=FORMATS, default=ROUND_ROBIN,
+        help="who plays whom: everybody everybody, players with as many points each other, or the"
+        " first engine all others (default: %(default)s)")  # fmt: skip
+    add("--games", type=_COUNT, default=0, metavar="N",
+        help=f"games of each pairing, two of them with one opening (default: {_USUAL}; in a Swiss:"
+        f" {_GAMES[SWISS]}; with --sprt at most {_MOST_BY_TEST})")  # fmt: skip
+    add("--rounds", type=_COUNT, default=0, metavar="N",
+        help="rounds of a Swiss (default: two more than a knockout would have)")  # fmt: skip
+    add("--concurrency", type=_COUNT, default=0, metavar="N",
+        help="games played at a time (default: the number of cores)")  # fmt: skip
+    add("--sprt", type=_sprt, metavar="TEST",
+        help="end a match of two when this sequential test decides it: elo0=0 elo1=10 alpha=0.05"
+        " beta=0.05, or what differs from that")  # fmt: skip
+    add("--baseline", metavar="NAME",
+        help="engine that no other may be weaker than")  # fmt: skip
+    add("--journal", metavar="FILE", default="",
+        help="keep each game in this file, and do not play again those that it has: the same"
+        " command continues a match that was interrupted")  # fmt: skip

@@ -1,0 +1,287 @@
+"""CSV files: one that names submissions, and one that names the members of groups."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+from collections.abc import Iterable, Iterator, Set
+from itertools import zip_longest
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from harness import clock_changes
+from harness.errors import UsageError
+from harness.grading.csv_separator import blank_hint, find_separator
+from harness.grading.ingest.sources.listing import SourcePiece, fold_name
+from harness.grading.records import Student, SubmittedFile
+
+COLUMNS = ("student", "file", "name", "group", "time", "late")
+_YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
+_MOST = 16 << 20  # bytes
+# Blanks, and marks of no width or of direction.
+_BLANK = r"[\s\xad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"
+_UNSEEN = re.compile(rf"\A{_BLANK}|{_BLANK}\Z")
+
+
+class CsvRow(NamedTuple):
+    """A line of a table."""
+
+    file: Path
+    line: int  # 1-based, its last one where a field has several
+    cells: dict[str, str]  # by column; trimmed
+
+    def get(self, column: str) -> str:
+        """Return a cell, or "" without one."""
+        return self.cells.get(column, "")
+
+    def refuse(self, column: str, expected: str) -> NoReturn:
+        """Raise UsageError."""
+        found = f"found {self.get(column)!r}, expected {expected}"
+        raise UsageError(f"{self.file}:{self.line}: {column}: {found}")
+
+    def student(self) -> Student:
+        """Return the student of the row; raises UsageError if the row does not name one."""
+        if not self.get("student"):
+            self.refuse("student", "a student")
+        ids = [(key, value) for key, value in self.cells.items() if key not in COLUMNS and value]
+        return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
+
+
+def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
+    """Return the rows of a CSV file that are not empty.
+
+    Raises:
+        UsageError: it cannot be read, has no such columns, or a row has too many fields.
+    """
+    text = blank_hint(_text(path))
+    separator = find_separator(text)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        columns = [_trim(name).casefold() for name in next(filter(any, rows), [])]
+        _check_columns(path, rows.line_num or 1, columns, needed)
+        return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
+    except csv.Error as error:
+        raise UsageError(
+            f"{path}:{rows.line_num}: found a line that is not CSV ({error}), expected a closing"
+            " quotation mark for each opening one: save the file as CSV UTF-8"
+        ) from None
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST + 1)
+        if len(data) > _MOST:
+            raise UsageError(f"{path} has more than {_MOST:,} bytes: the wrong file?")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
+
+
+def _check_columns(path: Path, line: int, columns: list[str], needed: Iterable[str]) -> None:
+    for name in needed:
+        if name not in columns:
+            found = ", ".join(filter(None, columns)) or "nothing"
+            raise UsageError(f"{path}:{line}: found {found}, expected a column {name!r}")
+    for name in filter(None, columns):
+        if columns.count(name) > 1:
+            raise UsageError(f"{path}:{line}: there are two columns {name!r}")
+
+
+def _row(path: Path, line: int, columns: list[str], cells: list[str]) -> CsvRow:
+    if any(cells[len(columns) :]):
+        expected = f"{len(columns)} fields, as in the first line"
+        raise UsageError(f"{path}:{line}: found {len(cells)} fields, expected {expected}")
+    named = zip_longest(
+        columns, cells[: len(columns)], fillvalue=""
+    )  # a short line has the rest empty
+    return CsvRow(path, line, {name: _trim(cell) for name, cell in named if name})
+
+
+def _trim(cell: str) -> str:
+    """Return a cell without what nobody sees before and after it: web pages copy it along."""
+    return _UNSEEN.sub("", cell)
+
+
+# --- submissions -------------------------------------------------------------------------------
+
+
+def pieces(path: Path) -> Iterator[SourcePiece]:
+    """Yield what a CSV file names.
+
+    Raises:
+        UsageError: says the line and the column that is wrong.
+    """
+    for row in read(path, ["student", "file"]):
+        time, late = _time(row), _late(row)
+        handed = (
+            SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
+        )
+        order = (clock_changes.to_seconds(time or datetime.datetime.min), row.line)
+        yield SourcePiece(row.student(), handed, order, row.get("group"))
+
+
+def _file(row: CsvRow) -> Path:
+    place = row.file.parent / row.get("file")
+    if not place.exists():
+        row.refuse("file", "a file or folder that is there")
+    return place
+
+
+def _late(row: CsvRow) -> bool:
+    word = row.get("late").casefold()
+    if word not in (*_YES, *_NO):
+        row.refuse("late", "yes or no")
+    return word in _YES
+
+
+def _time(row: CsvRow) -> datetime.datetime | None:
+    """Return a local time; one with a zone becomes that of this machine."""
+    text = row.get("time")
+    if not text:
+        return None
+    try:
+        return clock_changes.read_moment(text)
+    except ValueError:
+        row.refuse("time", "a date and time such as 2026-01-29 23:55")
+
+
+# --- Groups of students who are graded together, from a CSV file beside a download ---------------
+
+
+class GroupMember(NamedTuple):
+    """A member of a group."""
+
+    group: str
+    student: Student
+    row: CsvRow
+
+
+def read_groups(path: Path) -> list[GroupMember]:
+    """Return the members of all groups.
+
+    Raises:
+        UsageError: a row is wrong, or somebody is in two groups.
+    """
+    members = []
+    groups: dict[str, str] = {}
+    for row in read(path, ["group", "student"]):
+        member = GroupMember(row.get("group"), row.student(), row)
+        if not member.group:
+            row.refuse("group", "the name of a group")
+        if groups.setdefault(member.student.key, member.group) != member.group:
+            row.refuse("group", f"{groups[member.student.key]!r}, as in a row before it")
+        members.append(member)
+    return members
+
+
+def group_pieces(
+    pieces: Iterable[SourcePiece], members: Iterable[GroupMember]
+) -> Iterator[SourcePiece]:
+    """Yield the pieces with their groups.
+
+    A student of the download is a member by the key, by an id or, if only one is called so, by
+    name, before which there may be the group's. A whole group in the download, as platforms have
+    it, is known by its name and replaced by its members; members without a submission
+    come without one.
+    """
+    found, members = list(pieces), list(members)
+    members_of = _match_members({piece.student.key: piece.student for piece in found}, members)
+    for piece in found:
+        own = members_of.get(piece.student.key, [])
+        if not own:
+            yield piece
+        for index, member in enumerate(own):  # what a whole group submitted, it did once
+            handed = piece.handed if index == 0 else None
+            yield piece._replace(student=member.student, group=member.group, handed=handed)
+    known = {member.student.key for own in members_of.values() for member in own}
+    for member in members:
+        if member.student.key not in known:
+            yield SourcePiece(member.student, group=member.group)
+
+
+def _match_members(
+    students: dict[str, Student], members: list[GroupMember]
+) -> dict[str, list[GroupMember]]:
+    """Return by the keys of students of the download who they are: for a group, several."""
+    groups: dict[str, list[GroupMember]] = {}
+    for member in members:
+        groups.setdefault(fold_name(member.group), []).append(member)
+    matched = _members(students, members, groups.keys())
+    for key, student in students.items():
+        own_name = fold_name(student.name)
+        if key not in matched and own_name in groups:
+            matched[key] = _add_known_names(groups[own_name], matched)
+    return matched
+
+
+def _members(
+    students: dict[str, Student], members: list[GroupMember], groups: Set[str]
+) -> dict[str, list[GroupMember]]:
+    """Map the keys of students in the download to the members that they match.
+
+    ``groups``: the names of all groups, folded. A submission named like another group has that
+    group's ID, which is not taken for a student's.
+    """
+    matched: dict[str, list[GroupMember]] = {}
+    for member in members:
+        others = groups - {fold_name(member.group)}
+        own = {key: one for key, one in students.items() if fold_name(one.name) not in others}
+        if key := _key_of(member, own):
+            if key in matched:
+                member.row.refuse("student", "a student who is not in an earlier row")
+            matched[key] = [member._replace(student=_join(member, students[key]))]
+    return matched
+
+
+def _join(member: GroupMember, found: Student) -> Student:
+    """Return a member with all ids, and with the download's name where the file has a number only.
+
+    Moodle before version 4 puts the group's name before each member's.
+    """
+    own = member.student
+    named = member.row.get("name") or not _is_key(own, found)
+    name = own.name if named else found.name.removeprefix(f"{member.group}-")
+    return own._replace(name=name, ids=(*own.ids, *found.ids))
+
+
+def _is_key(own: Student, found: Student) -> bool:
+    """Whether a member's key is one of the download's keys or numbers for a student."""
+    return own.key in (found.key, *dict(found.ids).values())
+
+
+def _add_known_names(
+    members: list[GroupMember], matched: dict[str, list[GroupMember]]
+) -> list[GroupMember]:
+    """Return members as they are known from elsewhere in the download, ids included."""
+    known = {own[0].student.key: own[0] for own in matched.values()}
+    return [known.get(member.student.key, member) for member in members]
+
+
+def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
+    """Return the key of the student in the download that a row means, or "".
+
+    Raises:
+        UsageError: it may be any of several.
+    """
+    own = member.student
+    names = {fold_name(one) for one in (own.key, own.name, member.group + own.name)} - {""}
+    others = {key: one for key, one in students.items() if not _differ(own, one)}
+    by_id = [key for key, one in others.items() if {*own.ids} & {*one.ids}]
+    by_key = [key for key, one in others.items() if _is_key(own, one)]
+    by_name = [key for key, one in others.items() if fold_name(one.name) in names]
+    found = by_id or by_key or by_name
+    if len(found) > 1:
+        place, who = f"{member.row.file}:{member.row.line}", ", ".join(sorted(found))
+        raise UsageError(f"{place}: {own.name!r} may be any of {who}: give the id")
+    return found[0] if found else ""
+
+
+def _differ(one: Student, other: Student) -> bool:
+    """Whether they have different ids of a kind: then they are not the same, whatever the name."""
+    ids, others = dict(one.ids), dict(other.ids)
+    return any(ids[kind] != others[kind] for kind in ids.keys() & others.keys())

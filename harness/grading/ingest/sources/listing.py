@@ -1,0 +1,254 @@
+"""The files and folders of a download, and the entries made of them: one for each student."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.archives import archive_streams, reading
+from harness.archives.archive_streams import MIB, IntakeLimits, Meter
+from harness.archives.members import mend_name
+from harness.errors import UsageError
+from harness.escaping import one_line
+from harness.grading.records import Student, StudentSubmissions, SubmittedFile
+
+# A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
+# are the students'.
+_DOWNLOAD = IntakeLimits(
+    compressed=4096 * MIB, unpacked=8192 * MIB, members=100_000, seconds=1800.0
+)
+_JUNK = ("__macosx", "thumbs.db", "desktop.ini")
+_OF_SYSTEMS = (".DS_Store", "._", ".Spotlight", ".Trash", ".fseventsd", ".directory")
+_MOST_FILES = 2_000  # of one student
+
+
+def children(folder: Path) -> list[Path]:
+    """Return what lies in a folder, sorted, without what systems leave behind.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as error:
+        raise UsageError(f"cannot read {folder}: {error.strerror}") from None
+    return [path for path in found if not is_junk(path.name)]
+
+
+def is_junk(name: str) -> bool:
+    """Whether a file or folder is nobody's: hidden, or made by Windows or macOS."""
+    return name.startswith(".") or name.casefold() in _JUNK
+
+
+def list_hidden(folder: Path) -> list[str]:
+    """Return names that :func:`children` leaves out, and that no system makes by itself.
+
+    A name may begin with a dot because a student wanted it so.
+    """
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if name.startswith(".") and not name.startswith(_OF_SYSTEMS)]
+
+
+def own_files(folder: Path, *, below: bool = False) -> list[Path]:
+    """Return the regular files of a student's folder, ``below``: and of the folders in it.
+
+    No link counts: it might lead to what another student submitted. Of far too many files some
+    are left out.
+    """
+    found: list[Path] = []
+    for path in children(folder):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            found.append(path)
+        elif below and stat.S_ISDIR(mode):
+            found += own_files(path, below=True)
+        if len(found) > _MOST_FILES:
+            break
+    return found[:_MOST_FILES]
+
+
+def is_zip(path: Path) -> bool:
+    """Whether a file is a zip, told by its content."""
+    return path.is_file() and archive_streams.kind(head(path)) == archive_streams.ZIP
+
+
+def head(path: Path) -> bytes:
+    """Return the first bytes of a file, by which its kind is told.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(archive_streams.HEAD)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def unzip(path: Path, room: Path) -> None:
+    """Unpack a download into an empty folder.
+
+    Names that no file system should see are mended rather than refused: one student's file name
+    must not stand in the way of a class.
+
+    Raises:
+        ArchiveError: it is damaged, or far larger than any class.
+        UsageError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        meter = Meter(_DOWNLOAD, os.fstat(file.fileno()).st_size)
+        taken: set[str] = set()
+        for member in reading.read(file, meter).members:
+            meter.member()
+            if not member.is_folder:
+                _write(room / _make_unique(mend_name(member.name), taken), member.content)
+
+
+def _make_unique(name: str, taken: set[str]) -> str:
+    """Return the name, with as many tildes as make it another than all before it."""
+    while (same := unicodedata.normalize("NFC", name).casefold()) in taken:
+        name += "~"
+    taken.add(same)
+    return name
+
+
+def _write(place: Path, content: Iterator[bytes]) -> None:
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("xb") as file:
+            for piece in content:
+                file.write(piece)
+    except OSError as error:
+        raise UsageError(f"cannot write {place}: {error.strerror}") from None
+
+
+# --- The finds of a source, and the entries made of them: one for each student, or for each group
+
+
+_LONGEST_KEY = 80  # characters: as a file name there is room for more before and behind
+_RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for n in range(10))}
+
+
+class SourcePiece(NamedTuple):
+    """One file or folder of one student. Without ``handed``: somebody who submitted nothing."""
+
+    student: Student  # its key identifies students in the source and is not yet a file name
+    handed: SubmittedFile | None = None
+    order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
+    group: str = ""
+
+
+def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
+    """Return an entry for each student or group, sorted by key; the submission last is last.
+
+    Keys are unique in the class and safe as file names; names are fit to be shown and written.
+    """
+    heaps: dict[tuple[bool, str], list[SourcePiece]] = {}
+    for piece in pieces:
+        own = (bool(piece.group), piece.group or piece.student.key)
+        heaps.setdefault(own, []).append(piece)
+    keys = _class_keys(piece for heap in heaps.values() for piece in heap)
+    return tuple(sorted(_entry(keys[own], heap, keys) for own, heap in heaps.items()))
+
+
+def student_keys(pieces: Iterable[SourcePiece]) -> dict[str, str]:
+    """Return the keys that :func:`entries` gives to students, by their ids in the source."""
+    return {text: key for (is_group, text), key in _class_keys(pieces).items() if not is_group}
+
+
+def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
+    """Return the keys of all students and groups."""
+    every = list(pieces)
+    students = sorted({piece.student.key for piece in every})
+    groups = sorted({piece.group for piece in every if piece.group})
+    return _keys([*((False, key) for key in students), *((True, name) for name in groups)])
+
+
+def _entry(
+    key: str, heap: list[SourcePiece], keys: dict[tuple[bool, str], str]
+) -> StudentSubmissions:
+    students: dict[str, Student] = {}
+    for piece in heap:
+        name = one_line(piece.student.name)
+        own = piece.student._replace(key=keys[False, piece.student.key], name=name)
+        students[own.key] = _join(students.get(own.key, own), own)
+    heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
+    handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
+    return StudentSubmissions(key, tuple(students.values()), tuple(handed))
+
+
+def _join(one: Student, other: Student) -> Student:
+    return one._replace(ids=tuple(dict.fromkeys([*one.ids, *other.ids])))
+
+
+# --- keys --------------------------------------------------------------------------------------
+
+
+def _keys(wanted: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
+    """Return a key for each (is a group, text). Where two would be one to some file system, the
+    later gets a digest of its text, so that it is called the same whenever the class is read.
+    """
+    keys: dict[tuple[bool, str], str] = {}
+    taken: set[str] = set()
+    for own in wanted:
+        key = safe(own[1])
+        if key.casefold() in taken:
+            key = _with_digest(own)
+        taken.add(key.casefold())
+        keys[own] = key
+    return keys
+
+
+def key_with_digest(student: str) -> str:
+    """Return the key of a student, by the id in the source, if another one has the usual key."""
+    return _with_digest((False, student))
+
+
+def key_of_group_with_digest(name: str) -> str:
+    """Return the key of a group, by its name in the source, if another one has the usual key."""
+    return _with_digest((True, name))
+
+
+def _with_digest(own: tuple[bool, str]) -> str:
+    digest = hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()
+    return f"{safe(own[1])}-{digest[:8]}"
+
+
+def safe(text: str) -> str:
+    """Return a text as a file name: letters and digits of any script, and ``. _ -`` within."""
+    plain = unicodedata.normalize("NFC", text)
+    kept = "".join(c if _is_letter(c) or c in "._-" else "-" for c in plain)
+    key = re.sub(r"-{2,}", "-", kept).strip("._-")[:_LONGEST_KEY].rstrip("._-")
+    return f"student-{key}" if not key or key.partition(".")[0].casefold() in _RESERVED else key
+
+
+def _is_letter(char: str) -> bool:
+    """Whether it is a letter, a mark on one or a digit; some signs of India are marks alone."""
+    return unicodedata.category(char)[0] in "LMN"
+
+
+# --- names -------------------------------------------------------------------------------------
+
+
+def version(name: str) -> tuple[str, int]:
+    """Return what sorts files of one student: ``a1.tgz``, ``a1-1.tgz``, ``a1 (2).tgz``.
+
+    Platforms and browsers add a number to tell files of one name apart.
+    """
+    stem, dot, suffix = name.partition(".")
+    found = re.fullmatch(r"(.*?)(?:-(\d{1,9})| ?\((\d{1,9})\))", stem, re.DOTALL)
+    if not found:
+        return (f"{stem}{dot}{suffix}", 0)
+    return (f"{found[1]}{dot}{suffix}", int(found[2] or found[3]))
+
+
+def fold_name(name: str) -> str:
+    """Return what two spellings of a name have in common: ``Zoë, O'Neil`` and ``zoëoneil``."""
+    plain = unicodedata.normalize("NFC", name).casefold()
+    return "".join(filter(_is_letter, plain))

@@ -1,1 +1,0 @@
-"""The similarity check: submissions compared with each other."""

@@ -1,0 +1,222 @@
+"""The submissions of a class play each other, in the box and with the limits of their marks.
+
+Marks do not change. The teacher gets all games with names, and a table in which a rank may be
+worth points. Each student's own pages show the whole table and the student's own games. Others are
+known there by their rank alone, and nothing that their programs wrote is shown but moves.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from fractions import Fraction
+from pathlib import Path
+from typing import NamedTuple
+
+from harness.assignments import workspace
+from harness.assignments.assignment import Assignment, specification_of
+from harness.errors import UsageError
+from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
+from harness.grading.attempts.units import GradingUnit
+from harness.grading.records import Submission, decimal
+from harness.match import pages
+from harness.match.arbiter import Arbiter
+from harness.match.declared_referee import check
+from harness.match.journal import Journal
+from harness.match.records import Game, Match, Player, Rules
+from harness.match.schedule import SWISS, Schedule
+from harness.match.standings import Standings
+from harness.match.tournament import MatchResult, Tournament
+from harness.options import Options
+from harness.report import report_files
+from oracle.color import BLACK, WHITE
+
+FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
+_SIZE = 9
+_DRAWN, _OPENINGS, _SEED = 2, 20, "tournament"  # moves of each opening, and how many there are
+_PER_PAIRING = 2  # games
+
+
+class TournamentOptions(NamedTuple):
+    """What the teacher chooses."""
+
+    format: str = SWISS
+    size: int = 0  # lines of the board; 0: the usual ones
+    points: Fraction = Fraction(0)  # of the first rank; the last has none
+
+
+def rules_of(assignment: Assignment, size: int = 0) -> Rules:
+    """Return what the submissions of an assignment play.
+
+    Raises:
+        UsageError: they play nothing that could be refereed.
+    """
+    declaration = assignment.declaration
+    if (asked := assignment.specification) and (game := asked.plays):
+        return Rules(game, (size or _SIZE, size or _SIZE))
+    if declaration is None or declaration.reference is None or assignment.adapter:
+        raise UsageError(f"--tournament: the submissions of {assignment.title} do not play games"
+                         " that can be refereed")  # fmt: skip
+    check(declaration, assignment.title)
+    sizes = [one for one in declaration.game.sizes if size in (0, one[0])]
+    if not sizes:
+        raise UsageError(f"--tournament-size: found {size}, which {assignment.title} has not")
+    return Rules(assignment.title, sizes[-1], protocol=assignment.protocol)
+
+
+def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is written
+    means: GradingContext,
+    submissions: Sequence[Submission],
+    units: Sequence[GradingUnit],
+    wanted: TournamentOptions,
+    output: Path,
+    on_game: Callable[[int], object] = lambda _: None,
+) -> MatchResult:
+    """Let all submissions play; games that were played before, with the same ones, are kept.
+
+    A submission that was refused, or whose build fails, loses its games. One that the harness
+    could not read takes no part. ``on_game``: told how many games there are.
+
+    Raises:
+        SandboxError: there is no such sandbox here.
+        KeyboardInterrupt: what was played is kept.
+    """
+    assignment, rules = means.assignment, rules_of(means.assignment, wanted.size)
+    declared = specification_of(assignment) if assignment.declaration else None
+    options = Options(
+        limits=assignment.limits,
+        box=assignment.box,
+        sandbox=means.sandbox,
+        jobs=means.jobs,
+        strict=True,
+    )
+    with ExitStack() as open_:
+        players = tuple(_players(means, submissions, units, open_))
+        match = Match(players, rules, options=options, place=str(output))
+        arbiter = open_.enter_context(closing(Arbiter(match, declared, means.hidden)))
+        drawn = arbiter.draw(match.openings[0], _DRAWN, _OPENINGS, _SEED)
+        arbiter.match = match._replace(openings=drawn)
+        schedule = Schedule(wanted.format, len(players), _PER_PAIRING, len(drawn))
+        about = {
+            "builds": [[one.key, one.sha256, one.refused] for one in submissions],
+            "rules": rules._asdict(),
+            "format": wanted.format,
+        }
+        journal = Journal(str(output / _journal_name(about)), about)
+        with closing(journal):
+            told = Tournament(
+                arbiter, schedule, journal, on_game=lambda _, games: on_game(len(games))
+            )
+            told.hold()
+            return told.result()
+
+
+def _journal_name(about: object) -> str:
+    """Return a name that is another one where other submissions play."""
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    return f"games-{digest[:12]}.jsonl"
+
+
+def competitors(submissions: Sequence[Submission]) -> list[Submission]:
+    """Return who takes part, in the order of the players."""
+    return [one for one in submissions if not one.unread]
+
+
+def _players(
+    means: GradingContext,
+    submissions: Sequence[Submission],
+    units: Sequence[GradingUnit],
+    open_: ExitStack,
+) -> Iterator[Player]:
+    """Yield a player for each submission, which lies unpacked and built until ``open_`` ends."""
+    bench = open_.enter_context(closing(bench_of(means, means.assignment.box)))
+    by_key = {unit.submission.key: unit for unit in units}
+    for one in competitors(submissions):
+        name = ", ".join(student.name or student.key for student in one.students) or one.key
+        if one.refused or one.key not in by_key:
+            yield Player(name, "", absent=one.refused or "there is nothing to run")
+            continue
+        furnished = bench.furnish(submission_for_bench(by_key[one.key]), lambda _: None)
+        room, built = open_.enter_context(furnished)
+        if built and not built.ok:
+            yield Player(name, "", absent=built.message)
+            continue
+        command, folder = means.assignment.start(room)
+        home = room / means.assignment.archive.folder
+        words, beside = tuple(shlex.split(command)), tuple(workspace.beside_submission(home))
+        yield Player(name, "", words, folder or str(room), beside, str(home))
+
+
+# --- what is written ---------------------------------------------------------------------------
+
+
+def write(
+    result: MatchResult, submissions: Sequence[Submission], wanted: TournamentOptions, output: Path
+) -> Path:
+    """Write the teacher's pages and table, and each student's own pages; return the table's."""
+    found, keys = Standings(result), [one.key for one in competitors(submissions)]
+    report_files.try_to_write_into(str(output))
+    pages.report(str(output), found)
+    table = output / TABLE
+    report_files.write(str(table), [_table(found, keys, wanted.points)])
+    for place, key in enumerate(keys):
+        own = output / STUDENTS / key
+        report_files.try_to_write_into(str(own))
+        _write_own(str(own), of_student(result, found, place), place)
+    return table
+
+
+def _table(found: Standings, keys: Sequence[str], points: Fraction) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    head = ["student", "rank", "won", "drawn", "lost", "elo"]
+    rows.writerow([*head, *(["points"] if points else [])])
+    for row in found.ranked:
+        rank = found.ranks[row.place]
+        own = [keys[row.place], rank, *row.score, round(row.rating.elo)]
+        worth = rank_points(rank, len(found.rows), points) if row.score.wins else Fraction(0)
+        rows.writerow([*own, *([decimal(worth)] if points else [])])
+    return text.getvalue()
+
+
+def rank_points(rank: int, players: int, points: Fraction) -> Fraction:
+    """Return what a rank is worth: all points for the first, none for the last."""
+    return points * (players - rank) / max(1, players - 1)
+
+
+def of_student(result: MatchResult, found: Standings, place: int) -> Standings:
+    """Return the standings as a student may see them."""
+    order = [row.place for row in found.ranked]
+    players = tuple(
+        Player(player.name if one == place else f"No. {order.index(one) + 1}", "")
+        for one, player in enumerate(result.match.players)
+    )
+    games = tuple(_scrub(game, place) for game in result.games)
+    match = result.match._replace(players=players)
+    return Standings(result._replace(match=match, games=games, unplayed=()))
+
+
+def _scrub(game: Game, place: int) -> Game:
+    """Return a game without what another one's program wrote."""
+    loser = {BLACK: game.plan.white, WHITE: game.plan.black}.get(game.winner)
+    claims = tuple(
+        claim if game.plan.player(color) == place else ""
+        for color, claim in zip((BLACK, WHITE), game.claims, strict=True)
+    )
+    return game._replace(
+        detail=game.detail if loser == place else "", claims=(claims[0], claims[1])
+    )
+
+
+def _write_own(path: str, found: Standings, place: int) -> None:
+    match = found.result.match
+    for game in found.result.games:
+        if place in (game.plan.black, game.plan.white):
+            parts = pages.game_parts(match, game)
+            report_files.write(f"{path}/{pages.game_page(game)}", parts, lasting=False)
+    report_files.write(f"{path}/{pages.INDEX}", pages.index_parts(found, "Tournament", only=place))

@@ -1,0 +1,47 @@
+"""Which hosts are this machine itself, and why another machine could not be asked."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from collections.abc import Iterator
+
+
+def explain(error: BaseException) -> str:
+    """Return why a connection failed, from the error that began it; the message of ``error`` else.
+
+    An address or a secret is not in it: what a system says of a connection has none.
+    """
+    for one in _list_causes(error):
+        if isinstance(one, ssl.SSLCertVerificationError):
+            return f"its certificate is not valid: {one.verify_message}"
+        if isinstance(one, ssl.SSLError) and one.reason:
+            return f"no connection by TLS: {one.reason.replace('_', ' ').lower()}"
+        if isinstance(one, TimeoutError):
+            return "no answer in time"
+        if isinstance(one, OSError) and one.strerror:
+            return one.strerror
+    return str(error) or "the connection ended"
+
+
+def is_distrusted(error: BaseException) -> bool:
+    """Whether a connection failed because the other machine's certificate is not valid."""
+    return any(isinstance(one, ssl.SSLCertVerificationError) for one in _list_causes(error))
+
+
+def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error, what it was raised from, and so on."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__  # some libraries hide it
+
+
+# --- Which hosts are this machine itself: what is sent to them never crosses a network. *Pure.* --
+
+
+def is_this_machine(host: str) -> bool:
+    """Whether a host, by name or address, is this machine and no other."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

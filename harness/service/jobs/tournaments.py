@@ -1,0 +1,137 @@
+"""Tournaments of a class: begun by teachers once marks are released, played by a worker."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections.abc import Sequence
+from fractions import Fraction
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from harness import shared_files
+from harness.errors import HarnessError, UsageError
+from harness.grading import grade
+from harness.grading.attempts.orders import Concurrency, GradingContext
+from harness.grading.attempts.units import GradingUnit
+from harness.grading.records import Submission
+from harness.grading.tournament import (
+    STUDENTS,
+    TournamentOptions,
+    hold_tournament,
+    rules_of,
+    write,
+)
+from harness.match.pages import INDEX
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.records import Grading
+from harness.signals import ending_on_signals
+from harness.work.parent import die_with_parent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.assignments.assignment import Assignment
+
+_OPTIONS = "options.json"
+
+
+def folder_of(made: Path, grading: str) -> Path:
+    """Return where the tournament of a grading is; ``made``: the folder of its assignment."""
+    return made / "tournaments" / grading
+
+
+def own_folder(made: Path, grading: str, key: str) -> Path:
+    """Return where the pages of one student or group are."""
+    return folder_of(made, grading) / STUDENTS / key
+
+
+def has_pages(folder: Path) -> bool:
+    """Whether a folder has the pages of a tournament that was played."""
+    return (folder / INDEX).is_file()
+
+
+require_play = rules_of
+
+
+def can_play(assignment: Assignment) -> bool:
+    """Whether submissions of an assignment play games that can be refereed."""
+    try:
+        require_play(assignment)
+    except UsageError:
+        return False
+    return True
+
+
+def choose(folder: Path, points: str) -> None:
+    """Keep what the teacher chooses; ``points``: that the first rank is worth, as typed.
+
+    Raises:
+        UsageError: it is not a number of points.
+    """
+    try:
+        worth = Fraction(points.strip() or "0")
+    except (ValueError, ZeroDivisionError):
+        worth = Fraction(-1)
+    if not 0 <= worth <= 1000:
+        raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shared_files.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
+
+
+def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency) -> None:
+    """Let the submissions of a grading play each other, in a process of its own.
+
+    That process is forked for each game, which must not have the threads of a worker. Games that
+    were played before it ended are kept.
+
+    Raises:
+        HarnessError: the tournament failed.
+    """
+    plan = grade.load_last_plan(context.ledger, grading.run)
+    options = context.options_of(grading)
+    folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
+    chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+    wanted = TournamentOptions(points=Fraction(chosen["points"]))
+    means = grade.grading_context(options, plan)._replace(
+        ran_on={}
+    )  # the usual one cannot be sent
+    units = grade.units(plan, context.store)
+    own = [unit._replace(tasks=()) for unit in units]  # no case file is needed to play
+    spawn = multiprocessing.get_context("spawn")
+    told, tell = spawn.Pipe(duplex=False)
+    given = (os.getpid(), tell, means, plan.submissions, own, wanted, folder)
+    child = spawn.Process(target=_hold, args=given)
+    with concurrency.together():
+        child.start()
+        tell.close()
+        try:
+            trouble = told.recv()
+        except EOFError:
+            trouble = "its process has ended"
+        finally:
+            child.terminate()
+            child.join()
+            told.close()
+    if trouble:
+        raise HarnessError(f"the tournament: {trouble}")
+
+
+def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
+    parent: int,
+    tell: Connection,
+    means: GradingContext,
+    submissions: Sequence[Submission],
+    units: Sequence[GradingUnit],
+    wanted: TournamentOptions,
+    folder: Path,
+) -> None:
+    """Play, write the pages, and tell what went wrong; "" if nothing did."""
+    die_with_parent(parent)
+    with ending_on_signals():
+        try:
+            result = hold_tournament(means, submissions, units, wanted, folder)
+            write(result, submissions, wanted, folder)
+            tell.send("; ".join(why for _, why in result.unplayed[:1]))
+        except HarnessError as error:
+            tell.send(str(error))

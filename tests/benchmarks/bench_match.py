@@ -1,0 +1,153 @@
+"""What a match costs: processor time for each move, and wall time beside a plain loop.
+
+The first table is of engines that do not think: the harness's own processor time for a move, less
+that of a game without moves. The second is of GNU Go at two levels on 9 by 9 with paired openings,
+against a loop that does what gogui-twogtp does: one game after the other, each engine asked in
+turn through pipes, no limits, no referee, the winner as an engine counts it. (gogui-twogtp itself
+is in no package that we can install.) Seeds are fixed, so that both play the same games; winners
+are compared where both players passed. Only the ratio of wall times means anything, and only on a
+machine that is not busy. ``MATCH_GAMES=100`` plays more games.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from harness.match.arbiter import Arbiter
+from harness.match.journal import Journal
+from harness.match.records import Match, Plan, Player, Rules
+from harness.match.schedule import ROUND_ROBIN, Schedule
+from harness.match.tournament import Tournament
+from harness.options import Options
+
+GAMES = int(os.environ.get("MATCH_GAMES", "20"))
+GNUGO = shutil.which("gnugo", path="/usr/games:/usr/bin")
+LEVELS = (1, 5)
+# Black fills the lower rows and White the upper ones, but for a column: nothing is ever taken.
+FILLER = """
+import sys
+moves = int(sys.argv[1])
+for line in sys.stdin:
+    words = line.split()
+    if words[0] == "genmove":
+        rows = range(1, 10) if words[1] == "b" else range(11, 20)
+        todo = [f"{c}{r}" for r in rows for c in "BCDEFGHJKLMNOPQRST"[:moves]]
+    if words[0] == "clear_board":
+        played = 0
+    text = ""
+    if words[0] == "genmove":
+        text = todo[played] if played < len(todo) else "pass"
+        played += 1
+    print(f"= {text}\\n", flush=True)
+    if words[0] == "quit":
+        break
+"""
+
+
+def own_seconds(moves, program):
+    """Return the processor seconds of one game, and the moves that it had."""
+    words = (sys.executable, program, str(moves))
+    players = tuple(Player(name, "", words) for name in "ab")
+    match = Match(players, Rules(size=(19, 19)), options=Options(jobs=1), place=str(Path.cwd()))
+    arbiter = Arbiter(match)
+    begun = time.process_time()
+    game = arbiter.play(Plan(0, 0, 0, 1, 0))
+    arbiter.close()
+    assert game.reason == "score", game
+    return time.process_time() - begun, len(game.moves)
+
+
+def overhead():
+    """Print the overhead for a move; return whether it is below a millisecond."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder, "filler.py")
+        program.write_text(FILLER)
+        pairs = [(own_seconds(0, str(program)), own_seconds(18, str(program))) for _ in range(5)]
+    costs = [(long[0] - short[0]) / (long[1] - short[1]) * 1000 for short, long in pairs]
+    print(f"engines that do not think, {pairs[0][1][1]} moves: the harness's processor time is")
+    print(f"  {min(costs):.3f} ms a move (best of 5; worst {max(costs):.3f})")
+    return min(costs) < 1.0
+
+
+def command(level):
+    """Return the words that start GNU Go."""
+    rules = ("--chinese-rules", "--capture-all-dead", "--seed", "1")
+    return (GNUGO, "--mode", "gtp", "--level", str(level), *rules)
+
+
+def loop(match, plans):  # noqa: C901 - as plain as can be
+    """Play the games as a plain loop does; return the winners as Black's engine counts them."""
+    winners = {}
+    for plan in plans:
+        engines = {
+            color: subprocess.Popen(
+                match.players[plan.player(color)].words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for color in (1, 2)
+        }
+
+        def ask(color, line, engines=engines):
+            engines[color].stdin.write(f"{line}\n")
+            engines[color].stdin.flush()
+            reply = []
+            while text := engines[color].stdout.readline().strip():
+                reply.append(text)
+            return " ".join(reply)[1:].strip()
+
+        opening = match.openings[plan.opening]
+        for color in (1, 2):
+            for line in ("boardsize 9", "clear_board", f"komi {match.rules.komi}"):
+                ask(color, line)
+            for one, point in opening.moves:
+                ask(color, f"play {'?bw'[one]} {point}")
+        color, passes = len(opening.moves) % 2 + 1, 0
+        while passes < 2:
+            move = ask(color, f"genmove {'?bw'[color]}")
+            if move.lower() == "resign":
+                break
+            passes = passes + 1 if move.lower() == "pass" else 0
+            ask(3 - color, f"play {'?bw'[color]} {move}")
+            color = 3 - color
+        if passes == 2:
+            winners[plan.number] = " BW".index(ask(1, "final_score")[:1])
+        for color in (1, 2):
+            ask(color, "quit")
+            engines[color].wait()
+    return winners
+
+
+def thinking():
+    """Print the wall times with GNU Go; return whether winners agree."""
+    players = tuple(Player(f"level {level}", "", command(level)) for level in LEVELS)
+    match = Match(players, Rules(), options=Options(jobs=2), place=str(Path.cwd()))
+    arbiter = Arbiter(match)
+    match = match._replace(openings=arbiter.draw(match.openings[0], 4, GAMES // 2, "0"))
+    arbiter.match = match
+    schedule = Schedule(ROUND_ROBIN, 2, GAMES, len(match.openings))
+    begun = time.perf_counter()
+    tournament = Tournament(arbiter, schedule, Journal())
+    tournament.hold()
+    ours = time.perf_counter() - begun
+    begun = time.perf_counter()
+    theirs = loop(match, schedule.round(0, {}))
+    plain = time.perf_counter() - begun
+    games = [game for game in tournament.result().games if game.plan.number in theirs]
+    counted = [game for game in games if game.reason == "score"]
+    same = sum(game.winner == theirs[game.plan.number] for game in counted)
+    print(f"GNU Go, levels {LEVELS[0]} and {LEVELS[1]}, {GAMES} games: {ours:.1f} s,")
+    print(f"  a plain loop {plain:.1f} s: {ours / plain:.2f} of it, on {os.cpu_count()} cores")
+    print(f"  the same winner in {same} of {len(counted)} games that both ended with passes")
+    return same == len(counted) and bool(counted)
+
+
+def main():
+    """Print both tables; return 1 if something does not hold that does not depend on others."""
+    is_cheap = overhead()
+    return int(not (is_cheap and (thinking() if GNUGO else True)))

@@ -1,0 +1,81 @@
+"""The tournament of a grading: who may begin it, and what each student sees of it."""
+
+import pytest
+
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_releasing import at
+from tests.service.test_story import hand_in
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+ROSTER = "student,name\nada,Ada Lovelace\nben,Ben Bitdiddle\ncyd,Cyd Noprogram\n"
+ANSWERS = {"ada": "pass", "ben": "resign"}  # to genmove
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def program(answer):
+    code = small_class.ENGINE.format(body="return 2 * n")
+
+    move = f"    if words[0] == 'genmove': answer = {answer!r}\n    print("
+    return code.replace("    print(", move, 1)
+
+
+def test_released_submissions_play_and_students_see_their_own_games(service, counting):
+    course = make_course(service, ROSTER, deadline=at(-5))
+    for name, answer in ANSWERS.items():
+        student = Browser(service).enter(course.links[name])
+        files = {"engine.py": program(answer), "readme.txt": "Me.\n"}
+        hand_in(student, course, small_class.archive(files))
+        work(service)
+    grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
+    work(service)
+    before = course.teacher.get(grading).text
+    assert "Let them play" not in before
+    refused = course.teacher.post(f"{grading}/tournament", grading, points="3")
+    assert refused.status_code == 409
+    course.teacher.post(f"{grading}/release", grading, sure="yes", early="yes")
+    assert "Let them play" in course.teacher.get(grading).text
+    wrong = course.teacher.post(f"{grading}/tournament", grading, points="many")
+    assert wrong.status_code == 422
+    assert "The submissions are playing" not in course.teacher.get(grading).text
+
+    begun = course.teacher.post(f"{grading}/tournament", grading, points="3")
+    assert "The submissions are playing" in begun.text
+    work(service)
+    assert "Play again" in course.teacher.get(grading).text
+    table = course.teacher.get(f"{grading}/tournament/table.csv").text.splitlines()
+    assert [line.split(",")[0] for line in table[1:]] == ["ada", "ben", "cyd"]
+    assert table[1].endswith(",3")
+    assert table[-1].endswith(",0")
+    assert "Ben Bitdiddle" in course.teacher.get(f"{grading}/tournament/index.html").text
+
+    marks = {}
+    for name in ANSWERS:
+        student = Browser(service).enter(course.links[name])
+        own = f"{course.assignment}/mark/tournament"
+        marks[name] = student.get(f"{course.assignment}/mark").text
+        assert f"{own}/index.html" in marks[name]
+        text = student.get(f"{own}/index.html").text
+        others = {"ada": "Bitdiddle", "ben": "Lovelace"}
+        assert others[name] not in text
+        assert "Noprogram" not in text
+        assert "No. 3" in text
+        assert student.get(f"{own}/../../../options.json").status_code == 404
+        assert student.get(f"{own}/table.csv").status_code == 404
+        assert student.get(f"{grading}/tournament/index.html").status_code == 404
+    cyd = Browser(service).enter(course.links["cyd"])
+    assert cyd.get(f"{course.assignment}/mark/tournament/index.html").status_code in (200, 404)
