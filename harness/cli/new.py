@@ -40,9 +40,9 @@ _SHOWN = 200  # characters of such a line
 _DESCRIPTION = """\
 Draft an assignment of your own in DIR from a correct solution. It is any program that
 speaks GTP or the course's protocol with a status line at the end. The program is asked
-for its commands, the public tests are read, and DIR/assignment.toml is written. It
-declares the game; each guess in it has its reason beside it. What nothing tells is asked,
-at a terminal: three questions at most.
+for its commands, the public tests are run with it, some games are played, and
+DIR/assignment.toml is written. It declares the game; each guess in it has its reason
+beside it. At a terminal, you are asked what nothing tells: three questions at most.
 
 The declaration is then tried out with the solution and the engines that you name, as
 gtp-harness calibrate does. Correct what is wrong, and calibrate again."""

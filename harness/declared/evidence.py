@@ -50,11 +50,14 @@ Ask = Callable[[str], str]  # a question to the teacher; "" if there is no answe
 _COLORS = re.compile(r"(?i)b|w|black|white")
 _BEGINS = re.compile(r"(?i)game|board|size|init|new|start|begin|reset")
 _CHOOSES = re.compile(r"(?i)genmove|solve|think|best_?move|choose")
-_LEAVES_OUT = re.compile(r"(?i)quit|exit|save|load|undo|swap|pass|clear|reset|gogui|loadsgf")
+_LEAVES_OUT = re.compile(
+    r"(?i)quit|exit|save|load|undo|swap|pass|clear|reset|setup|interrupt|analy[sz]e"
+)
 _LONGEST = 60  # moves of a game
 _GAMES = 2
 _SIDE = 3  # of the first board to try
 _MOST = 0.8  # of the pairs of numbers in tests lie on the board, if they are points
+_FEW_DIGITS = 3  # that are taken where tests have one; more are a number of any size
 _LOOKED_AT = 3  # positions in which it is seen whether a choice can be played
 _SHORT = 24  # characters of a reply that tells whether a game is over
 
@@ -228,7 +231,19 @@ class Evidence:
             line = " ".join([name, *words])
             if not self.trial.last(*self.opening, line).is_refusal:
                 self.samples[name] = line
+                places = range(len(self.shapes[name]))
+                self.shapes[name] = tuple(self._widen(name, place) for place in places)
                 return
+
+    def _widen(self, name: str, place: int) -> Argument:
+        """Return an argument with the digits beside the only one in tests that are accepted."""
+        one, said = self.shapes[name][place], self._words_by_place(self.samples[name])
+        if len(one.words) != 1 or not one.words[0].isdigit():
+            return one
+        lines = {" ".join([name, *said[:place], digit, *said[place + 1 :]]): digit
+                 for digit in "0123456789"}  # fmt: skip
+        accepted = [lines[line] for line in self._accepted(self.opening, list(lines))]
+        return one._replace(words=tuple(accepted)) if 1 < len(accepted) <= _FEW_DIGITS else one
 
     def _join(self, name: str, words: Words) -> Words:
         """Return words with the two numbers of a point as one."""
