@@ -1,0 +1,194 @@
+"""Submissions that compute for ever at ``score``: what they cost a class that is otherwise right.
+
+Two classes of the shipped assignment in Go scoring: eight right engines and one that loops, and
+thirty with one or five that loop, with seven case files each. The peer is the same class without
+those that loop, graded just before. ``bound`` is 1.5 × the peer + one full limit for each of
+those that loop; ``strict`` counts one limit, however many loop.
+
+``GTP_HARNESS_BENCH_LOOPERS`` sets the limit of a command, for a quick look; the short limit is a
+part of it, so that ratios at small limits are worse than those at 30 s.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from fractions import Fraction
+from pathlib import Path
+
+from tests.harness.small_class import archive
+
+LIMIT = float(os.environ.get("GTP_HARNESS_BENCH_LOOPERS", "30"))
+CASES = Path(__file__).parents[2] / "cases" / "go-scoring"
+PRIVATE = ("seki.gtp", "draw.gtp", "captures.gtp")
+FULL = 4  # points: public and private tests
+LOOPS = "while True:\n        pass"
+ENGINE = """\
+import sys
+
+LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+size, stones, komi = 7, {{}}, 0.0
+
+
+def around(x, y):
+    points = ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1))
+    return [(a, b) for a, b in points if 0 <= a < size and 0 <= b < size]
+
+
+def region(start, seen):
+    found, colors = {{start}}, set()
+    left = [start]
+    while left:
+        for point in around(*left.pop()):
+            if point in stones:
+                colors.add(stones[point])
+            elif point not in found:
+                found.add(point)
+                left.append(point)
+    seen |= found
+    return len(found), colors
+
+
+def chain(start):
+    found, left, free = {{start}}, [start], False
+    while left:
+        for point in around(*left.pop()):
+            free |= point not in stones
+            if stones.get(point) == stones[start] and point not in found:
+                found.add(point)
+                left.append(point)
+    return found, free
+
+
+def play(color, vertex):
+    if vertex.lower() == "pass":
+        return
+    point = LETTERS.index(vertex[0].upper()), int(vertex[1:]) - 1
+    stones[point] = color[0].lower()
+    for one in around(*point):
+        if one in stones and stones[one] != stones[point]:
+            group, free = chain(one)
+            if not free:
+                for dead in group:
+                    del stones[dead]
+
+
+def score():
+    {body}
+    black = sum(c == "b" for c in stones.values())
+    white = len(stones) - black
+    seen = set()
+    for x in range(size):
+        for y in range(size):
+            if (x, y) not in stones and (x, y) not in seen:
+                count, colors = region((x, y), seen)
+                black += count * (colors == {{"b"}})
+                white += count * (colors == {{"w"}})
+    lead = black - white - komi
+    return "0" if lead == 0 else f"B+{{lead}}" if lead > 0 else f"W+{{-lead}}"
+
+
+for line in sys.stdin:
+    words = line.split("#")[0].split()
+    number = words.pop(0) if words and words[0].isdigit() else ""
+    if not words:
+        continue
+    name, *rest = words
+    answer = ""
+    if name == "boardsize":
+        size, stones = int(rest[0]), {{}}
+    elif name == "clear_board":
+        stones = {{}}
+    elif name == "komi":
+        komi = float(rest[0])
+    elif name == "play":
+        play(*rest)
+    elif name == "score":
+        answer = score()
+    print(f"={{number}} {{answer}}\\n", flush=True)
+    if name == "quit":
+        break
+"""
+
+
+def submission(number: int, body: str) -> bytes:
+    """Return an archive, unlike those of others."""
+    main = ENGINE.format(body=body) + f"# {number}\n"
+    files = {"Go1.py": main, "gtp_connection_go1.py": "", "readme.txt": f"Me, {number}.\n"}
+    return archive(files)
+
+
+def make(room: Path, right: int, looping: int, private: bool) -> None:
+    """Write the assignment and the submissions; those that loop are among the first."""
+    for folder in ("submissions", "util"):
+        (room / folder).mkdir(parents=True)
+    (room / "util" / "__init__.py").touch()
+    shutil.copytree(CASES, room / "go-scoring", ignore=shutil.ignore_patterns("thorough"))
+    if private:
+        (room / "go-scoring" / "private").mkdir()
+        for name in PRIVATE:
+            shutil.copy(CASES / "thorough" / name, room / "go-scoring" / "private")
+    toml = room / "go-scoring" / "assignment.toml"
+    limits = toml.read_text().replace("timeout = 30", f"timeout = {LIMIT:g}")
+    toml.write_text(limits.replace("cpu = 60", f"cpu = {2 * LIMIT:g}"))
+    for number in range(right + looping):
+        body = LOOPS if number % 2 and number // 2 < looping else "pass"
+        name = f"student{number:02}_{100 + number}_{900 + number}_a1.tgz"
+        (room / "submissions" / name).write_bytes(submission(number, body))
+
+
+def grade(room: Path, jobs: int, private: bool) -> float:
+    """Grade; return the seconds on the clock."""
+    words = ["grade", room / "submissions", "--assignment", room / "go-scoring"]
+    words += ["--output", room / "out", "--jobs", jobs, "--overlay", room / "util"]
+    words += ["--no-images"] if private else ["--public-only"]
+    begun = time.monotonic()
+    subprocess.run(
+        [sys.executable, "-m", "harness.cli", *map(str, words)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,  # what several share is told by the status
+    )
+    return time.monotonic() - begun
+
+
+def marks(room: Path) -> list[Fraction]:
+    """Return the points of all for what tests judge."""
+    with sqlite3.connect(room / "out" / "ledger.sqlite") as db:
+        rows = db.execute("SELECT json_extract(marks, '$.total') FROM mark ORDER BY key")
+        return [Fraction(total) for (total,) in rows]
+
+
+def measure(right: int, looping: int, jobs: int, private: bool) -> bool:
+    """Grade a class with and without those that loop; return whether it is within the bound."""
+    seconds = []
+    for count in (0, looping):
+        with tempfile.TemporaryDirectory(prefix="bench-loopers-") as name:
+            room = Path(name)
+            room.chmod(0o755)
+            make(room, right, count, private)
+            seconds.append(grade(room, jobs, private))
+            found = marks(room)
+    best = [mark for mark in found if mark == max(found)]
+    wrong = "" if len(best) == right else f", but {len(best)} have full marks"
+    peer, wall = seconds
+    bound = 1.5 * peer + looping * LIMIT
+    strict = 1.5 * peer + LIMIT
+    print(
+        f"{right:3} right, {looping} looping, --jobs {jobs}: {peer:6.1f} s without,"
+        f" {wall:6.1f} s with, {wall / bound:5.2f} of the bound, {wall / strict:5.2f} of the"
+        f" strict one{wrong}",
+        flush=True,
+    )
+    return wall <= bound and not wrong
+
+
+def main() -> int:
+    print(f"limit {LIMIT:g} s")
+    classes = ((8, 1, 2, False), (8, 1, 1, False), (29, 1, 2, True), (29, 1, 1, True),
+               (25, 5, 2, True), (25, 5, 1, True))  # fmt: skip
+    within = [measure(*one) for one in classes]
+    return int(not all(within))
