@@ -16,8 +16,8 @@ from harness.engine.launch import describe_end
 from harness.engine.process import EngineProcess, too_much
 from harness.engine.replies import GTP, Protocol
 from harness.errors import EngineError, EngineIdleError, StarvedError
-from harness.options import Limits
-from harness.records import Failure, FailureKind, Limit, Reply, Waiting
+from harness.options import Limit, Limits
+from harness.records import Failure, FailureKind, Reply, Waiting
 from harness.text import decode, encode
 
 WINDOW = 4096

@@ -24,9 +24,9 @@ from harness.engine.engine_clock import NEVER, EngineClock, are_asleep
 from harness.engine.launch import Launcher, StartedEngine, describe_end
 from harness.engine.replies import GTP, BothEnds, Protocol
 from harness.errors import EngineError, StarvedError
-from harness.options import Limits
+from harness.options import Limit, Limits
 from harness.processes import move_to, processor_of
-from harness.records import Failure, FailureKind, Limit
+from harness.records import Failure, FailureKind
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False

@@ -18,7 +18,7 @@ from harness.engine.launch import UNBUFFERED, Launcher, PlainLauncher
 from harness.engine.process import EngineProcess
 from harness.engine.replies import GTP, Protocol, foreign_id
 from harness.errors import EngineError, EngineIdleError, UndecidedError
-from harness.options import Options
+from harness.options import Limit, Options
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect
 from harness.records import (
@@ -27,7 +27,6 @@ from harness.records import (
     Failure,
     FailureKind,
     FileResult,
-    Limit,
     Outcome,
     Reply,
     Restart,

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from harness.engine.launch import NOTHING_MORE
 from harness.errors import EngineError, SandboxError, UsageError
-from harness.options import BoxLimits
+from harness.options import BoxLimits, Limit
 from harness.processes import descendants
-from harness.records import CaseFile, Failure, FailureKind, Limit
+from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from oracle.natures import Natures

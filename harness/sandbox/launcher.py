@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from harness.engine.launch import NOTHING_MORE
 from harness.errors import SandboxError
-from harness.options import BoxLimits
-from harness.records import Limit
+from harness.options import BoxLimits, Limit
 from harness.sandbox import (
     bubblewrap,
     cgroup,

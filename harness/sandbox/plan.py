@@ -76,7 +76,7 @@ class BoxReport(NamedTuple):
     status: int | None  # as Popen.returncode; None if it was ended, or never started
     fault: str  # why the box could not be made; empty if it could. No engine is to blame
     unstarted: str  # why the program could not be executed in it
-    hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.records.Limit
+    hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.options.Limit
     memory: int  # the most that the tree was seen to hold, in bytes
     cpu: float  # seconds of CPU time of the tree
     leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)

@@ -28,8 +28,7 @@ import time
 from collections.abc import Callable
 
 from harness import processes, signals
-from harness.options import GIB
-from harness.records import CPU_SECONDS
+from harness.options import CPU_SECONDS, GIB
 from harness.sandbox import (
     box_clock,
     bubblewrap,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 
+from harness.options import CPU_SECONDS
 from harness.processes import read
-from harness.records import CPU_SECONDS
 from harness.sandbox import memory, untrusted_folders
 from harness.sandbox.plan import LaunchPlan, Watched
 from harness.typed import NamedTuple
@@ -87,7 +87,7 @@ def disk(found: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
 
 
 def find_exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
-    """Return the limit that was hit, if any: what makes a :class:`~harness.records.Limit`."""
+    """Return the limit that was hit, if any: what makes a :class:`~harness.options.Limit`."""
     table = (
         ("memory", usage.memory, limits.memory, "bytes", 1),
         ("time", usage.cpu, limits.cpu, CPU_SECONDS, 0),

@@ -376,6 +376,7 @@ def test_all_engines_have_a_row() -> None:
         "flushes_to_terminals",
         "dies_after_an_error",
         "in_its_folder",
+        "players",
         "thinks_two_seconds",
     }
     engines = {path.stem for path in ENGINES.glob("*.py")}

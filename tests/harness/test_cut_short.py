@@ -19,10 +19,10 @@ from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
-from harness.options import Limits, Options
+from harness.options import Limit, Limits, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.records import Failure, FailureKind, FileResult, Limit, Outcome, Reply, Verdict
+from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.report.progress import short_path
 from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit

@@ -11,16 +11,14 @@ from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.options import BoxLimits, Limits
+from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
 from harness.reading import casefile
 from harness.records import (
-    CPU_SECONDS,
     CaseFile,
     Exchange,
     Failure,
     FailureKind,
     FileResult,
-    Limit,
     Outcome,
     Reply,
     Step,

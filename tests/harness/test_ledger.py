@@ -34,14 +34,13 @@ from harness.grading.ledger.ledger import (
 from harness.grading.ledger.ledger_tables import ATTEMPT
 from harness.grading.ledger.places import LedgerFile
 from harness.grading.records import CheckLog, Marks, PartMark, Student, Submission
-from harness.options import GIB
+from harness.options import GIB, Limit
 from harness.records import (
     CaseFile,
     Exchange,
     Failure,
     FailureKind,
     FileResult,
-    Limit,
     Outcome,
     Reply,
     Step,

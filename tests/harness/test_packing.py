@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.options import Limit
 from harness.records import (
     CaseFile,
     Exchange,
     Failure,
     FailureKind,
     FileResult,
-    Limit,
     Outcome,
     Reply,
     Restart,

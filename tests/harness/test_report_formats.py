@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from harness.errors import UsageError
 from harness.escaping import escape_controls, without_surrogates
-from harness.options import GIB
-from harness.records import Failure, FailureKind, Limit
+from harness.options import GIB, Limit
+from harness.records import Failure, FailureKind
 from harness.report import json, junit, tap
 from harness.report.tally import tally, total
 from tests.harness.made_run import GREEN, RUN, Line, V, made_file

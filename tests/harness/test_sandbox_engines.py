@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from harness.errors import EngineError, SandboxError
-from harness.options import GIB, BoxLimits
-from harness.records import CPU_SECONDS, FailureKind, Limit
+from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
+from harness.records import FailureKind
 from harness.sandbox import canary, folder_copies, levels, plan, view
 from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
 from harness.sandbox.folder_copies import Size

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.options import GIB, MIB, BoxLimits
-from harness.records import CPU_SECONDS, Limit
+from harness.options import CPU_SECONDS, GIB, MIB, BoxLimits, Limit
 from harness.sandbox import cgroup, landlock, limits, seccomp, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 from tests import golden

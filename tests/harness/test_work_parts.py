@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.errors import UsageError
+from harness.options import Limit
 from harness.records import (
     CaseFile,
     Exchange,
     Failure,
     FailureKind,
     FileResult,
-    Limit,
     Outcome,
     Reply,
     Restart,
