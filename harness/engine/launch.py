@@ -201,7 +201,7 @@ def _start(
     variables = {**ours, **more}
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output, variables)
-    from harness.engine.pidfd_process import WatchedEngine
+    from harness.engine.polled_process import WatchedEngine
 
     return WatchedEngine(words, folder, output, variables)
 

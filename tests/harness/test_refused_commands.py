@@ -47,6 +47,9 @@ convert bad.gtp --to tst --output out
 convert good.gtp --to nothing --output out
 convert no --to txt --output out
 verify good.gtp --json no/found.json
+match gtp-oracle --output out/deep
+match a=gtp-oracle b=gtp-oracle --game no --output out/deep --json no/results.json
+match a=gtp-oracle b=gtp-oracle --openings bad.sgf --output out --journal journal
 grade empty {OWN} --public-only
 grade no-student.csv {OWN} --public-only
 grade text {OWN} --public-only --output out/deep
@@ -170,6 +173,7 @@ OUTPUTS = {
     "convert": ("convert good.gtp --to txt --output {}", "good.txt"),
     "grade": (f"grade class {OWN} --public-only --output {{}}", "ledger.sqlite"),
     "ledger": ("ledger salvage out/grade/deep/ledger.sqlite -o {}/new", "new"),
+    "match": ("match --size 2 --games 2 a=gtp-oracle b=gtp-oracle --output {}", "index.html"),
     "gradescope": (f"gradescope {OWN} --public-only -o {{}}/x.zip", "x.zip"),
     "generate": (f"generate {GO} -n 1 -o {{}}/x.gtp", "x.gtp"),
     "fuzz": ("", ""),  # test_fuzzing.py: test_the_command_writes_a_case_file_that_the_engine_fails
