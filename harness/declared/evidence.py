@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -212,13 +212,37 @@ class Evidence:
 
     def _find_shapes(self) -> None:
         """Find the arguments of each command: as tests have them, or the first that it takes."""
+        unused: dict[str, list[tuple[str, Shape, DeclaredGame]]] = {}
         for name in self.names:
             if name in self.starts or is_about_engine(name):
                 continue
             if used := self.used.get(name):
                 self._take_shape(name, used)
             else:
-                self._try_shapes(name)
+                unused[name] = self._try_shapes(name)
+        if not self.used:
+            self._vote_on_points(unused)
+        for name, accepted in unused.items():
+            for line, shape, game in accepted:
+                if game.vertices == self.game.vertices or A_VERTEX not in shape:
+                    self.shapes[name], self.samples[name] = shape, line
+                    break
+
+    def _vote_on_points(
+        self, accepted: Mapping[str, list[tuple[str, Shape, DeclaredGame]]]
+    ) -> None:
+        """See whether points are two numbers: for ``play``, else for most that take one form.
+
+        One command among many may take two numbers of another kind, or any word.
+        """
+        forms = {
+            name: {game.vertices for _, shape, game in found if A_VERTEX in shape}
+            for name, found in accepted.items()
+        }
+        votes = list(forms.values())
+        is_played = POINTS in forms.get("play", ())
+        if not is_played and votes.count({NUMBERED}) > votes.count({POINTS}):
+            self.game = self.game._replace(vertices=NUMBERED)
 
     def _take_shape(self, name: str, used: list[Words]) -> None:
         joined = [self._join(name, words) for words in used]
@@ -267,7 +291,8 @@ class Evidence:
             return re.fullmatch(r"\d+ \d+", text) is not None
         return re.fullmatch(r"[A-Za-z]\d{1,2}", text) is not None
 
-    def _try_shapes(self, name: str) -> None:
+    def _try_shapes(self, name: str) -> list[tuple[str, Shape, DeclaredGame]]:
+        """Return lines that are accepted, each with its arguments and the game that has them."""
         forms = [self.game.vertices, *([NUMBERED] if not self.used else [])]
         tried: list[tuple[str, Shape, DeclaredGame]] = []
         for form in dict.fromkeys(forms):
@@ -279,10 +304,7 @@ class Evidence:
                     (" ".join([name, *(sample(one, game) for one in shape)]), shape, game)
                 )
         accepted = self._accepted(self.opening, [line for line, _, _ in tried])
-        for line, shape, game in tried:
-            if line in accepted:
-                self.shapes[name], self.samples[name], self.game = shape, line, game
-                return
+        return [one for one in tried if one[0] in accepted]
 
     def _accepted(self, said: Said, lines: Sequence[str]) -> list[str]:
         """Return which of some lines are accepted, each after the same conversation.

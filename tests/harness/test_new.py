@@ -124,6 +124,19 @@ def test_without_tests_the_program_tells_all(place):
     assert commands["mode"]["kind"] == "sets"
 
 
+def test_one_command_with_two_numbers_does_not_make_all_points_numbers(place):
+    """GNU Go has many commands; one of them takes two numbers that are no point."""
+    weighs = 'if name == "arrange":\n        return int(words[0]) + int(words[1])\n    '
+    text = ENGINE.replace('if name == "boardsize"', f'{weighs}if name == "boardsize"', 1)
+    (place / "row.py").write_text(
+        text.replace('"boardsize clear_board', '"arrange boardsize clear_board')
+    )
+    _, table, commands = make_assignment(place)
+    assert "vertices" not in table["game"]
+    assert table["game"]["refused"] == "(?i)illegal move"
+    assert commands["count"]["arguments"] == ["color"]
+
+
 def test_a_program_with_a_status_line_is_understood(place):
     (place / "other.py").write_text(OTHER)
     (place / "a.txt").write_text(NUMBERED)
