@@ -152,7 +152,8 @@ class ReferenceEngine(Engine):
         plays = bool(declared and declared.kind == CHOOSES and declared.plays)
         if plays:
             is_move = declared and not refused and reply.text not in declared.instead
-            said = (state.as_move(command, reply.text),) if is_move else ()
+            move = state.as_move(command, reply.text) if is_move else ""
+            said = (move,) if move else ()
         else:
             said = (command,)
         state.observe(command, refused=refused, chosen=reply.text)

@@ -355,3 +355,10 @@ bad = ["{stone} 1"]
 [[command]]
 name = "winner"
 """
+
+
+def test_a_choice_that_no_command_plays_sends_no_empty_line(get_remarks):
+    """The engine ends at an empty line."""
+    asks = '\n[[command]]\nname = "play"\nkind = "asks"\narguments = ["color", "vertex"]\n'
+    over = 'over = { ask = "over", is = "yes" }\n'
+    assert get_remarks(WHOLE.replace(over, "") + asks, many=8), "it came to its end"
