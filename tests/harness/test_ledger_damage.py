@@ -354,7 +354,7 @@ def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, t
 @pytest.mark.parametrize("length", range(20, 140, 8))
 def test_where_the_tables_are_is_not_lost_with_the_middle(tmp_path, length, monkeypatch, capsys):
     """How long a machine's name and a process's number are decides where each page lies."""
-    monkeypatch.setattr(ledger_module.owners, "me", lambda: "x" * length)
+    monkeypatch.setattr(ledger_module.places, "me", lambda: "x" * length)
     path = tmp_path / "ledger.sqlite"
     rows = make(path)
     damage(path, "pages of zeros")
