@@ -51,7 +51,7 @@ def ran(module, *words):
 @pytest.mark.parametrize(
     "size",
     [
-        pytest.param(SHORT, marks=pytest.mark.long(90)),
+        pytest.param(SHORT, marks=[pytest.mark.long(90), pytest.mark.slow]),
         pytest.param(LONG, marks=[pytest.mark.long(900), pytest.mark.slow]),
     ],
     ids=["short", "long"],

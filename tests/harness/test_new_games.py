@@ -67,7 +67,10 @@ def test_the_programs_are_many_and_unlike():
 
 
 @pytest.mark.long(30)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=[] if one in SHORT else [pytest.mark.slow]) for one in NAMES],
+)
 def test_fuzz_tells_wrong_variants_and_accuses_no_right_one(place, name, capsys):
     game = facts(name)
     python = declare(game, place)

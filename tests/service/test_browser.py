@@ -16,7 +16,7 @@ from harness import shipped
 from harness.service.people import accounts
 from tests.harness import small_class
 from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of, work
-from tests.service.stories import WAYS, World, listening
+from tests.service.stories import AT_LENGTH, World, listening
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
@@ -60,7 +60,7 @@ def new_teacher(world):
     return link_for(world.service, person)
 
 
-@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("way", AT_LENGTH, ids=str)
 def test_from_an_empty_service_to_released_marks(world, files, way):
     with world.person(new_teacher(world), way) as tess:
         course, links = make_course(tess, files)
