@@ -19,13 +19,11 @@ _OVER = re.compile(r"(?i)result|winner|over|final|status|end")
 A_COLOR, A_VERTEX = Argument(COLOR), Argument(VERTEX)
 # Arguments to try where no test has any, the likeliest first.
 TRIED: tuple[Shape, ...] = (
-    *(
-        (),
-        (A_COLOR,),
-        (A_VERTEX,),
-        (A_COLOR, A_VERTEX),
-        (A_VERTEX, Argument(words=("1", "2", "3"))),
-    ),
+    (),
+    (A_COLOR,),
+    (A_VERTEX,),
+    (A_COLOR, A_VERTEX),
+    (A_VERTEX, Argument(words=("1", "2", "3"))),
     (Argument(words=("5",)),),
 )
 

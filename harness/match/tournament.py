@@ -14,6 +14,7 @@ from harness.match.sprt import Course, Sprt, follow
 from harness.processes import processors
 from harness.running.jobs import Fault, run_all
 from harness.typed import NamedTuple
+from oracle.color import BLACK, WHITE
 
 _ATTEMPTS = 3  # at a game that the harness failed at
 
@@ -49,7 +50,7 @@ class Tournament:
         """``on_game``: told of each game when it is kept, with all so far."""
         self._arbiter, self._schedule, self._journal = arbiter, schedule, journal
         self._sprt, self._on_game = sprt, on_game
-        self.games: dict[int, Game] = dict(journal.games)
+        self.games: Mapping[int, Game] = journal.games
         self._faults: dict[int, tuple[Plan, str]] = {}
         self._left = 0  # games that are still to be played
         self._course: Course | None = None
@@ -94,7 +95,6 @@ class Tournament:
                     continue
                 self._faults.pop(found.plan.number, None)
                 self._journal.add(found)
-                self.games[found.plan.number] = found
                 self._on_game(found, self.games)
                 if self._decided():
                     break
@@ -134,5 +134,5 @@ def _pairs(games: Mapping[int, Game]) -> Iterator[float]:
     number = 0
     while number in games and number + 1 in games:
         both = games[number], games[number + 1]
-        yield sum(one.points(1 if one.plan.black == 0 else 2) for one in both)
+        yield sum(one.points(BLACK if one.plan.black == 0 else WHITE) for one in both)
         number += 2

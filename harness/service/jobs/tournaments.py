@@ -51,13 +51,10 @@ def has_pages(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
-require_play = rules_of
-
-
 def can_play(assignment: Assignment) -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
-        require_play(assignment)
+        rules_of(assignment)
     except UsageError:
         return False
     return True

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
+from harness.grading.tournament import rules_of
 from harness.service import machines
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
@@ -234,7 +235,7 @@ def begin_tournament(context: Context) -> Response:
     """Let the submissions play each other."""
     assert context.grading
     with context.service.database.acting(context.by) as act:
-        tournaments.require_play(_assignment(context))
+        rules_of(_assignment(context))
         gradings.begin_tournament(act, context.grading)
         tournaments.choose(_tournament(context), context.field("points"))
     return RedirectResponse(_address(context, context.grading.id), 303)
