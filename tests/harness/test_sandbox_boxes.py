@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +24,7 @@ from harness.cli import doctor as doctor_module
 from harness.cli.doctor import main as doctor
 from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, levels, view
-from harness.sandbox.launcher import BoxEnd, BoxLauncher
+from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
 from harness.sandbox.redteam import attack_table, compiling, referee
 from harness.sandbox.redteam.attack_table import ROSTER
@@ -463,6 +463,35 @@ def test_the_attacks_are_real(name: str) -> None:
     if finding.untested:
         pytest.skip(finding.untested)
     assert finding.escapes, finding.output
+
+
+@pytest.mark.long(1)
+@pytest.mark.parametrize("receiver", ["next", "beside"])
+def test_another_trial_that_clears_the_page_cache_is_no_escape(receiver: str) -> None:
+    """Two trials on one machine share its page cache: what the other cleared is not this one's."""
+    needs(LEVELS[0])
+
+    def clear() -> None:
+        with referee.prepared("loaded_pages_by_time"):
+            pass
+
+    other = threading.Thread(target=clear)
+
+    class Disturbed(BoxLauncher):
+        """Before the sender starts, another trial begins."""
+
+        def start(self, seen: view.View, words: list[str]) -> Boxed:
+            if not other.ident:
+                other.start()
+                other.join(1)
+            return super().start(seen, words)
+
+    attacks = tuple(a for a in ROSTER if a.name == f"cleared_pages@{receiver}")
+    with closing(Disturbed(LEVELS[0], referee.LIMITS)) as launcher:
+        make_another = partial(Disturbed, LEVELS[0], referee.LIMITS)
+        (finding,) = referee.play(launcher, attacks, make_another)
+    other.join()
+    assert finding.escapes == ()
 
 
 @pytest.mark.long(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import json
 import math
@@ -32,6 +33,8 @@ _PLACES = ("/usr/lib", "/usr/bin", "/usr/libexec")
 _CHUNK = 1 << 20
 _IN_MEMORY = ("cleared_pages", "read_pages")
 _ON_DISK = "loaded_pages_by_"
+_LONGEST_LOCK = 60.0  # seconds that another trial may take, on a busy machine
+_BETWEEN_TRIES = 0.02
 
 
 def draw_bits(count: int) -> str:
@@ -75,17 +78,37 @@ def _large_files() -> Iterator[tuple[int, str]]:
                     yield found.st_size, entry.path
 
 
-def prepare(program: str) -> None:
-    """Leave the large files as a channel through them needs it: in memory, or read long ago."""
-    if program not in _IN_MEMORY and not program.startswith(_ON_DISK):
+@contextlib.contextmanager
+def prepared(program: str) -> Iterator[None]:
+    """Leave the large files as a channel through them needs it: in memory, or read long ago.
+
+    Meanwhile no other trial on this machine changes them: what it takes out of memory would look
+    like what the sender did. Whoever keeps the lock for too long is not waited for.
+    """
+    files = large_files()
+    if not files or not (program in _IN_MEMORY or program.startswith(_ON_DISK)):
+        yield
         return
-    for path, _ in large_files():
-        with open(path, "rb") as file:
-            if program in _IN_MEMORY:
-                while file.read(_CHUNK):
-                    pass
-            else:
-                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with open(files[0][0], "rb") as locked:
+        deadline = time.monotonic() + _LONGEST_LOCK
+        while not _lock(locked.fileno()) and time.monotonic() < deadline:
+            time.sleep(_BETWEEN_TRIES)
+        for path, _ in files:
+            with open(path, "rb") as file:
+                if program in _IN_MEMORY:
+                    while file.read(_CHUNK):
+                        pass
+                else:
+                    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        yield
+
+
+def _lock(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 # --- Runs each attack in a box of its own, and judges by what came out and by what is left -------
@@ -324,7 +347,6 @@ def _judge_channel(
     """Send random bits from one box to another; judge by how many arrive."""
     begun = time.monotonic()
     bits = draw_bits(attack.bits)
-    prepare(attack.program)
     told = {
         "seed": secrets.token_hex(8),
         "count": attack.bits,
@@ -333,15 +355,18 @@ def _judge_channel(
     }
     sending = {**told, "part": "send", "bits": bits}
     receiving = {**told, "part": "receive"}
-    if attack.receiver == "next":
-        said, _ = _act(_start(launcher, scene, attack, attack.program, sending), attack.patience)
-        box = _start(launcher, scene, attack, attack.program, receiving)
-        heard, end = _act(box, attack.patience)
-    else:
-        with contextlib.closing(make_another()) as other:
-            sender = _start(other, scene, attack, attack.program, sending)
-            receiver = _start(launcher, scene, attack, attack.program, receiving)
-            said, heard, end = _act_at_once(sender, receiver, attack.patience)
+    with prepared(attack.program):
+        if attack.receiver == "next":
+            said, _ = _act(
+                _start(launcher, scene, attack, attack.program, sending), attack.patience
+            )
+            box = _start(launcher, scene, attack, attack.program, receiving)
+            heard, end = _act(box, attack.patience)
+        else:
+            with contextlib.closing(make_another()) as other:
+                sender = _start(other, scene, attack, attack.program, sending)
+                receiver = _start(launcher, scene, attack, attack.program, receiving)
+                said, heard, end = _act_at_once(sender, receiver, attack.patience)
     rate = information(bits, _find("received: ", heard)) / _count_seconds(said, heard)
     untested = _find("nothing to use: ", said) or _find("nothing to use: ", heard)
     escapes = [f"{_round(rate):,g} bits a second get through"] if rate else []
