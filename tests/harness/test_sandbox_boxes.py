@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -480,11 +481,11 @@ def test_another_trial_that_clears_the_page_cache_is_no_escape(receiver: str) ->
     class Disturbed(BoxLauncher):
         """Before the sender starts, another trial begins."""
 
-        def start(self, seen: view.View, words: list[str]) -> Boxed:
+        def start(self, *words: Any, **options: Any) -> Boxed:
             if not other.ident:
                 other.start()
                 other.join(1)
-            return super().start(seen, words)
+            return super().start(*words, **options)
 
     attacks = tuple(a for a in ROSTER if a.name == f"cleared_pages@{receiver}")
     with closing(Disturbed(LEVELS[0], referee.LIMITS)) as launcher:
