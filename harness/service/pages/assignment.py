@@ -24,7 +24,7 @@ from harness.service.courses.deadlines import (
     warn_late,
 )
 from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory, refusal
-from harness.service.jobs import previews, private_cases, wrong_expectations
+from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
 from harness.service.pages import forms
 from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import FAULT, CourseAssignment, Job, Upload
@@ -80,6 +80,7 @@ def _to_student(context: RequestContext) -> Response:
         is_released=is_released,
         archive=own_files.assignment_of(context.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
+        preparing=bool(own_files.list_missing(context.service.settings, known.assigned)),
     )
 
 
@@ -87,6 +88,7 @@ def _to_staff(context: RequestContext) -> Response:
     known, settings = context.require(), context.service.settings
     with context.service.database.reading() as db:
         standings = standings_of_all(db, known.assigned)
+        setup = checklist.load(db, settings, known.assigned)
         begun = uploads.gradings(db, known.assigned.id)
         states = {one.id: gradings.state(db, one) for one in begun}
         decisions = {one.id: gradings.list_decisions(db, one) for one in begun}
@@ -108,7 +110,7 @@ def _to_staff(context: RequestContext) -> Response:
         editions=own_files.editions(settings, known.assigned),
         overlay=own_files.assignment_of(settings, known.assigned).engine.overlay,
         has_overlay=own_files.has_overlay(settings, known.assigned),
-        lacks_overlay=own_files.lacks_overlay(settings, known.assigned),
+        setup=setup,
     )
 
 
