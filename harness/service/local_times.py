@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import time
 
-from harness.clock_changes import add_zone, read_moment
+from harness.clock_changes import add_zone, measure, read_moment
+from harness.text import number_of
 
 
 def describe_date(text: str) -> str:
@@ -66,3 +67,24 @@ def keep_same(typed: str, kept: str) -> str:
 def read_seconds(text: str) -> float:
     """Return a teacher's date in seconds since 1970, by which a page sorts; 0 for none."""
     return read_moment(text).timestamp() if text else 0.0
+
+
+def describe_day(local: datetime.datetime, now: datetime.datetime) -> str:
+    """Return a time with its day of the week, such as ``Friday 4 Dec, 23:55 CET``."""
+    aware = local if local.tzinfo else add_zone(local)
+    year = "" if aware.year == now.year else f" {aware.year}"
+    return f"{aware:%A} {aware.day} {aware:%b}{year}, {aware:%H:%M %Z}"
+
+
+# Seconds, from how many on a span is told in them, and their word.
+_UNITS = ((86400, 172_800, "day"), (3600, 7200, "hour"), (60, 60, "minute"))
+
+
+def describe_distance(local: datetime.datetime, now: datetime.datetime) -> str:
+    """Return how far away a time is, such as ``in 2 days``, ``3 hours ago`` and ``now``."""
+    seconds = int(measure(now, local).total_seconds())
+    for unit, least, word in _UNITS:
+        if abs(seconds) >= least:
+            told = number_of(abs(seconds) // unit, word)
+            return f"in {told}" if seconds > 0 else f"{told} ago"
+    return "now"
