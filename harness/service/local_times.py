@@ -4,9 +4,37 @@ from __future__ import annotations
 
 import datetime
 import time
+from html import escape
 
 from harness.clock_changes import add_zone, measure, read_moment
 from harness.text import number_of
+
+
+class ShownTime(str):
+    """A time as text, such as ``27 Nov 2026, 23:59 CET``.
+
+    On a page it is an element that a script shows in the reader's zone, a date of an assignment
+    with how far away it is. In a sentence it is text as any other.
+    """
+
+    __slots__ = ("_has_distance", "_moment")
+    _moment: datetime.datetime
+    _has_distance: bool
+
+    @classmethod
+    def of(
+        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False
+    ) -> ShownTime:
+        """Return a time; ``pattern``: of its hours and minutes."""
+        made = cls(f"{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
+        made._moment, made._has_distance = aware, has_distance
+        return made
+
+    def __html__(self) -> str:
+        """Return the element, for templates and markup."""
+        kind = ' class="due"' if self._has_distance else ""
+        iso = self._moment.isoformat(timespec="seconds")
+        return f'<time datetime="{iso}"{kind}>{escape(self)}</time>'
 
 
 def describe_date(text: str) -> str:
@@ -22,13 +50,13 @@ def describe_logged_date(text: str) -> str:
     if not text or datetime.datetime.fromisoformat(text).tzinfo:
         return describe_date(text)
     local = datetime.datetime.fromisoformat(text)
-    return f"{_day(local)}, {local:%H:%M} of the server"
+    return f"{local.day} {local:%b %Y}, {local:%H:%M} of the server"
 
 
 def describe_time(local: datetime.datetime) -> str:
     """Return a time to the minute; without a zone it is the server's."""
     aware = local if local.tzinfo else add_zone(local)
-    return f"{_day(aware)}, {aware:%H:%M %Z}"
+    return ShownTime.of(aware, "%H:%M %Z", has_distance=True)
 
 
 def describe_moment(seconds: float) -> str:
@@ -36,11 +64,7 @@ def describe_moment(seconds: float) -> str:
     if not seconds:
         return ""
     aware = datetime.datetime.fromtimestamp(seconds).astimezone()
-    return f"{_day(aware)}, {aware:%H:%M:%S %Z}"
-
-
-def _day(aware: datetime.datetime) -> str:
-    return f"{aware.day} {aware:%b %Y}"
+    return ShownTime.of(aware, "%H:%M:%S %Z")
 
 
 def name_zone() -> str:
