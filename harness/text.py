@@ -5,7 +5,6 @@ It imports next to nothing, since every run loads it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 # What Java's String.trim() takes off: everything up to the blank.
@@ -72,9 +71,3 @@ def begin_sentence(text: str) -> str:
     """Return a phrase with a large first letter; a file's name at its beginning stays as it is."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[:1].upper() + text[1:] if first.rstrip(",:;").isalpha() else text
-
-
-def natural_key(text: str) -> tuple[str, str]:
-    """Return what texts are sorted by as people count: ``s2`` before ``s10``."""
-    # Before each number its length: of two numbers the longer one is greater.
-    return re.sub("0*([0-9]+)", lambda m: f"{len(m[1]):06}{m[1]}", text.casefold()), text

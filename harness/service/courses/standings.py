@@ -17,7 +17,7 @@ from harness.service.courses.deadlines import describe_late, latest_deadline
 from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory, refusal
 from harness.service.records import DONE, FAULT, CourseAssignment, Job, Override, Upload
 from harness.service.storage import courses, queue, uploads
-from harness.text import natural_key
+from harness.text import natural_order
 from harness.work import canonical_json
 
 # What a list can be filtered by, with the words for it.
@@ -84,7 +84,7 @@ def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[Student
         uploads.overrides(db, assigned.id),
     )
     found = [_standing(entry, histories[entry.key], standard) for entry in entries]
-    return sorted(found, key=lambda one: natural_key(one.key))
+    return sorted(found, key=lambda one: natural_order(one.key))
 
 
 def _load_marks(db: Connection, grading: str) -> dict[str, Marks]:
@@ -132,6 +132,8 @@ def _standing(
     kinds |= {UNGRADED} if is_newer else set()
     kinds |= {ATTENTION} if is_withheld or (is_faulty and is_newer) else set()
     mark, points = _describe_mark(marks, given, keys)
+    if points is not None and last is not None and not is_newer:
+        chip = Chip("good", "Graded")
     return StudentStanding(
         entry.key,
         tuple(one.name for one in entry.students if one.name),
@@ -198,13 +200,13 @@ def _describe_mark(
 
 
 _ORDERS = {
-    "student": lambda one: natural_key(one.key),
-    "name": lambda one: natural_key(", ".join(one.names) or one.key),
-    "state": lambda one: (one.chip.label, natural_key(one.key)),
+    "student": lambda one: natural_order(one.key),
+    "name": lambda one: natural_order(", ".join(one.names) or one.key),
+    "state": lambda one: (one.chip.label, natural_order(one.key)),
     "submitted": lambda one: (one.upload.order if one.upload else (0, 0.0, ""), one.key),
     "mark": lambda one: (
         one.points if one.points is not None else Fraction(-1),
-        natural_key(one.key),
+        natural_order(one.key),
     ),
 }
 _LONGEST = 200  # characters of what is looked for
