@@ -27,9 +27,11 @@ from harness.service.pages import (
     assignment,
     course,
     gradings,
+    new_assignment,
     points,
     private_cases,
     roster,
+    staff,
     student,
     submission,
     suites,
@@ -84,7 +86,8 @@ def show_cluster(context: Context) -> Response:
 
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES, staff.ROUTES),
+    *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, suites.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
     *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),

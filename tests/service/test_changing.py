@@ -213,7 +213,7 @@ def test_an_assignment_is_removed_only_while_nobody_has_submitted(service, cours
     assert refused.status_code == 409
     assert "1 submission" in refused.text and "hide it from students" in refused.text
     assert "Remove it" not in tess.get(page).text
-    refused = tess.post(f"{course.course}/remove", f"{course.course}/change", sure="yes")
+    refused = tess.post(f"{course.course}/remove", f"{course.course}/settings", sure="yes")
     assert refused.status_code == 409 and "1 submission" in refused.text
     assert row_of(service, course)
     with service.database.reading() as db:

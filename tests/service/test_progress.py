@@ -15,12 +15,14 @@ _SIGNS = {"done": "✓", "now": "●", "look": "!", "later": "○"}
 STATES = [
     (AssignmentCounts(0), "○0 of 0 submitted ○0 need you ○Not graded ○Not released",
      "add students", "Add students"),
-    (NEW._replace(missing="util"),
+    (NEW._replace(missing="the course folder util is missing", lacks_folder=True),
      "○0 of 120 submitted ○0 need you ○Not graded ○Not released",
-     "upload folder", "Upload course folder"),
-    (SENT._replace(missing="util"),  # nothing can be graded: no such button
+     "set up", "Upload course folder"),
+    (SENT._replace(missing="the course folder util is missing", lacks_folder=True),  # nothing can be graded: no such button
      "○87 of 120 submitted ○0 need you ○Not graded ○Not released",
-     "upload folder", "Upload course folder"),
+     "set up", "Upload course folder"),
+    (SENT._replace(missing="the server lacks javac"),  # which is not for the teacher to do
+     "○87 of 120 submitted ○0 need you ○Not graded ○Not released", "set up", ""),
     (NEW, "●0 of 120 submitted ○0 need you ○Not graded ○Not released", "wait", ""),
     (SENT, "○87 of 120 submitted ○0 need you ●Not graded ○Not released",
      "grade", "Grade 87 submissions"),
@@ -75,4 +77,4 @@ def test_the_steps_and_the_next_action(counts, line, kind, label):
 
 def test_nothing_is_to_be_graded_without_a_submission_or_the_course_folder():
     kinds = {one[2] for one in STATES if one[0].missing or not (one[0].submitted or one[0].marks)}
-    assert kinds == {"add students", "upload folder", "wait"}
+    assert kinds == {"add students", "set up", "wait"}

@@ -238,7 +238,7 @@ def test_a_group_is_shown_as_its_roster_spells_it(service, course):
     assert '<li>dan <span class="sub">Team/1</span></li>' in added
     key = list_groups(service)["dan"]
     shown = f'Team/1 <span class="sub">{key}</span>'
-    assert key.startswith("Team-1-") and shown in course.teacher.get(course.course).text
+    assert key.startswith("Team-1-") and shown in course.teacher.get(f"{course.course}/students").text
 
 
 def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from harness.text import number_of
+from harness.text import begin_sentence, number_of
 
 StepState = Literal["done", "now", "look", "later"]
 
@@ -16,7 +16,8 @@ class AssignmentCounts(NamedTuple):
     submitted: int = 0  # with a submission that counts, or that will if its check allows it
     attention: int = 0  # who need somebody of the staff: see harness.service.courses.standings
     ungraded: int = 0  # whose submission is newer than the marks, or without any
-    missing: str = ""  # the course folder that submissions need and nobody has uploaded
+    missing: str = ""  # without which no submission is checked, as a clause; "" for nothing
+    lacks_folder: bool = False  # that is the course folder
     wrong_tests: int = 0  # private tests that may be wrong
     is_open: bool = True  # some can still submit
     marks: Literal["", "made", "released"] = ""  # in force; "": none
@@ -40,7 +41,7 @@ class NextAction(NamedTuple):
     """
 
     kind: Literal[
-        "upload folder", "add students", "wait", "review tests", "grade", "see grading",
+        "set up", "add students", "wait", "review tests", "grade", "see grading",
         "see failure", "decide", "review", "release", "done",
     ]  # fmt: skip
     label: str
@@ -56,7 +57,7 @@ class Progress(NamedTuple):
 
 # The step that an action belongs to.
 _STEP_OF = {
-    "upload folder": "set up",
+    "set up": "set up",
     "add students": "set up",
     "wait": "submitted",
     "review tests": "graded",
@@ -82,8 +83,9 @@ def describe_progress(counts: AssignmentCounts) -> Progress:
 
 def _find_action(counts: AssignmentCounts) -> NextAction:
     if counts.missing:
-        why = f"Submissions need the course folder {counts.missing}. They wait until it is here."
-        return NextAction("upload folder", "Upload course folder", why)
+        label = "Upload course folder" if counts.lacks_folder else ""
+        why = f"{begin_sentence(counts.missing)}. Submissions are kept, and checked then."
+        return NextAction("set up", label, why)
     if not counts.students:
         return NextAction("add students", "Add students", "The course has no students yet.")
     if counts.is_grading:

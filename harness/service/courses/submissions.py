@@ -7,7 +7,6 @@ later roster may change the groups, and so whose a submission is.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,7 +36,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.settings import Settings
-from harness.service.storage import courses, people, queue, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
@@ -469,13 +468,9 @@ def take_once(
     ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
     what it had. What was withdrawn meanwhile is taken anew.
     """
-    if not form:
-        return take()
-    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
-    repeated = people.claim_key(act.db, act.by, key, key)
-    known = UPLOADS.find(act.db, id=repeated.made) if repeated.made else None
-    if known and not known.withdrawn:
-        return known
-    upload = take()
-    people.keep_made(act.db, repeated, upload.id)
-    return upload
+
+    def find(name: str) -> Upload | None:
+        known = UPLOADS.find(act.db, id=name)
+        return None if known and known.withdrawn else known
+
+    return making.make_once(act, form, sent, find, take)

@@ -25,7 +25,7 @@ from harness.service.courses.deadlines import (
 from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs import previews, private_cases, wrong_expectations
+from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
 from harness.service.pages import forms
 from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import (
@@ -87,6 +87,7 @@ def _to_student(context: RequestContext) -> Response:
         is_released=is_released,
         archive=own_files.assignment_of(context.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
+        preparing=bool(own_files.list_missing(context.service.settings, known.assigned)),
     )
 
 
@@ -97,6 +98,7 @@ def _to_staff(context: RequestContext) -> Response:
     doubts = wrong_expectations.find(settings, known.assigned, measured)
     with context.service.database.reading() as db:
         everybody = standings.standings_of_all(db, known.assigned)
+        setup = checklist.load(db, settings, known.assigned)
         begun = [_grading_line(db, one) for one in uploads.gradings(db, known.assigned.id)]
         in_force = uploads.in_force(db, known.assigned.id)
         is_open = bool(list_open_dates(db, known.assigned, datetime.datetime.now()))
@@ -105,7 +107,8 @@ def _to_staff(context: RequestContext) -> Response:
         submitted=sum(one.upload is not None for one in everybody),
         attention=sum(standings.ATTENTION in one.kinds for one in everybody),
         ungraded=sum(standings.UNGRADED in one.kinds for one in everybody),
-        missing=_find_missing(context),
+        missing=next(iter(own_files.list_missing(settings, known.assigned)), ""),
+        lacks_folder=own_files.lacks_overlay(settings, known.assigned),
         wrong_tests=len(doubts),
         is_open=is_open or not (known.assigned.deadline or known.assigned.closes),
         marks=("released" if in_force.released else "made") if in_force else "",
@@ -135,8 +138,7 @@ def _to_staff(context: RequestContext) -> Response:
         still_left_out=previews.still_left_out(settings, known.assigned),
         is_uploaded=known.assigned.source == own_files.OWN,
         editions=own_files.editions(settings, known.assigned),
-        overlay=own_files.assignment_of(settings, known.assigned).engine.overlay,
-        has_overlay=own_files.has_overlay(settings, known.assigned),
+        setup=setup,
     )
 
 
@@ -156,20 +158,12 @@ def _grading_line(db: Connection, one: Grading) -> GradingLine:
     return GradingLine(one, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
-def _find_missing(context: RequestContext) -> str:
-    """Return what must be uploaded before a submission can be checked; "" for nothing."""
-    settings, assigned = context.service.settings, context.require().assigned
-    if not own_files.lacks_overlay(settings, assigned):
-        return ""
-    return own_files.assignment_of(settings, assigned).engine.overlay
-
-
 def _may_act(context: RequestContext, kind: str) -> bool:
     """Whether the one who asks may do what is next."""
     member = context.require().member
     if kind == "grade":
         return member.has(GRADE_CLASS)
-    return kind not in ("upload folder", "add students", "release") or member.role == TEACHER
+    return kind not in ("set up", "add students", "release") or member.role == TEACHER
 
 
 def _find_first(everybody: Sequence[StudentStanding], kind: str) -> str:

@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
-from harness.service.courses import deadlines, submissions
+from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
 from harness.service.jobs.result_files import check_page
 from harness.service.pages import assignment, forms
@@ -58,6 +58,12 @@ def show(context: Context) -> Response:
         context,
         "upload.html",
         assignment.crumbs(context, context.upload.name),
+        held=own_files.explain_held(
+            context.service.settings,
+            known.assigned,
+            [job] if job else [],
+            is_staff=context.is_staff,
+        ),
         state=forms.upload_state(context.upload, job),
         late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
         place=place,

@@ -28,7 +28,7 @@ from harness.service.local_times import (
     to_field,
 )
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import STAFF_ONLY, RequestContext, Rule
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext, Rule
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -189,6 +189,9 @@ def page(
 # What each page of it is called, its address below the course, and who may see it.
 COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Assignments", "", STAFF_ONLY),
+    ("Students", "/students", STAFF_ONLY),
+    ("Staff", "/staff", STAFF_ONLY),
+    ("Settings", "/settings", TEACHERS),
 ]
 
 
