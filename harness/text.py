@@ -57,6 +57,16 @@ def read_number(typed: str) -> int | None:
     return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
 
 
+def natural_order(text: str) -> tuple[object, ...]:
+    """Return a key that sorts texts as people count: ``s2`` before ``s10``."""
+    import re
+
+    parts = re.split("([0-9]+)", text)
+    numbers = [(len(one.lstrip("0")), one.lstrip("0")) for one in parts[1::2]]
+    words = [one.casefold() for one in parts[::2]]
+    return (*[part for pair in zip(words, [*numbers, ()], strict=True) for part in pair], text)
+
+
 def begin_sentence(text: str) -> str:
     """Return a phrase with a large first letter; a file's name at its beginning stays as it is."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""

@@ -221,9 +221,7 @@ def again(context: Context) -> Response:
     """Check a submission again in which the harness failed."""
     assert context.upload
     with context.service.database.acting(context.by) as act:
-        for job in queue.of(act.db, context.upload.id):
-            if queue.begin_anew(act.db, job.id):
-                act.note("checked again", context.upload.id)
+        assignment.check_again(act, context.upload.id)
     return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
 
 

@@ -255,6 +255,7 @@ def class_page(
     ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the
     case files, by submission.
     """
+    result = result.as_people_count()
     known = ClassOverview(result, seen)
     points = attention.points(known, notes)
     frame = PageFrame(
