@@ -21,7 +21,7 @@ from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.clock_changes import write
+from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import making, own_files
 from harness.service.jobs import private_cases
@@ -99,15 +99,17 @@ def _propose(context: RequestContext, source: str) -> dict[str, str]:
     if source == own_files.OWN:
         return dict.fromkeys(_TYPED, "")
     own = assignments.find(source)
-    late = own.late
-    today = datetime.datetime.now().replace(hour=23, minute=55, second=0, microsecond=0)
-    deadline = late.deadline or today + datetime.timedelta(weeks=_WEEKS)
+    late, now = own.late, datetime.datetime.now()
+    deadline, closes = late.deadline, late.refused_after
+    if deadline is None or measure(now, deadline) < datetime.timedelta():  # of another year
+        today = now.replace(hour=23, minute=55, second=0, microsecond=0)
+        deadline, closes = today + datetime.timedelta(weeks=_WEEKS), None
     days = datetime.timedelta(days=_LATE_DAYS if late.deduction else 0)
     return {
         "title": own.title,
         "opens": "",
         "deadline": to_field(write(deadline)),
-        "closes": to_field(write(late.refused_after or deadline + days)),
+        "closes": to_field(write(closes or deadline + days)),
         "deduction": str(late.deduction),
         "grace": str(late.grace_minutes),
     }
