@@ -185,7 +185,9 @@ def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
     """
     if context.field("all") == "yes":
         view = standings.read_view(context.request.query_params)
-        return [o.key for o in view.select(standings.standings_of_all(db, context.require().assigned))]
+        return [
+            o.key for o in view.select(standings.standings_of_all(db, context.require().assigned))
+        ]
     chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
     if not chosen:
         raise UsageError("students: choose some in the table first")
