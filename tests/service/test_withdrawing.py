@@ -81,13 +81,13 @@ def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     of_ada, of_ben = (hand_in(one, course, b"x").url.path for one in (ada, ben))
     said = end(service, course, what)
-    assert said in ada.get(of_ada).text and "Withdraw it" not in ada.get(of_ada).text
+    assert said in ada.get(of_ada).text and ">Withdraw<" not in ada.get(of_ada).text
     answer = ada.post(f"{of_ada}/withdraw", of_ada)
     assert answer.status_code == 409 and said in answer.text
     with client_of(service, "ada") as client, pytest.raises(UsageError, match=said):
         client._ask("POST", f"{place(course).path}/{of_ada.rpartition('/')[2]}/withdraw")
     if what == "mark":  # ben got none
-        assert "Withdraw it" in ben.get(of_ben).text
+        assert ">Withdraw<" in ben.get(of_ben).text
         assert ben.post(f"{of_ben}/withdraw", of_ben, sure="yes").status_code == 200
     with service.database.reading() as db:
         taken_back = [one.key for one in uploads.UPLOADS.all(db) if one.withdrawn]
@@ -115,7 +115,7 @@ def test_what_was_submitted_after_a_release_may_be_withdrawn(service, counting):
     first = hand_in(ada, course, b"x").url.path
     said = end(service, course, "mark")
     second = hand_in(ada, course, b"y").url.path
-    assert "Withdraw it" in ada.get(second).text
+    assert ">Withdraw<" in ada.get(second).text
     assert ada.post(f"{second}/withdraw", second, sure="yes").status_code == 200
     answer = ada.post(f"{first}/withdraw", first)
     assert answer.status_code == 409 and said in answer.text
@@ -136,6 +136,6 @@ def end(service, course, what):
         uploads.GRADINGS.add(
             act.db, Grading("g", assignment, tess, now, concluded=now, released=now)
         )
-        uploads.MARKS.add(act.db, StudentMark("g", "ada", "{}", "{}"))
+        uploads.MARKS.add(act.db, StudentMark("g", "ada", MARK, MARK))
         uploads.RECEIVED_BY.add(act.db, MarkRecipient("g", "ada", "ada"))
     return "its mark is released"
