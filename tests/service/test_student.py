@@ -288,7 +288,8 @@ def test_an_assistant_removes_own_comments_alone(service, counting):
     course = make_course(service, ROSTER, deadline=at(1))
     tess, here, page = course.teacher, course.course, f"{course.assignment}/students/ada"
     wanted = {"name": "Al", "role": "assistant", "may": ["comment"]}
-    answer = tess.post(f"{here}/staff", here, **wanted).text
+    form = f"{here}/staff/new"
+    answer = tess.post(f"{here}/staff", form, **wanted).text
     al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
     tess.post(f"{page}/comment", page, text="of Tess")
     al.post(f"{page}/comment", page, text="of Al")
@@ -304,7 +305,8 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     course = make_course(service, ROSTER, deadline=at(1))
     tess, here = course.teacher, course.course
     wanted = {"name": "Al", "role": "assistant", "may": ["extend"]}
-    answer = tess.post(f"{here}/staff", here, **wanted).text
+    form = f"{here}/staff/new"
+    answer = tess.post(f"{here}/staff", form, **wanted).text
     al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
     page = f"{course.assignment}/students/ada"
     assert al.post(f"{page}/extension", page, deadline=at(2)).status_code == 200
@@ -312,7 +314,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert "Extend the deadline" in al.get(page).text
     assert "Add the comment" not in al.get(page).text
 
-    person = re.search(r'name="person" value="(\w+)"', tess.get(here).text)[1]
+    person = re.search(r'name="person" value="(\w+)"', tess.get(f"{here}/staff").text)[1]
     change = f"{here}/staff/change"
     assert tess.post(change, here, person=person, may=["comment"]).status_code == 200
     assert al.post(f"{page}/comment", page, text="x").status_code == 200
@@ -322,7 +324,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert tess.post(change, here, person=person, remove="yes", sure="yes").status_code == 200
     assert al.get(page).status_code == 404
     nobody = {"name": " ", "role": "assistant"}
-    assert tess.post(f"{here}/staff", here, **nobody).status_code == 422
+    assert tess.post(f"{here}/staff", form, **nobody).status_code == 422
 
 
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)

@@ -21,7 +21,7 @@ from harness import shipped
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.clock_changes import write
+from harness.clock_changes import measure, write
 from harness.errors import UsageError
 from harness.service.courses import making, own_files
 from harness.service.jobs import private_cases
@@ -41,7 +41,7 @@ _NEW = f"{_ALL}/new"
 _WEEKS = 2  # to the deadline that a form proposes
 _LATE_DAYS = 2  # in which late submissions are accepted, if being late costs something
 _TYPED = ("title", "opens", "deadline", "closes", "deduction", "grace")
-_CARRIED = ("source", "about", *_TYPED, "hidden", "once")  # from step to step
+_CARRIED = ("source", "about", "proposed", *_TYPED, "hidden", "once")  # from step to step
 # What students see of private tests, by what the assignment says.
 _SEEN = {
     "nothing": "only the points that they gave",
@@ -85,7 +85,7 @@ def _show_dates(context: RequestContext, status: int = 200) -> Response:
         values=_propose(context, source),
         source=source,
         is_own=source == own_files.OWN,
-        carried=_carry(context, *_TYPED, "about"),
+        carried=_carry(context, *_TYPED, "about", "proposed"),
     )
 
 
@@ -94,20 +94,22 @@ def _propose(context: RequestContext, source: str) -> dict[str, str]:
 
     What a folder of one's own says is not known yet; where nothing is typed, it stands.
     """
-    if context.field("about") == source:
+    if context.field("about") == source or context.why:
         return {name: context.field(name) for name in _TYPED}
     if source == own_files.OWN:
         return dict.fromkeys(_TYPED, "")
     own = assignments.find(source)
-    late = own.late
-    today = datetime.datetime.now().replace(hour=23, minute=55, second=0, microsecond=0)
-    deadline = late.deadline or today + datetime.timedelta(weeks=_WEEKS)
+    late, now = own.late, datetime.datetime.now()
+    deadline, closes = late.deadline, late.refused_after
+    if deadline is None or measure(now, deadline) < datetime.timedelta():  # of another year
+        today = now.replace(hour=23, minute=55, second=0, microsecond=0)
+        deadline, closes = today + datetime.timedelta(weeks=_WEEKS), None
     days = datetime.timedelta(days=_LATE_DAYS if late.deduction else 0)
     return {
         "title": own.title,
         "opens": "",
         "deadline": to_field(write(deadline)),
-        "closes": to_field(write(late.refused_after or deadline + days)),
+        "closes": to_field(write(closes or deadline + days)),
         "deduction": str(late.deduction),
         "grace": str(late.grace_minutes),
     }
@@ -116,12 +118,23 @@ def _propose(context: RequestContext, source: str) -> dict[str, str]:
 @ROUTES.at("GET", f"{_NEW}/visibility", TEACHERS)
 def set_visibility(context: Context) -> Response:
     """Show the third step: who sees what, and all that was typed before."""
-    context = _with_query(context)
+    return show_last(_move_closing(_with_query(context)))
+
+
+def _move_closing(context: RequestContext) -> RequestContext:
+    """Return a request in which a proposed time to close goes along with another deadline."""
+    names = ("deadline", "closes")
     try:
-        _check(context)
-    except UsageError as error:
-        return _show_dates(context._replace(why=str(error)), 422)
-    return show_last(context)
+        proposed = [making.moment(one) for one in context.field("proposed").split()]
+        deadline, closes = (making.moment(context.field(name)) for name in names)
+    except ValueError:  # it is told with the other dates
+        return context
+    if len(proposed) != len(names) or closes != proposed[1] or deadline == proposed[0]:
+        return context
+    assert proposed[0] and proposed[1]
+    moved = to_field(write(deadline + (proposed[1] - proposed[0]))) if deadline else ""
+    typed = {name: context.field(name) for name in _CARRIED}
+    return context._replace(form=FormData({**typed, "closes": moved, "proposed": ""}))
 
 
 def _check(context: RequestContext) -> None:
@@ -131,7 +144,11 @@ def _check(context: RequestContext) -> None:
 
 
 def show_last(context: RequestContext) -> Response:
-    """Show the third step, filled with what was typed, also if it was not taken."""
+    """Show the third step, with what was typed; the second one if a date cannot be taken."""
+    try:
+        _check(context)
+    except UsageError as error:
+        return _show_dates(context._replace(why=context.why or str(error)), 422)
     source = _source(context)
     is_own = source == own_files.OWN
     found = None if is_own else assignments.find(source)
