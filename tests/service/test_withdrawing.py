@@ -2,10 +2,12 @@
 
 import datetime
 import time
+from fractions import Fraction
 
 import pytest
 
 from harness.errors import UsageError
+from harness.grading.records import Marks
 from harness.service.courses import making, roster, submissions
 from harness.service.pages import forms
 from harness.service.people import accounts
@@ -18,12 +20,14 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, uploads
+from harness.work import canonical_json
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
+MARK = canonical_json.dumps(Marks((), Fraction(), "", Fraction(4), Fraction(5)))
 ZONE = f"{NOW.astimezone():%Z}"
 
 
