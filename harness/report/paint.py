@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _CODES = {
     "bad": "1;31",
     "good": "32",
@@ -26,6 +28,31 @@ VERDICTS = {
 _BOARD, _BLACK, _WHITE = "48;5;179;38;5;94", "38;5;16", "1;38;5;231"
 _STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m○\x1b[22;38;5;94m"}
 _ENOUGH = 256  # colors, for a board
+
+
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return the lines of a text, none wider than ``width`` if it has blanks to break at.
+
+    Colors take no columns. Without a width, of a file or a pipe, lines stay as they are.
+    """
+    lines = text.splitlines() or [""]
+    return [part for line in lines for part in _wrap_line(line, width)] if width > 0 else lines
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    found, room = [""], width
+    for word in re.findall(r"\s+|\S+", line):
+        size = len(_COLOR.sub("", word))
+        if size > room and found[-1].strip() and not word.isspace():
+            found[-1] = found[-1].rstrip()
+            found.append("")
+            room = width
+        found[-1] += word
+        room -= size
+    return [one for one in found if one] or [""]
 
 
 class Paint:

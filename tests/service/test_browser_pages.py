@@ -65,7 +65,7 @@ def entered(world, browser, link):
     page = with_address.new_page()
     page.goto("/" + link.split("/", 3)[3])
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/")
+    page.wait_for_url("**/courses")
     yield page
     with_address.close()
 

@@ -22,7 +22,7 @@ _HEAD = Markup(
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
     "<title>%s</title><style>"
 )
-_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n')
+_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">Skip to content</a>\n')
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
     '<rect width="22" height="22" rx="5" fill="#dcb273"/>'

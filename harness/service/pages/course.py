@@ -225,7 +225,7 @@ def _remove_staff(context: RequestContext, one: Course, person: str) -> Response
         found = staff.find_removable(act, one.id, person)
         if forms.is_sure(context):
             staff.remove(act, one.id, person)
-            return RedirectResponse("/" if person == context.by else place, 303)
+            return RedirectResponse("/courses" if person == context.by else place, 303)
     question = SecondQuestion(
         f"Remove {found.name} from {one.title}?",
         f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
@@ -389,4 +389,4 @@ def remove_course(context: Context) -> Response:
     with context.service.database.acting(context.by) as act:
         removed = changes.remove_course(act, context.course)
     changes.clear_course(context.service.settings, context.course, removed)
-    return RedirectResponse("/", 303)
+    return RedirectResponse("/courses", 303)
