@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator
 
@@ -149,8 +148,10 @@ class Terminal:
                 yield " " * _TEXT + carets.rstrip()
 
     def _mark(self, text: str) -> str:
-        """Reverse the colors of words, not of the blanks and line ends between them."""
-        return re.sub(r"\S+", lambda word: self.paint("mark", word[0]), text)
+        """Reverse the colors of words, not of the blanks and line ends after them."""
+        words = text.rstrip()
+        lines = [self.paint("mark", line) if line.strip() else line for line in words.split("\n")]
+        return "\n".join(lines) + text[len(words) :]
 
     def _board(self, diagram: Diagram | None, above: Diagram | None) -> Iterator[str]:
         if diagram is None:

@@ -109,6 +109,7 @@ WRAPPED = [
     ("one  two", 20, ["one  two"]),
     ("  one two", 6, ["  one", "two"]),
     (f"{RED}one{END} {RED}two{END} three", 7, [f"{RED}one{END} {RED}two{END}", "three"]),
+    (f"{RED}one two{END}", 4, [f"{RED}one{END}", f"{RED}two{END}"]),
     ("a " + 64 * "f", 20, ["a", 64 * "f"]),  # what has no blank stays whole, to be copied
     ("", 20, [""]),
 ]

@@ -23,6 +23,7 @@ from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
     describe_moment,
+    describe_stamp,
     name_zone,
     read_seconds,
     to_field,
@@ -98,6 +99,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "moment": describe_moment,
+        "stamp": describe_stamp,
         "bytes": size,
         "local": describe_date,
         "field": to_field,
