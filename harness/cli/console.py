@@ -17,7 +17,7 @@ from io import TextIOWrapper
 
 from harness.cli import standard_streams
 from harness.escaping import escape_controls
-from harness.records import Outcome, Repeat, RunResult, Verdict
+from harness.records import CaseFile, Outcome, Progress, Repeat, RunResult, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.report.tally import Tally, summary
@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from harness.records import CaseFile, Progress, Waiting
     from harness.report.baseline import Comparison
     from harness.report.progress import Heartbeat, LiveProgress
     from harness.report.terminal_report import Terminal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -17,16 +17,13 @@ from harness.reading.deadline import within
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection
-from harness.vocabulary.wordings import word_answer, word_question
+from harness.vocabulary.wordings import Wordings, word_answer, word_question
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from harness.reading.deadline import How
     from harness.report.file_view import FileView
-    from harness.vocabulary.wordings import Wordings
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
 _MAX_WORDS = 600

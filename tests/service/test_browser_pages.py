@@ -20,10 +20,8 @@ from harness.service.jobs.result_files import check_page
 from harness.service.local_times import describe_time
 from harness.service.pages import submission
 from harness.service.storage import courses, people, queue, uploads
-from oracle.color import BLACK
 from oracle.draw import Diagram
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, Position, grid
 from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import (
     KINDS_AT_LENGTH,

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
@@ -33,8 +33,6 @@ from harness.work.worker_events import (
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import rich.progress
 
 _NAME = 24  # characters of the submission under way

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.escaping import one_line
-from harness.records import RunResult, Verdict
+from harness.records import Diagnosis, RunResult, Verdict
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
 from harness.report.html.page_names import link
@@ -27,7 +27,6 @@ from harness.text import count_rest, show_utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.records import Diagnosis
     from harness.report.baseline import Comparison
 
 _UNFOLDED = 10  # changes of one kind
