@@ -39,7 +39,7 @@ def test_a_student_is_removed_at_the_second_click(service, course):
     tess, here = course.teacher, course.course
     asked = tess.post(f"{here}/students/remove", here, student="ada")
     assert "Remove Ada &lt;L&gt; from Games?" in asked.text
-    assert f'href="{here}">Back to the page before' in asked.text
+    assert f'href="{here}">Cancel</a>' in asked.text
     assert students(service) == ["ada", "ben"]
     done = send_as_shown(tess, asked)
     assert done.url.path == here and "Removed students" in done.text

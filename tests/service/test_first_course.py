@@ -160,7 +160,7 @@ class Course:
         "Make the assignment": (lambda self: self.course, make_assignment),
         "Make links, as CSV": (lambda self: self.course, make_links),
         "Submit": (lambda self: self.assignment, submit),
-        "Add it": (lambda self: f"{self.assignment}/private", add_private),
+        "Add case file": (lambda self: f"{self.assignment}/private", add_private),
         "Grade all submissions": (lambda self: self.assignment, grade),
         "Release the marks": (lambda self: self.grading, release),
     }
