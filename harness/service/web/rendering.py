@@ -23,6 +23,7 @@ from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
     describe_moment,
+    describe_stamp,
     name_zone,
     read_seconds,
     to_field,
@@ -98,6 +99,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "moment": describe_moment,
+        "stamp": describe_stamp,
         "bytes": size,
         "local": describe_date,
         "field": to_field,
@@ -134,9 +136,9 @@ def _token(context: RequestContext) -> Markup:
 _LABELS = {
     "opens": "Opens",
     "deadline": "Deadline",
-    "closes": "Refused after",
+    "closes": "Closed after",
     "deduction": "Late penalty",
-    "grace": "Grace",
+    "grace": "Grace period",
     "title": "Title",
     "name": "Name",
     "email": "Mail address",
@@ -177,7 +179,7 @@ def page(
     **values: object,
 ) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/"), *crumbs] if context.person else [*crumbs]
+    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
     made = _environment().get_template(template)
     text = made.render(context=context, crumbs=trail, menu=_course_menu(context), **values)
     return HTMLResponse(text, status)
