@@ -23,10 +23,10 @@ class ShownTime(str):
 
     @classmethod
     def of(
-        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False
+        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
     ) -> ShownTime:
-        """Return a time; ``pattern``: of its hours and minutes."""
-        made = cls(f"{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
+        """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
+        made = cls(f"{day}{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
         made._moment, made._has_distance = aware, has_distance
         return made
 
@@ -101,11 +101,10 @@ def read_seconds(text: str) -> float:
     return read_moment(text).timestamp() if text else 0.0
 
 
-def describe_day(local: datetime.datetime, now: datetime.datetime) -> str:
-    """Return a time with its day of the week, such as ``Friday 4 Dec, 23:55 CET``."""
+def describe_day(local: datetime.datetime) -> str:
+    """Return a time with its day of the week, such as ``Friday 4 Dec 2026, 23:55 CET``."""
     aware = local if local.tzinfo else add_zone(local)
-    year = "" if aware.year == now.year else f" {aware.year}"
-    return f"{aware:%A} {aware.day} {aware:%b}{year}, {aware:%H:%M %Z}"
+    return ShownTime.of(aware, "%H:%M %Z", day=f"{aware:%A} ")
 
 
 # Seconds, from how many on a span is told in them, and their word.

@@ -14,7 +14,7 @@ from harness.assignments.assignment import Late
 from harness.grading.records import Marks, StudentSubmissions, counting_mark
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.courses.deadlines import describe_late, latest_deadline
-from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory, refusal
+from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory
 from harness.service.records import DONE, FAULT, CourseAssignment, Job, Override, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.text import natural_order

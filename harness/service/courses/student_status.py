@@ -5,10 +5,14 @@ from __future__ import annotations
 import datetime
 from typing import Literal, NamedTuple
 
+from harness.service.courses.own_files import PREPARING
 from harness.text import number_of
 
 # How far a submission is; "": there is none.
-UploadState = Literal["", "waiting", "checking", "checked", "refused", "fault", "withdrawn"]
+# "held": it waits for what the teacher has not set up yet.
+UploadState = Literal[
+    "", "held", "waiting", "checking", "checked", "refused", "fault", "withdrawn"
+]
 
 
 class SubmissionWindow(NamedTuple):
@@ -23,7 +27,6 @@ class SubmissionFacts(NamedTuple):
     """What the first line of a page follows from."""
 
     state: UploadState = ""
-    is_ready: bool = True  # nothing is missing that the teacher must upload
     ahead: int = 0  # jobs that wait before its check
     passed: int = 0  # public tests
     tests: int = 0
@@ -36,6 +39,7 @@ class SubmissionFacts(NamedTuple):
     mark: str = ""  # such as "4 of 5"; empty: there is none yet
     is_given: bool = False  # by a person instead of the computed one
     is_newer: bool = False  # than the mark that is released
+    awaits_mark: bool = True  # no mark of the assignment is released to the student
 
 
 class StudentStatus(NamedTuple):
@@ -73,28 +77,33 @@ def _describe_mark(facts: SubmissionFacts, window: SubmissionWindow) -> StudentS
     return StudentStatus("good", "Graded", happened, "The feedback says why, test by test.")
 
 
+# States that always say the same.
+_FIXED = {
+    "withdrawn": ("off", "Withdrawn", "You withdrew this submission: it does not count."),
+    "held": ("busy", "Kept", PREPARING),
+    "fault": ("look", "Not checked", "We could not check your submission. It is kept."),
+    "checking": ("busy", "Being checked", "Your submission is being checked now."),
+}
+_NO_NEED = "You need not do anything, and need not wait here."
+_ADVICE = {
+    "held": _NO_NEED,
+    "waiting": _NO_NEED,
+    "checking": _NO_NEED,
+    "fault": "This is our fault, not yours: you need not resubmit. Your teacher can start the check"
+    " again.",
+}
+
+
 def _describe_check(facts: SubmissionFacts, window: SubmissionWindow) -> tuple[str, str, str]:
     """Return a chip and what happened, as long as there is no mark."""
-    if facts.state == "":
+    if not facts.state:
         return _describe_nothing(window)
-    if facts.state == "withdrawn":
-        return "off", "Withdrawn", "You withdrew this submission: it does not count."
     if facts.state == "refused":
         return "bad", "Refused", f"Your submission could not be used. {facts.refused}"
-    if not facts.is_ready:
-        happened = (
-            "Your teacher is still preparing this assignment."
-            " Your submission is kept and will be checked."
-        )
-        return "busy", "Kept", happened
-    if facts.state == "fault":
-        return "look", "Not checked", "We could not check your submission. It is kept."
     if facts.state == "waiting":
         ahead = f": {facts.ahead} before it" if facts.ahead else ""
         return "busy", "Waiting", f"Your submission is waiting to be checked{ahead}."
-    if facts.state == "checking":
-        return "busy", "Being checked", "Your submission is being checked now."
-    return _describe_result(facts)
+    return _FIXED.get(facts.state) or _describe_result(facts)
 
 
 def _describe_nothing(window: SubmissionWindow) -> tuple[str, str, str]:
@@ -136,25 +145,24 @@ def _advise(
     facts: SubmissionFacts, window: SubmissionWindow
 ) -> tuple[str, datetime.datetime | None]:
     """Return what to do, and until when, as long as there is no mark."""
-    if facts.state == "":
+    if not facts.state:
         return _advise_first(window)
-    if facts.state == "refused" and facts.counts_instead:
-        if window.kind == "closed":
-            return f"{facts.counts_instead} counts instead.", None
-        return _offer(window, f"{facts.counts_instead} counts instead. You can resubmit")
-    is_kept = facts.state not in ("refused", "withdrawn") and not facts.is_ready
-    if facts.state in ("waiting", "checking") or is_kept:
-        return "You need not do anything, and need not wait here.", None
-    if facts.state == "fault":
-        advice = "This is our fault, not yours: you need not resubmit."
-        return f"{advice} Your teacher can start the check again.", None
-    if window.kind == "closed":
-        return _advise_closed(facts), None
+    if advice := _ADVICE.get(facts.state):
+        return advice, None
+    return (_advise_closed(facts), None) if window.kind == "closed" else _invite(facts, window)
+
+
+def _invite(
+    facts: SubmissionFacts, window: SubmissionWindow
+) -> tuple[str, datetime.datetime | None]:
     if facts.state == "withdrawn":
         return _offer(window, "You can submit again")
-    is_right = facts.builds and facts.passed == facts.tests and not facts.archive_faults
-    is_right = is_right and facts.state == "checked"
-    return _offer(window, "You may resubmit" if is_right else "You can correct it and resubmit")
+    if facts.counts_instead:
+        return _offer(window, f"{facts.counts_instead} counts instead. You can resubmit")
+    is_right = facts.state == "checked" and facts.builds and facts.passed == facts.tests
+    if is_right and not facts.archive_faults:
+        return _offer(window, "You may resubmit")
+    return _offer(window, "You can correct it and resubmit")
 
 
 def _advise_first(window: SubmissionWindow) -> tuple[str, datetime.datetime | None]:
@@ -166,9 +174,12 @@ def _advise_first(window: SubmissionWindow) -> tuple[str, datetime.datetime | No
 
 
 def _advise_closed(facts: SubmissionFacts) -> str:
+    if facts.counts_instead:
+        return f"{facts.counts_instead} counts instead."
     if facts.state in ("refused", "withdrawn"):
         return "It is closed now: ask your teacher if you need more time."
-    return "It is closed now. You see your mark once your teacher releases it."
+    later = " You see your mark once your teacher releases it." if facts.awaits_mark else ""
+    return f"It is closed now.{later}"
 
 
 def _offer(window: SubmissionWindow, words: str) -> tuple[str, datetime.datetime | None]:

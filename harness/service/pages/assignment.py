@@ -26,7 +26,7 @@ from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
-from harness.service.pages import forms
+from harness.service.pages import forms, status
 from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import (
     COMMENT,
@@ -71,7 +71,9 @@ def _to_student(context: RequestContext) -> Response:
         key = known.member.submits_as
         now = datetime.datetime.now()
         closed = submissions.explain_closed(db, known.assigned, key, now)
-        is_released = uploads.find_released(db, known.assigned.id) is not None
+        recent = history.counting[-1] if history.counting else None
+        lines = status.load_lines(db, context, recent, history, has_mark=True)
+        is_released = gradings.are_shown(db, known.assigned.id, known.member.key)
     return rendering.page(
         context,
         "assignment.html",
@@ -81,13 +83,16 @@ def _to_student(context: RequestContext) -> Response:
             known.assigned, rule, latest_deadline(extensions, (one.key for one in group))
         ),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
+        lines=lines,
+        counting=submissions.explain_counting(history),
         closed=closed,
         warning=warn_late(rule, now.timestamp(), history.last),
         is_before=submissions.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(context.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
-        preparing=bool(own_files.list_missing(context.service.settings, known.assigned)),
+        preparing=recent is None
+        and bool(own_files.list_missing(context.service.settings, known.assigned)),
     )
 
 
@@ -185,9 +190,8 @@ def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
     """
     if context.field("all") == "yes":
         view = standings.read_view(context.request.query_params)
-        return [
-            o.key for o in view.select(standings.standings_of_all(db, context.require().assigned))
-        ]
+        everybody = standings.standings_of_all(db, context.require().assigned)
+        return [one.key for one in view.select(everybody)]
     chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
     if not chosen:
         raise UsageError("students: choose some in the table first")

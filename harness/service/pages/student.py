@@ -19,7 +19,7 @@ from harness.service.courses.standings import Position
 from harness.service.jobs import result_files, tournaments
 from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import assignment, forms
+from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
 from harness.service.records import (
@@ -261,11 +261,14 @@ def own_mark(context: Context) -> Response:
     with context.service.database.reading() as db:
         own = _find(db, context)
         said = comments(db, known.assigned.id, [known.member.key], known.member)
+        history = submissions.history_of(db, known.assigned, known.member.submits_as)
+        lines = status.load_lines(db, context, history.last, history, has_mark=True)
     trail = assignment.crumbs(context, "Your mark")
     return rendering.page(
         context,
         "mark.html",
         trail,
+        lines=lines,
         shown=own.shown,
         override=own.override,
         comments=said,

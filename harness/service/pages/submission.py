@@ -19,7 +19,7 @@ from harness.service import machines
 from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
 from harness.service.jobs.result_files import check_page
-from harness.service.pages import assignment, forms
+from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
@@ -53,7 +53,10 @@ def show(context: Context) -> Response:
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
         asker = "" if context.is_staff else known.member.submits_as
         rules = deadlines.load_rules(db, known.assigned, [context.upload], asker)
-        place = explain_place(history_of(db, context), context.upload)
+        history = history_of(db, context)
+        place = explain_place(history, context.upload)
+        counts = history.last == context.upload
+        lines = status.load_lines(db, context, context.upload, history, has_mark=counts)
     return rendering.page(
         context,
         "upload.html",
@@ -67,6 +70,7 @@ def show(context: Context) -> Response:
         state=forms.upload_state(context.upload, job),
         late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
         place=place,
+        lines=lines,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and context.is_staff else "",
         bound=_explain_bound(context) if known.member.role == STUDENT else "",
@@ -122,9 +126,9 @@ def in_words(word: Word) -> str:
     if word["word"] == "running":
         return f"{word['case']}: test {word['test']} of {word['of']} runs now: {word['command']}"
     if word["word"] == "built":
-        return "It was built." if word["ok"] else "It does not build."
+        return "It was built." if word["ok"] else "It could not be built."
     if word["word"] == "broke":
-        return f"{word['case']}: the harness failed; it is tried again."
+        return f"{word['case']}: we failed to judge it and try again by ourselves."
     if word["again"]:
         return f"{word['case']}: not sure yet, it is rerun."
     return f"{word['case']}: {'has failures' if word['failed'] else 'passed'}."
