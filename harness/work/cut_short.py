@@ -90,10 +90,10 @@ class Evidence(NamedTuple):
 
 
 def weigh(runs: Iterable[tuple[FileResult, bool]], limits: Limits, natures: Natures) -> Evidence:
-    """Return the evidence of runs: results with their times, and whether each was alone."""
+    """Return the evidence of runs: results with their times, and whether each counts."""
     hung, slow, answered = set(), set(), set()
-    for result, alone in runs:
-        if alone:
+    for result, counts in runs:
+        if counts:
             hung |= {
                 name
                 for name, allowed in _list_late(result)
