@@ -4,7 +4,7 @@ In the first run of a case file a command that asks is cut short after a part of
 (:class:`~harness.running.hangs.ShortLimits`). Such a run is in doubt. What decides, for all case
 files of a submission together, is :class:`Evidence`: how its runs answered each command.
 
-- A command that hung for its full limit, alone, *has hung*. Cuts at it are hangs, too, if the
+- A command that hung for its full limit, in a run that counts, *has hung*. Cuts at it are hangs, too, if the
   submission never answered it; or if it did, each time within the short limit, and the cut came
   no earlier.
 - A command that was ever answered later than the short limit is *slow*: its cuts count for
@@ -73,7 +73,7 @@ def _name(result: FileResult, step: int) -> str:
 class Evidence(NamedTuple):
     """How a submission answers its commands, by their names, in all its runs."""
 
-    hung: tuple[str, ...] = ()  # for the full limit, and alone
+    hung: tuple[str, ...] = ()  # for the full limit, in a run that counts
     slow: tuple[str, ...] = ()  # answered, but later than the short limit
     answered: frozenset[str] = frozenset()
 
