@@ -3,8 +3,8 @@
 An engine that computes for ever would keep a processor from all others. So while others wait, a
 command that asks something is waited for only for a *short limit* of computing, and for less when
 it is asked again in the same case file (:class:`ShortLimits`). None of this costs a mark: what was
-cut short is in doubt, until the engine has hung for its full limit (:mod:`harness.work.cut_short`):
-at once if a place is left to those who wait, else with nothing beside it.
+cut short is in doubt, until the engine has hung for its full limit: at once if a place is left to
+those who wait, else with nothing beside it (:mod:`harness.work.cut_short`).
 
 An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
 

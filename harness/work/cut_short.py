@@ -4,9 +4,9 @@ In the first run of a case file a command that asks is cut short after a part of
 (:class:`~harness.running.hangs.ShortLimits`). Such a run is in doubt. What decides, for all case
 files of a submission together, is :class:`Evidence`: how its runs answered each command.
 
-- A command that hung for its full limit, in a run that counts, *has hung*. Cuts at it are hangs, too, if the
-  submission never answered it; or if it did, each time within the short limit, and the cut came
-  no earlier.
+- A command that hung for its full limit, in a run that counts, *has hung*. Cuts at it are hangs,
+  too, if the submission never answered it; or if it did, each time within the short limit, and
+  the cut came no earlier.
 - A command that was ever answered later than the short limit is *slow*: its cuts count for
   nothing, and its case files are run as if there were no short limits.
 - What is between is rerun alone. One full limit is spent in finding out whether a command hangs:
