@@ -6,7 +6,8 @@ import datetime
 import time
 from html import escape
 
-from harness.clock_changes import add_zone, read_moment
+from harness.clock_changes import add_zone, measure, read_moment
+from harness.text import number_of
 
 
 class ShownTime(str):
@@ -22,10 +23,10 @@ class ShownTime(str):
 
     @classmethod
     def of(
-        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False
+        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
     ) -> ShownTime:
-        """Return a time; ``pattern``: of its hours and minutes."""
-        made = cls(f"{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
+        """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
+        made = cls(f"{day}{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
         made._moment, made._has_distance = aware, has_distance
         return made
 
@@ -98,3 +99,23 @@ def keep_same(typed: str, kept: str) -> str:
 def read_seconds(text: str) -> float:
     """Return a teacher's date in seconds since 1970, by which a page sorts; 0 for none."""
     return read_moment(text).timestamp() if text else 0.0
+
+
+def describe_day(local: datetime.datetime) -> str:
+    """Return a time with its day of the week, such as ``Friday 4 Dec 2026, 23:55 CET``."""
+    aware = local if local.tzinfo else add_zone(local)
+    return ShownTime.of(aware, "%H:%M %Z", day=f"{aware:%A} ")
+
+
+# Seconds, from how many on a span is told in them, and their word.
+_UNITS = ((86400, 172_800, "day"), (3600, 7200, "hour"), (60, 60, "minute"))
+
+
+def describe_distance(local: datetime.datetime, now: datetime.datetime) -> str:
+    """Return how far away a time is, such as ``in 2 days``, ``3 hours ago`` and ``now``."""
+    seconds = int(measure(now, local).total_seconds())
+    for unit, least, word in _UNITS:
+        if abs(seconds) >= least:
+            told = number_of(abs(seconds) // unit, word)
+            return f"in {told}" if seconds > 0 else f"{told} ago"
+    return "now"

@@ -57,11 +57,11 @@ def test_from_an_empty_list_to_a_badge(world, tmp_path, way):
 
 
 def make_suite(ann):
-    ann.unfold("Account of Ann Author")
+    ann.unfold("Account of")
     ann.follow("Test suites")
     ann.look("suites-empty")
     ann.write("Title, such as", "My engine")
-    ann.press("Make the suite")
+    ann.press("Create suite")
     ann.look("suite-empty")
     return ann.page.url
 
@@ -71,7 +71,7 @@ def make_token(ann):
     ann.follow("API token")
     ann.write("Name", "ci")
     ann.field("Scope").select_option("submit")
-    ann.press("Make the token")
+    ann.press("Create token")
     ann.look("token-made")
     return ann.page.get_by_role("status").locator("code").inner_text()
 

@@ -115,14 +115,15 @@ def describe_terms(rule: Late) -> str:
 def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
     last = rule.refused_after
     if last is None:
-        return f"Late submissions are accepted at any time: {_describe_cost(rule)}."
+        return f"Late submissions are accepted at any time: {describe_cost(rule)}."
     left = measure(deadline, last)
     if left <= datetime.timedelta():
         return "Late submissions are refused."
-    return f"Late submissions are accepted until {describe_time(last)}: {_describe_cost(rule)}."
+    return f"Late submissions are accepted until {describe_time(last)}: {describe_cost(rule)}."
 
 
-def _describe_cost(rule: Late) -> str:
+def describe_cost(rule: Late) -> str:
+    """Return what a late submission loses, as a clause."""
     if not rule.deduction:
         return "no points are taken off"
     return f"{decimal(rule.deduction)} % of the points reached are taken off"
@@ -135,7 +136,7 @@ def warn_late(rule: Late, at: float, last: Upload | None) -> str:
     """
     if not describe_late(rule, at):
         return ""
-    warning = f"You are late now: {_describe_cost(rule)}."
+    warning = f"You are late now: {describe_cost(rule)}."
     if last is None:
         return warning
     return (
@@ -155,7 +156,7 @@ def describe_late(rule: Late, at: float) -> str:
         return "too late: it gets no points"
     if not found.late or rule.deadline is None:
         return ""
-    return f"late by {describe_span(measure(rule.deadline, time))}: {_describe_cost(rule)}"
+    return f"late by {describe_span(measure(rule.deadline, time))}: {describe_cost(rule)}"
 
 
 # --- Deadlines of one student or group: given and taken back by the staff ------------------------

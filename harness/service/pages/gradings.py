@@ -79,6 +79,7 @@ class Row(NamedTuple):
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.field("public_only") == "yes"
+    own_files.require_set_up(context.service.settings, context.require().assigned)
     if not public_only:
         how = "tick without private case files"
         private_cases.require_some(context.service.settings, context.require().assigned, how)

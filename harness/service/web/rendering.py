@@ -29,7 +29,7 @@ from harness.service.local_times import (
     to_field,
 )
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import STAFF_ONLY, RequestContext, Rule
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext, Rule
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -41,10 +41,11 @@ _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
 # style element. Attributes style bars and boards, each its own element alone.
+FRAMES = "frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
+    f" {FRAMES}"
 )
 # htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
 # said at the top of the page, and the page stays.
@@ -191,6 +192,10 @@ def page(
 # What each page of it is called, its address below the course, and who may see it.
 COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Assignments", "", STAFF_ONLY),
+    ("Students", "/students", STAFF_ONLY),
+    ("Staff", "/staff", STAFF_ONLY),
+    ("Settings", "/settings", TEACHERS),
+    ("Moodle, Canvas", "/lti", STAFF_ONLY),
 ]
 
 

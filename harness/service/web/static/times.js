@@ -5,8 +5,9 @@
 var UNITS = [["day", 864e5], ["hour", 36e5], ["minute", 6e4]], MOST = 60;  // days that are counted
 var away = new Intl.RelativeTimeFormat("en", {numeric: "always"});
 
-function write(moment, has_seconds) {
+function write(moment, has_seconds, has_day) {
   return new Intl.DateTimeFormat("en-GB", {
+    weekday: has_day ? "long" : undefined,
     day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit",
     second: has_seconds ? "2-digit" : undefined, timeZoneName: "short"
   }).format(moment);
@@ -31,7 +32,7 @@ function show(root) {
     one.dataset.shown = "";
     if (-moment.getTimezoneOffset() !== offset(one.dateTime)) {
       one.title = own;
-      one.textContent = write(moment, /:\d\d:/.test(own));
+      one.textContent = write(moment, /:\d\d:/.test(own), /^\D/.test(own));
     }
     if (!one.classList.contains("due") || Math.abs(left) > MOST * UNITS[0][1]) return;
     var words = document.createElement("span");
