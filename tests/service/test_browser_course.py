@@ -147,7 +147,7 @@ def change_marks(world, tess, assignment, disk):
     tess.go(assignment)
     tess.follow("Private case files")
     tess.choose("A private case file", disk / "mine.gtp")
-    tess.press("Add it")
+    tess.press("Add case file")
     work(world.service)
     assert grade(world, tess, assignment) != first
     assert "Marks that would change" in tess.text()

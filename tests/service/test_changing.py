@@ -174,7 +174,7 @@ def test_marks_follow_the_new_dates_with_the_next_grading(service, course):
 
 WRONG = [
     ({"deadline": "soon"}, "Deadline: found &#39;soon&#39;"),
-    ({"closes": "2020-01-01T00:00"}, "Refused after: this is before the deadline"),
+    ({"closes": "2020-01-01T00:00"}, "Closed after: this is before the deadline"),
     ({"opens": "2998-01-01T00:00"}, "Opens: this is after the last time to submit"),
     ({"title": " "}, "Title: found 0 characters"),
     ({"deduction": "200"}, "Late penalty: found &#39;200&#39;"),

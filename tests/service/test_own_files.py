@@ -133,7 +133,7 @@ def test_private_case_files_of_an_upload_are_listed_and_checked(service):
     text = text_of(tess.get(page))
     assert SAID in text
     assert "three.gtp" in text
-    assert "There are none yet" not in text
+    assert "No private case files yet" not in text
     assert tess.get(f"{page}/files/wrong.gtp").text == WRONG["private/wrong.gtp"]
     refused = tess.post(f"{course.assignment}/gradings", course.assignment)
     assert refused.status_code == 409 and SAID in text_of(refused)

@@ -264,4 +264,4 @@ def remove_course(context: Context) -> Response:
     with context.service.database.acting(context.by) as act:
         removed = changes.remove_course(act, context.course)
     changes.clear_course(context.service.settings, context.course, removed)
-    return RedirectResponse("/courses", 303)
+    return RedirectResponse("/", 303)

@@ -41,10 +41,11 @@ _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
 # style element. Attributes style bars and boards, each its own element alone.
+FRAMES = "frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
+    f" {FRAMES}"
 )
 # htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
 # said at the top of the page, and the page stays.
@@ -194,6 +195,7 @@ COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Students", "/students", STAFF_ONLY),
     ("Staff", "/staff", STAFF_ONLY),
     ("Settings", "/settings", TEACHERS),
+    ("Moodle, Canvas", "/lti", STAFF_ONLY),
 ]
 
 
