@@ -11,10 +11,10 @@ import pytest
 from harness import clock_changes
 from harness.assignments.assignment import Late
 from harness.errors import UsageError
+from harness.report.markup import escape
 from harness.service.courses import making
 from harness.service.courses.deadlines import describe_late, describe_terms
 from harness.service.courses.submissions import explain_closed
-from harness.report.markup import escape
 from harness.service.local_times import add_offset, describe_date, describe_moment, name_zone
 from harness.service.storage import courses
 from harness.work import canonical_json
