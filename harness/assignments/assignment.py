@@ -309,7 +309,7 @@ def find(name: str | os.PathLike[str]) -> Assignment:
     if path.is_dir():
         path /= FILE
     if not path.is_file():
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         known = shipped.names()
         raise UsageError(

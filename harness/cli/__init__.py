@@ -172,7 +172,7 @@ def _import(module: str, *, collects: bool) -> Any:
 
 
 def _describe_unknown(name: str) -> str:
-    from oracle.spelling import hint
+    from oracle.sentences import hint
 
     known = ", ".join(COMMANDS)
     return f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}"

@@ -81,7 +81,7 @@ class CommandParser(argparse.ArgumentParser):
         return len(words)
 
     def _guess(self, word: str) -> str:
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         option = word.partition("=")[0]
         if len(option) < 3 or option[0] != "-":
@@ -92,7 +92,7 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         known = [str(one) for one in action.choices]
         raise argparse.ArgumentError(

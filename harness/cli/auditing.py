@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 

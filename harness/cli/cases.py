@@ -70,7 +70,7 @@ def command_line() -> CommandParser:
 def _refuse_unknown(names: Sequence[str]) -> None:
     for name in names:
         if not shipped.find_paths(name):
-            from oracle.spelling import hint
+            from oracle.sentences import hint
 
             told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")

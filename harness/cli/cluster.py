@@ -7,9 +7,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness import extras
@@ -22,8 +22,6 @@ from harness.text import number_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import Any
 
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus

@@ -6,7 +6,7 @@ import argparse
 import datetime
 import sys
 from collections import Counter
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -32,7 +32,6 @@ from harness.text import number_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from harness.grading.attempts.orders import OtherMachines
     from harness.grading.exports.exporters import Sheets

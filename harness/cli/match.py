@@ -28,7 +28,7 @@ from harness.match.schedule import FORMATS, ROUND_ROBIN, SWISS, Schedule
 from harness.match.sprt import Sprt
 from harness.match.standings import Standings
 from harness.match.text import game_line, lines
-from harness.match.tournament import Tournament
+from harness.match.tournament import MatchResult, Tournament
 from harness.options import Options
 from harness.processes import processors
 from harness.report import report_files
@@ -38,7 +38,6 @@ from oracle.komi import parse_komi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.match.tournament import MatchResult
     from harness.specifications.record import Specification
 
 _DESCRIPTION = """\

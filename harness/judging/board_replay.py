@@ -13,15 +13,12 @@ from pathlib import Path
 
 from harness.records import FileResult, Reply
 from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
-from oracle.color import BLACK, WHITE, color_of
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
 from oracle.natures import SIZE, STONES, Natures
-from oracle.position import Position
-from oracle.vertex import Point, parse_vertex, vertex
+from oracle.position import BLACK, WHITE, Point, Position, color_of, grid, parse_vertex, vertex
 
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 

@@ -22,7 +22,7 @@ from harness.paths import join_path
 from harness.records import CaseFile
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

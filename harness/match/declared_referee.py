@@ -21,8 +21,8 @@ from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
 from harness.records import Reply
-from oracle.color import BLACK, EMPTY, WHITE, opponent
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 _SHOWN = 60  # characters of an engine's move
 

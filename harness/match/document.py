@@ -26,7 +26,7 @@ from harness.match.records import Player
 from harness.match.standings import Standing, Standings
 from harness.match.text import describe
 from harness.report import report_files
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 SCHEMA, VERSION = "gtp-harness/match", 1
 

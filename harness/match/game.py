@@ -36,8 +36,8 @@ from harness.match.referee import Referee
 from harness.processes import processors
 from harness.records import FailureKind, Reply
 from harness.text import encode
-from oracle.color import BLACK, EMPTY, WHITE, opponent
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 _OF_KIND = {  # an engine failure as the reason of a loss
     FailureKind.NOT_STARTED: NOT_READY,

@@ -17,12 +17,10 @@ from harness.report.html.board_drawing import figure
 from harness.report.html.parts import PageFrame, box, facts, items, page
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of
-from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
-from oracle.position import Position
-from oracle.vertex import Move
+from oracle.position import BLACK, WHITE, Move, Position
 
 INDEX = "index.html"
 _SHARE = 40  # points of the course of a match, at most, in its plot

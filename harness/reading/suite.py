@@ -135,7 +135,7 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
 
 def _without_file(path: str, message: str) -> CaseError:
     from harness import shipped
-    from oracle.spelling import hint
+    from oracle.sentences import hint
 
     known = [f"@{name}" for name in shipped.every_name()]
     return CaseError(f"{message}{hint(f'@{path}', known, 0.8)}", path)

@@ -53,7 +53,7 @@ from itertools import starmap
 from harness.errors import UsageError
 from harness.escaping import encode_without_surrogates
 from harness.reading.test_fingerprint import digests
-from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.records import CaseFile, Diagnosis, FileResult, Outcome, RunResult, Verdict
 from harness.report import report_files
 from harness.report.context import Context, Contexts, of_run
 from harness.report.file_view import Break, FileView, breaks
@@ -63,7 +63,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from harness.records import Diagnosis
     from harness.report.reporters import Finished
 
 SCHEMA, VERSION = "gtp-harness/run", 1

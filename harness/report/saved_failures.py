@@ -24,7 +24,7 @@ from harness.report.junit import mismatch
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
 from harness.text import encode
-from oracle.color import BLACK, color_of
+from oracle.position import BLACK, color_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -67,6 +67,14 @@ def describe_moment(seconds: float) -> str:
     return ShownTime.of(aware, "%H:%M:%S %Z")
 
 
+def describe_stamp(stamp: str) -> str:
+    """Return a time such as ``2026-11-27T09:05:00Z`` to the second; any other text as it is."""
+    try:
+        return describe_moment(datetime.datetime.fromisoformat(stamp).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return stamp
+
+
 def name_zone() -> str:
     """Return the names of the server's time zone: ``CET/CEST`` if its clocks change, else one."""
     return "/".join(dict.fromkeys(time.tzname if time.daylight else time.tzname[:1]))

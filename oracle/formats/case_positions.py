@@ -6,12 +6,11 @@ from pathlib import PurePath
 
 from oracle.boards.snapshot import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote
 from oracle.errors import FormatError
-from oracle.natures import BOARD, SIZE, STANDARD
+from oracle.natures import BOARD, SIZE, STANDARD, Nature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Engine
-    from oracle.natures import Nature
 
 _GOMOKU = ("gogui-rules_", "policy")
 

@@ -171,7 +171,7 @@ def test_a_form_of_private_cases_is_shown_again(service, place, file, typed, sai
     course = make_course(service, ROSTER, source="go-scoring")
     page = f"{course.assignment}/private"
     answer = course.teacher.post(f"{page}{place}", page, {"file": file} if file else None, **typed)
-    assert answer.status_code == 422 and "<h1>Private cases</h1>" in answer.text
+    assert answer.status_code == 422 and "<h1>Private case files</h1>" in answer.text
     shown = form(answer.text, f"/private{place}")
     assert said in shown
     assert {name: value(shown, name) for name in typed} == typed

@@ -13,7 +13,7 @@ from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 from harness import shared_files
 from harness.assignments.assignment import Assignment
@@ -33,8 +33,6 @@ from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFai
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import TypeGuard
-
     from harness.grading.auditing.wrong_answers import AuditFindings
 
 FOLDER, _STATE = "audit", "audit.json"

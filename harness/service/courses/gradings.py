@@ -38,7 +38,7 @@ from harness.service.records import (
     Override,
     StudentMark,
 )
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, queue, scores, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.text import number_of
@@ -94,6 +94,7 @@ def release(
     told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
     now = uploads.next_moment(act.db, grading.assignment)
     uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
+    scores.put(act.db, grading.assignment)
     act.note("marks released", grading.id, **told)
 
 
@@ -316,9 +317,11 @@ def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text:
     Raises:
         UsageError: it is empty, or very long.
     """
+    courses.lock(act.db, assigned.id)
     made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
     uploads.COMMENTS.add(act.db, made)
     uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
+    scores.put(act.db, assigned.id)
     act.note("comment", assigned.id, key=key, comment=made.id)
     return made
 
@@ -330,9 +333,11 @@ def remove_comment(
 
     ``key``: of the student or group now, on whose page the audit log tells it.
     """
+    courses.lock(act.db, assigned.id)
     students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
     if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
         uploads.forget_owners(act.db, one.id)
+        scores.put(act.db, assigned.id)
         told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
         act.note("comment removed", assigned.id, key=key, **told)
 
@@ -402,8 +407,9 @@ def end_override(act: AuditedTransaction, assigned: CourseAssignment, key: str) 
 def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
     """Let the pages and sheets of the marks in force be written anew: others count now.
 
-    The caller has locked the assignment.
+    Those that are released go to the platforms, too. The caller has locked the assignment.
     """
+    scores.put(act.db, assigned.id)
     if grading := uploads.in_force(act.db, assigned.id):
         queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
 

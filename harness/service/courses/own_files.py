@@ -322,10 +322,7 @@ def list_missing(settings: Settings, one: CourseAssignment) -> list[str]:
     own = assignment_of(settings, one)
     found = []
     if _lacks_overlay(settings, one, own):
-        found.append(
-            f"the course folder {own.engine.overlay} is missing: upload it on the page of the"
-            " assignment"
-        )
+        found.append(f"the course folder {own.engine.overlay} is missing: upload it")
     if programs := [] if settings.scheduler else find_missing_programs(own):
         found.append(f"the server lacks {needs.absent(programs)}: ask the operator of the service")
     return found

@@ -81,8 +81,7 @@ def _list_overlay(
     if name := own.engine.overlay:
         lacks = own_files.lacks_overlay(settings, one)
         text = (
-            f"Upload {name}, the folder that the course gives to all students. Submissions run"
-            " with it. Until then they are kept, and not checked."
+            f"Submissions run with {name}, the folder that your course gives to its students."
             if lacks
             else f"Submissions run with your copy of {name}."
         )
@@ -116,7 +115,7 @@ def _describe_students(students: list[Member], one: CourseAssignment) -> SetupIt
     if not students:
         text = "Nobody can submit yet: import the roster."
         return SetupItem("Students", MISSING, text, f"{page}/import", "Import roster")
-    return SetupItem("Students", DONE, number_of(len(students), "student"), page, "Students")
+    return SetupItem("Students", DONE, number_of(len(students), "student"), page, "See them")
 
 
 def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
@@ -141,16 +140,16 @@ def _list_private(
         )
         yield SetupItem(name, OPTIONAL, text, place, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(measured.paths), "file"), place, "Private cases")
+    yield SetupItem(name, DONE, number_of(len(measured.paths), "file"), place, "See them")
     name = "Reference solution"
     if measured.caught is None:
         text = "The private cases are being checked by the reference."
-        yield SetupItem(name, OPTIONAL, text, place, "Private cases")
+        yield SetupItem(name, OPTIONAL, text, place, "See them")
     elif doubts := wrong_expectations.find(settings, one, measured):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
-        yield SetupItem(name, OPTIONAL, text, place, "Look at them")
+        yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:
-        yield SetupItem(name, DONE, "The reference passes all private cases.", place, "Look")
+        yield SetupItem(name, DONE, "The reference passes all private cases.")
 
 
 def _list_visible(one: CourseAssignment, page: str) -> Iterator[SetupItem]:

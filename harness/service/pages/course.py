@@ -102,8 +102,7 @@ def _list_chips(
     is_before = submissions.is_before(one, datetime.datetime.now())
     return [
         *([("look", "Needs set-up")] if missing else []),
-        *([("off", "Hidden")] if one.hidden else []),
-        ("new", "Not open yet") if is_before else open_,
+        ("off", "Hidden") if one.hidden else ("new", "Not open yet") if is_before else open_,
     ]
 
 

@@ -84,7 +84,7 @@ def begin(context: Context) -> Response:
         how = "tick without private case files"
         private_cases.require_some(context.service.settings, context.require().assigned, how)
     if not public_only and context.field("all_the_same") != "yes":
-        service, tick = context.service, "tick Grade all the same"
+        service, tick = context.service, "tick Grade anyway"
         wrong_expectations.require_none(
             service.database, service.settings, context.require().assigned, tick
         )

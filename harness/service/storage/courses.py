@@ -27,6 +27,10 @@ from harness.service.storage.tables import (
     GRADING,
     JOB,
     LETTER,
+    LTI_COURSE,
+    LTI_LINE,
+    LTI_SCORE,
+    LTI_USER,
     MEMBER,
     OVERRIDE,
     SUITE,
@@ -124,7 +128,7 @@ def count_kept(db: Connection, assignment: str) -> dict[str, int]:
 
 def forget_assignment(db: Connection, assignment: str) -> None:
     """Remove an assignment that nobody has submitted to, and on a server its ledger."""
-    for table in (JOB, EXTENSION):
+    for table in (JOB, EXTENSION, LTI_LINE, LTI_SCORE):
         db.execute(table.delete().where(table.c.assignment == assignment))
     ASSIGNMENTS.remove(db, id=assignment)
     if db.dialect.name == "postgresql":
@@ -134,6 +138,9 @@ def forget_assignment(db: Connection, assignment: str) -> None:
 def forget_course(db: Connection, course: str) -> None:
     """Remove a course without assignments, its roster, and mails to its students that wait."""
     db.execute(LETTER.delete().where(LETTER.c.course == course, LETTER.c.state == WAITING))
+    links = select(LTI_COURSE.c.id).where(LTI_COURSE.c.course == course)
+    db.execute(LTI_USER.delete().where(LTI_USER.c.link.in_(links)))
+    db.execute(LTI_COURSE.delete().where(LTI_COURSE.c.course == course))
     MEMBERS.remove(db, course=course)
     COURSES.remove(db, id=course)
 

@@ -23,6 +23,7 @@ from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
     describe_moment,
+    describe_stamp,
     name_zone,
     read_seconds,
     to_field,
@@ -40,10 +41,11 @@ _ROOM = Path(__file__).parent
 _TYPES = {".js": "text/javascript", ".svg": "image/svg+xml"}
 # What a browser may load for a page of ours: nothing from elsewhere, no script in the page and no
 # style element. Attributes style bars and boards, each its own element alone.
+FRAMES = "frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline';"
     " img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none';"
-    " frame-ancestors 'none'"
+    f" {FRAMES}"
 )
 # htmx runs no text as a script and adds no style: the policy would not let it. What is refused is
 # said at the top of the page, and the page stays.
@@ -98,6 +100,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "moment": describe_moment,
+        "stamp": describe_stamp,
         "bytes": size,
         "local": describe_date,
         "field": to_field,
@@ -134,9 +137,9 @@ def _token(context: RequestContext) -> Markup:
 _LABELS = {
     "opens": "Opens",
     "deadline": "Deadline",
-    "closes": "Refused after",
+    "closes": "Closed after",
     "deduction": "Late penalty",
-    "grace": "Grace",
+    "grace": "Grace period",
     "title": "Title",
     "name": "Name",
     "email": "Mail address",
@@ -177,7 +180,7 @@ def page(
     **values: object,
 ) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/"), *crumbs] if context.person else [*crumbs]
+    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
     made = _environment().get_template(template)
     text = made.render(context=context, crumbs=trail, menu=_course_menu(context), **values)
     return HTMLResponse(text, status)
@@ -192,6 +195,7 @@ COURSE_MENU: list[tuple[str, str, Rule]] = [
     ("Students", "/students", STAFF_ONLY),
     ("Staff", "/staff", STAFF_ONLY),
     ("Settings", "/settings", TEACHERS),
+    ("Moodle, Canvas", "/lti", STAFF_ONLY),
 ]
 
 

@@ -9,7 +9,7 @@ from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.transformations import COLORS, LARGER
 from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.natures import ASKS, NOTHING, Nature
-from oracle.vertex import SENSEI_LETTERS
+from oracle.position import SENSEI_LETTERS
 
 SPECIFICATION = Specification(
     "gosensei",

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from oracle.answers import java_go as answers
 from oracle.gtp import protocol
-from oracle.gtp.java_go import color_subject, move_subject, point_subject
+from oracle.gtp.java_go import JavaGoSession, color_subject, move_subject, point_subject
 from oracle.mistakes.bank import Route, part
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from oracle.gtp.java_go import JavaGoSession
     from oracle.gtp.protocol import Command
-    from oracle.position import Position
-    from oracle.vertex import Point
+    from oracle.position import Point, Position
 
 
 # --- isCaptured --------------------------------------------------------------------------------

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, EMPTY, NAMES, color_of, opponent
 from oracle.errors import VertexError
 from oracle.gtp import protocol
-from oracle.gtp.gomoku import moves_text, policy_text
+from oracle.gtp.gomoku import GomokuSession, moves_text, policy_text
 from oracle.mistakes.bank import Route, part
 from oracle.mistakes.mistaken_lines import fives_made, near_blocks, open_fours, third_blocks
+from oracle.position import (
+    BLACK,
+    EMPTY,
+    NAMES,
+    Grid,
+    Point,
+    color_of,
+    opponent,
+    parse_vertex,
+    vertex,
+)
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
-from oracle.vertex import Point, parse_vertex, vertex
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any
 
     from oracle.games.gomoku import GomokuState
-    from oracle.grid import Grid
-    from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
     from oracle.mistakes.mistaken_lines import Windows
 
-    Types = dict[str, int]  # the moves of each type, from the most urgent to the least
+    Types = dict[str, int]
 
 REASONS = ("wrong color", "wrong coordinate", "occupied")
 

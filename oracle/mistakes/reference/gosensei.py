@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.answers import gosensei as answers
 from oracle.boards.gosensei import read_gosensei
-from oracle.boards.snapshot import decode, read_bytes
+from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, read_bytes
 from oracle.errors import FormatError
 from oracle.gtp import common
 from oracle.mistakes.bank import Route, part
@@ -12,13 +12,12 @@ from oracle.rules import go as rules
 from oracle.rules.flood import regions
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
-    from oracle.boards.snapshot import Snapshot, SnapshotChoice
-    from oracle.grid import Grid
     from oracle.gtp.common import Reader
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.protocol import Command
-    from oracle.position import Position
+    from oracle.position import Grid, Position
 
 
 # --- eyes and two eyes -------------------------------------------------------------------------

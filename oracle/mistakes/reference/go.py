@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from oracle.answers.go_scoring import NEUTRAL, Region, empty_regions
-from oracle.color import BLACK, WHITE
 from oracle.komi import exact, plain_text
 from oracle.mistakes.bank import Route, part
+from oracle.position import BLACK, WHITE, Position
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from oracle.gtp.go import GoSession
     from oracle.gtp.protocol import Command
     from oracle.komi import Komi
-    from oracle.position import Position
 
 SIGNS = {BLACK: 1, WHITE: -1, NEUTRAL: 0}
 
