@@ -146,6 +146,9 @@ MAY = {
     f"POST {GRADING}/accept": {TEACHER},
     f"POST {GRADING}/again": {TEACHER},
     f"GET {ONE}/mark": {STUDENT, MATE},
+    f"POST {ONE}/class/extension": {TEACHER},
+    f"POST {ONE}/class/comment": {TEACHER},
+    f"POST {ONE}/class/check": STAFF,
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
     f"POST {ENTRANT}/comment": {TEACHER},
@@ -541,6 +544,8 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/extension": "extend",
     f"POST {ENTRANT}/comment": "comment",
     f"POST {ENTRANT}/comment/{{comment}}/remove": "comment",  # the assistant's own
+    f"POST {ONE}/class/extension": "extend",
+    f"POST {ONE}/class/comment": "comment",
     f"POST {ENTRANT}/override": "override",
     f"POST {ENTRANT}/override/end": "override",
     **{one: "cases" for one in MAY if one.startswith(f"POST {ONE}/private")},
