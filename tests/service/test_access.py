@@ -163,6 +163,28 @@ MAY = {
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
     f"GET {ONE}/mark/tournament/{{name:path}}": {STUDENT, MATE},
     "GET /cluster": {ADMIN},
+    "GET /lti": {ADMIN},
+    "POST /lti/platforms": {ADMIN},
+    "POST /lti/platforms/remove": {ADMIN},
+    "POST /lti/registrations": {ADMIN},
+    "POST /lti/keys/rotate": {ADMIN},
+    "GET /lti/keys": ALL,
+    # Whoever has what a platform signed, or a secret that was made for it.
+    "GET /lti/login": ALL,
+    "POST /lti/login": ALL,
+    "POST /lti/launch": ALL,
+    "POST /lti/confirm": ALL,
+    "POST /lti/link": ALL,
+    "GET /lti/opened/{code}": ALL,
+    "POST /lti/window/{code}": ALL,
+    "GET /lti/register/{code}": ALL,
+    "POST /lti/register/{code}": ALL,
+    "GET /courses/{course}/lti": STAFF,
+    "POST /courses/{course}/lti/code": {TEACHER},
+    "POST /courses/{course}/lti/now": {TEACHER},
+    "POST /courses/{course}/lti/unlink": {TEACHER},
+    "GET /courses/{course}/lti/pick": {TEACHER},
+    "POST /courses/{course}/lti/pick": {TEACHER},
     "GET /me": SIGNED_IN,
     "POST /me": SIGNED_IN,
     "GET /tokens": SIGNED_IN,
@@ -433,6 +455,7 @@ _NOT_FOR_ASSISTANTS = [
     f"GET {GRADING}/gradebooks/{{name}}",
     f"GET {TASK}/gradings/{{grading}}/gradebooks",
     f"GET {TASK}/gradings/{{grading}}/gradebooks/{{name}}",
+    "GET /courses/{course}/lti/pick",  # the page of a choice
 ]
 
 
