@@ -21,6 +21,7 @@ from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
+from harness.service.api import tournaments as api_tournaments
 from harness.service.operations import health
 from harness.service.pages import (
     account,
@@ -90,6 +91,7 @@ ROUTES = (
     *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
     *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
     *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
+    *(api_tournaments.ROUTES,),
 )
 
 

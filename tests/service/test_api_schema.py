@@ -13,9 +13,11 @@ from schemathesis.specs.openapi import checks
 
 from harness.assignments import assignment as assignments
 from harness.grading.records import Marks, PartMark
+from harness.grading.tournament import TABLE
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
+from harness.service.jobs import tournaments
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
@@ -148,6 +150,7 @@ COURSE, OF_ONE, SUITE = (
 # What a route is asked with, if that is not nothing; and who asks, if not a teacher.
 GRADEBOOK = "Student,ID,Section,A 1\nAda,1,A,\n"
 ASKED = {
+    f"POST {TASK}/gradings/{{grading}}/tournament": {"json": {"points": "3"}},
     f"POST {SUITE}": {"json": {"title": "Mine"}},
     f"PATCH {SUITE}/{{suite}}": {"json": {"title": "Mine"}},
     f"POST {SUITE}/{{suite}}/runs": {"content": document([P, F])},
@@ -254,6 +257,9 @@ def _fill(service, ids):
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
     (folder / "canvas.csv").write_text(GRADEBOOK)
+    played = tournaments.folder_of(made, ids["grading"])
+    played.mkdir(parents=True)
+    (played / TABLE).write_text(f"student,rank,won,drawn,lost,elo,points\n{STUDENT},1,2,0,0,9,1\n")
     Preview(made, ids["preview"]).write(PreviewResult((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:
