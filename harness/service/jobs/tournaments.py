@@ -119,8 +119,10 @@ def count_points(
     """Let ranks count in marks; return a sentence for each student whose mark stays.
 
     Raises:
-        UsageError: no rank is worth anything, or nothing was played.
+        UsageError: no rank is worth anything, nothing was played, or a later grading has marks.
     """
+    if gradings.find_later(act.db, grading):
+        raise gradings.InvalidGradingStateError("a later grading has marks: play with those")
     table = [row for row in load_table(folder) if row.get("points")]
     if not table:
         raise UsageError("points: let the submissions play first, for more points than 0")
