@@ -10,7 +10,7 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade
 from harness.grading.attempts.orders import Concurrency, GradingContext
@@ -27,7 +27,7 @@ from harness.match.pages import INDEX
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import Grading
 from harness.signals import ending_on_signals
-from harness.work.parent import die_with_parent
+from harness.work.machine import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def choose(folder: Path, points: str) -> None:
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shared_files.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
+    file_system.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
 
 
 def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency) -> None:
