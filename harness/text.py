@@ -59,6 +59,29 @@ def read_number(typed: str) -> int | None:
     return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
 
 
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_NUMBERS = tuple(f"{place:02}" for place in range(1, 13))
+
+
+def show_utc(stamp: str) -> str:
+    """Return ``2026-11-27T09:05:00Z`` as ``27 Nov 2026, 09:05 UTC``; any other text as it is."""
+    year, _, rest = stamp.partition("-")
+    month, _, day = rest[:5].partition("-")
+    if len(stamp) != 20 or not stamp.endswith("Z") or month not in _NUMBERS:
+        return stamp
+    return f"{day.lstrip('0')} {_MONTHS[_NUMBERS.index(month)]} {year}, {stamp[11:16]} UTC"
+
+
+def natural_order(text: str) -> tuple[object, ...]:
+    """Return a key that sorts texts as people count: ``s2`` before ``s10``."""
+    import re
+
+    parts = re.split("([0-9]+)", text)
+    numbers = [(len(one.lstrip("0")), one.lstrip("0")) for one in parts[1::2]]
+    words = [one.casefold() for one in parts[::2]]
+    return (*[part for pair in zip(words, [*numbers, ()], strict=True) for part in pair], text)
+
+
 def begin_sentence(text: str) -> str:
     """Return a phrase with a large first letter; a file's name at its beginning stays as it is."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""

@@ -32,7 +32,7 @@ from hypothesis import HealthCheck, settings
 
 from harness.engine import launch
 
-pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql"]
+pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql", "tests.warm"]
 
 ROOT = Path(__file__).parents[1]
 

@@ -15,7 +15,7 @@ from harness.check.saying import CheckReporter, Transcript
 from harness.check.steps import CheckOptions, check, source_named
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
-from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
 from harness.cli.option_values import whole
 from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
@@ -63,7 +63,9 @@ def main(arguments: list[str]) -> int:
     wanted = _options(given)
     repeat = Repeat() if given.test else Repeat(again, test=TEST)
     transcript = Transcript(shlex.join(words))
-    return check(wanted, CheckReporter(transcript, paint, unicode=unicode, repeat=repeat))
+    width = columns(sys.stdout)
+    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
+    return check(wanted, sayer)
 
 
 def _options(given: argparse.Namespace) -> CheckOptions:

@@ -137,7 +137,13 @@ class Console:
         """One for all files: it tells the same crash once."""
         from harness.report.terminal_report import Terminal
 
-        return Terminal(self.paint, unicode=self.unicode, patterns=True, repeat=self._repeat)
+        return Terminal(
+            self.paint,
+            unicode=self.unicode,
+            patterns=True,
+            repeat=self._repeat,
+            width=columns(self.out),
+        )
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""
@@ -224,6 +230,13 @@ def colors(stream: TextIO) -> int:
     if os.environ.get("FORCE_COLOR"):
         return _MOST
     return 0 if not stream.isatty() or _is_dumb() else _colors_of(os.environ["TERM"])
+
+
+def columns(stream: TextIO) -> int:
+    """Return how many columns a terminal has; 0 for a file or a pipe, which has no edge."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if stream.isatty() else 0
 
 
 def _is_dumb() -> bool:

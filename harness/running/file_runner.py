@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from operator import attrgetter
 from time import monotonic
 
@@ -269,8 +270,12 @@ class _FileRun:
     def _break(self, error: EngineError, step: int | None) -> None:
         if isinstance(error, EngineIdleError):
             self._asleep[len(self._failures)] = self._session
-        elif self._setting.short and self._sessions and self._session.was_cut:
-            self._setting.short.note_cut(self._name)
+        elif (
+            (short := self._setting.short)
+            and self._sessions
+            and (self._session.was_cut or short.goes_on)
+        ):
+            short.note_cut(self._name)
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
         self._failures.append(error.failure._replace(step=step))
@@ -291,6 +296,7 @@ class _FileRun:
         if short:
             limit = limits.startup if session.is_silent else session.limit
             session.short = short.of(self._name, limit, thinks=thinks)
+            session.may_go_on = partial(short.may_go_on, self._name, limit)
 
     def _note_answer(self) -> None:
         if self._setting.short:

@@ -22,6 +22,7 @@ from harness.work.unit_worker import answer
 from harness.work.worker_events import (
     AttemptEvent,
     Claim,
+    ClaimLonger,
     EngineHung,
     Granted,
     ProgressEvent,
@@ -157,6 +158,8 @@ class _CrewWorker(jobs.WorkerHandle):
             self._queue.hangs[self.task] += 1
         elif isinstance(word, Claim):
             return [(jobs.CLAIM, word.case)]
+        elif isinstance(word, ClaimLonger):
+            return [(jobs.CLAIM, jobs.LONGER)]
         elif isinstance(word, UnitFinished):
             return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
         else:

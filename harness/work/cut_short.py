@@ -4,9 +4,9 @@ In the first run of a case file a command that asks is cut short after a part of
 (:class:`~harness.running.hangs.ShortLimits`). Such a run is in doubt. What decides, for all case
 files of a submission together, is :class:`Evidence`: how its runs answered each command.
 
-- A command that hung for its full limit, alone, *has hung*. Cuts at it are hangs, too, if the
-  submission never answered it; or if it did, each time within the short limit, and the cut came
-  no earlier.
+- A command that hung for its full limit, in a run that counts, *has hung*. Cuts at it are hangs,
+  too, if the submission never answered it; or if it did, each time within the short limit, and
+  the cut came no earlier.
 - A command that was ever answered later than the short limit is *slow*: its cuts count for
   nothing, and its case files are run as if there were no short limits.
 - What is between is rerun alone. One full limit is spent in finding out whether a command hangs:
@@ -73,7 +73,7 @@ def _name(result: FileResult, step: int) -> str:
 class Evidence(NamedTuple):
     """How a submission answers its commands, by their names, in all its runs."""
 
-    hung: tuple[str, ...] = ()  # for the full limit, and alone
+    hung: tuple[str, ...] = ()  # for the full limit, in a run that counts
     slow: tuple[str, ...] = ()  # answered, but later than the short limit
     answered: frozenset[str] = frozenset()
 
@@ -90,10 +90,10 @@ class Evidence(NamedTuple):
 
 
 def weigh(runs: Iterable[tuple[FileResult, bool]], limits: Limits, natures: Natures) -> Evidence:
-    """Return the evidence of runs: results with their times, and whether each was alone."""
+    """Return the evidence of runs: results with their times, and whether each counts."""
     hung, slow, answered = set(), set(), set()
-    for result, alone in runs:
-        if alone:
+    for result, counts in runs:
+        if counts:
             hung |= {
                 name
                 for name, allowed in _list_late(result)

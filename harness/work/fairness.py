@@ -46,7 +46,7 @@ from oracle.natures import STANDARD, Natures
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
-_A_PART = 0.1  # of a limit: an engine that computed for less slept
+_A_PART = 0.05  # of a limit: an engine that used up less of it computing slept
 
 
 def loose(box: BoxLimits) -> BoxLimits:
@@ -91,7 +91,7 @@ def in_doubt(
 
 def _has_computed_in_part(failure: Failure) -> bool:
     """Whether an engine hit a time limit, but neither slept for all of it nor computed."""
-    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < BESIDE - _A_PART
+    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < 1 - _A_PART
 
 
 def _find_timed_out(result: FileResult) -> Iterator[Step]:

@@ -33,6 +33,13 @@ class CaseProgress(NamedTuple):
     step: int  # index of the test in its case file
 
 
+class CaseProlonged(NamedTuple):
+    """An engine computes without an answer, and has its full limit at once."""
+
+    basis: str
+    seconds: float  # the limit
+
+
 class BuildFinished(NamedTuple):
     """The build steps have run."""
 
@@ -70,6 +77,12 @@ class Claim(NamedTuple):
     case: int  # index in the unit
 
 
+class ClaimLonger(NamedTuple):
+    """Ask whether an engine that computes without an answer may have its full limit at once."""
+
+    case: int  # index in the unit
+
+
 class UnitFinished(NamedTuple):
     """The unit has ended."""
 
@@ -85,15 +98,17 @@ class Granted(NamedTuple):
 
 
 AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed
-ProgressEvent = CaseStarted | CaseProgress  # which nothing depends on
+ProgressEvent = CaseStarted | CaseProgress | CaseProlonged  # which nothing depends on
 WorkerEvent = (
     CaseStarted
     | CaseProgress
+    | CaseProlonged
     | BuildFinished
     | AttemptFinished
     | HarnessFailed
     | EngineHung
     | Claim
+    | ClaimLonger
     | UnitFinished
 )
 
@@ -101,11 +116,13 @@ WorkerEvent = (
 _BY_NAME: dict[str, type[Any]] = {
     "begun": CaseStarted,
     "judged": CaseProgress,
+    "prolonged": CaseProlonged,
     "built": BuildFinished,
     "done": AttemptFinished,
     "broke": HarnessFailed,
     "hung": EngineHung,
     "claim": Claim,
+    "longer": ClaimLonger,
     "ended": UnitFinished,
 }
 _NAMES = {one: name for name, one in _BY_NAME.items()}

@@ -353,7 +353,7 @@ def test_a_unit_is_done_case_by_case(worker, monkeypatch):
 
 def test_what_another_worker_does_is_left_to_it(worker):
     said: list[Any] = []
-    worker.do(make_unit(), said.append, lambda case: Granted(case == 1, 0))
+    worker.do(make_unit(), said.append, lambda word: Granted(word.case == 1, 0))
     assert [one.basis for one in said if isinstance(one, CaseStarted)] == ["b"]
 
 

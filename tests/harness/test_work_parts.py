@@ -239,7 +239,7 @@ class SaysAll:
         for word in (CaseStarted("basis"), EngineHung("basis"), UnitFinished()):
             say(word)
         if ask:
-            assert ask(0).granted
+            assert ask(Claim(0)).granted
 
     def close(self):
         pass

@@ -15,6 +15,11 @@ from harness.sandbox.launcher import BoxLauncher
 from harness.service.storage import data_folder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _warm_workers(warm_workers: None) -> None:
+    """Most jobs start one, to check or grade a submission."""
+
+
 @pytest.fixture(autouse=True)
 def _files_private() -> Iterator[None]:
     """Else what engines of another user must read would be open here, and shut where it runs."""

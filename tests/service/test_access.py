@@ -86,23 +86,35 @@ MAY = {
     "GET /health": ALL,
     "GET /ready": ALL,
     "GET /api/v1/metrics": {ADMIN},
+    "GET /courses": SIGNED_IN,
+    "GET /courses/new": {ADMIN},
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
+    "GET /courses/{course}/assignments/new": {TEACHER},
+    "GET /courses/{course}/assignments/new/dates": {TEACHER},
+    "GET /courses/{course}/assignments/new/visibility": {TEACHER},
     "POST /courses/{course}/assignments": {TEACHER},
-    "GET /courses/{course}/change": {TEACHER},
+    "GET /courses/{course}/settings": {TEACHER},
     "POST /courses/{course}/change": {TEACHER},
     "POST /courses/{course}/remove": {TEACHER},
     f"GET {ONE}/change": {TEACHER},
     f"POST {ONE}/change": {TEACHER},
     f"POST {ONE}/remove": {TEACHER},
     "POST /courses/{course}/assignments/own": {TEACHER},
+    f"GET {ONE}/course-folder": {TEACHER},
     f"POST {ONE}/overlay": {TEACHER},
     f"POST {ONE}/source": {TEACHER},
+    "GET /courses/{course}/students": STAFF,
+    "GET /courses/{course}/students/import": {TEACHER},
+    "GET /courses/{course}/students/links": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/students/remove": {TEACHER},
     "POST /courses/{course}/students/restore": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
+    "GET /courses/{course}/staff": STAFF,
+    "GET /courses/{course}/staff/new": {TEACHER},
+    "GET /courses/{course}/staff/{staff}/change": {TEACHER},
     "POST /courses/{course}/staff": {TEACHER},
     "POST /courses/{course}/staff/change": {TEACHER},
     "POST /courses/{course}/staff/link": {TEACHER},
@@ -167,6 +179,7 @@ MAY = {
     f"PATCH {TASK}": {TEACHER},
     f"DELETE {TASK}": {TEACHER},
     f"GET {API}/assignments/{{assignment}}": HERE,
+    f"GET {TASK}/checklist": STAFF,
     f"GET {SUBMISSIONS}": HERE,
     f"POST {SUBMISSIONS}": {STUDENT, MATE},
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
@@ -420,10 +433,16 @@ _NOT_FOR_ASSISTANTS = [
 ]
 
 
+_FORMS = (
+    *("/change", "/settings", "/new", "/dates", "/visibility", "/import", "/links"),
+    "/course-folder",
+)
+
+
 def test_an_assistant_may_read_all_that_a_teacher_may_but_gradebooks():
-    """All but the forms by which a teacher changes something."""
+    """All but the pages with the forms by which a teacher changes something."""
     found = [one for one in MAY if one.startswith("GET") and "{course}" in one]
-    found = [one for one in found if not one.endswith("/change")]
+    found = [one for one in found if not one.endswith(_FORMS)]
     assert [one for one in found if TEACHER in MAY[one] and ASSISTANT not in MAY[one]] == (
         _NOT_FOR_ASSISTANTS
     )

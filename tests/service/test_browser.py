@@ -84,26 +84,54 @@ def test_from_an_empty_service_to_released_marks(world, files, way):
 
 def make_course(tess, files):
     tess.look("courses")
+    course = create_course(tess)
+    tess.look("course-empty")
+    import_roster(tess, files / "roster.csv")
+    tess.look("roster")
+    tess.follow("Go to the students")
+    tess.look("students")
+    links = links_of(tess)
+    for page in ("Send links by mail", "Settings", "Staff", "Add teacher or assistant"):
+        tess.follow(page)
+        tess.look(page)
+    return course, links
+
+
+def create_course(tess):
+    """Return the address of a new course, whose page is shown."""
+    tess.follow("New course")
+    tess.look("course-new")
     tess.write("Title", "Games")
-    tess.press("Make the course")
-    course = tess.page.url
-    tess.choose("CSV with the columns", files / "roster.csv")
-    tess.press("Upload the roster")
-    tess.follow("Back to the course")
-    tess.look("course")
-    return course, links_of(tess)
+    tess.press("Create course")
+    return tess.page.url
+
+
+def import_roster(tess, path):
+    """Send a roster from a page of the course."""
+    tess.follow("Students")
+    tess.look("students-empty")
+    tess.follow("Import roster")
+    tess.look("roster-import")
+    tess.choose("Roster file", path)
+    tess.press("Import")
 
 
 def links_of(tess):
     """Return the links of the students: a CSV that is saved."""
-    rows = tess.save("Make links, as CSV").decode().splitlines()[1:]
+    rows = tess.save("Download sign-in links").decode().splitlines()[1:]
     return {row.split(",")[0]: row.split(",")[-1] for row in rows}
 
 
 def make_assignment(tess, course):
     tess.go(course)
+    tess.follow("New assignment")
+    tess.look("new-which")
+    tess.press("Next: dates")
     tess.set("Deadline", FUTURE)
-    tess.press("Make the assignment")
+    tess.look("new-dates")
+    tess.press("Next: who sees what")
+    tess.look("new-visibility")
+    tess.press("Create assignment")
     tess.look("assignment-staff-empty")
     return tess.page.url
 

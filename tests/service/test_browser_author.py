@@ -57,6 +57,7 @@ def test_from_an_empty_list_to_a_badge(world, tmp_path, way):
 
 
 def make_suite(ann):
+    ann.unfold("Account of")
     ann.follow("Test suites")
     ann.look("suites-empty")
     ann.write("Title, such as", "My engine")

@@ -16,7 +16,15 @@ from harness.service.local_times import describe_date
 from tests.harness import small_class
 from tests.service.serving import work
 from tests.service.stories import AT_LENGTH
-from tests.service.test_browser import hand_in, links_of, make_assignment, new_teacher, world
+from tests.service.test_browser import (
+    create_course,
+    hand_in,
+    import_roster,
+    links_of,
+    make_assignment,
+    new_teacher,
+    world,
+)
 from tests.service.test_roster_files import GROUPS, PARTICIPANTS
 
 __all__ = ["world"]
@@ -57,36 +65,33 @@ def test_a_course_with_groups_assistants_and_marks_that_change(world, disk, way)
 
 def make_course(tess, disk):
     """Take two rosters, one of them with a group."""
-    tess.write("Title", "Games")
-    tess.press("Make the course")
-    course = tess.page.url
+    course = create_course(tess)
     for name in ("canvas", "moodle"):
-        tess.choose("CSV with the columns", disk / f"{name}.csv")
-        tess.press("Upload the roster")
+        import_roster(tess, disk / f"{name}.csv")
         assert f"{name}.csv" in tess.text() and "added" in tess.text()
         tess.look(f"roster-{name}")
-        tess.follow("Back to the course")
+        tess.follow("Go to the students")
     told = tess.text()
     assert "Duo" in told and "Emmy Noether" in told and "4711" in told
-    tess.look("course-platforms")
+    tess.look("students-platforms")
     return course, links_of(tess)
 
 
 def add_assistant(tess, course):
     """Let somebody help; return the link."""
     tess.go(course)
-    form = tess.page.locator("form[action$='/staff']")
-    form.get_by_label("Name").focus()
-    tess.page.keyboard.type("Ann Assistant")
+    tess.follow("Staff")
+    tess.follow("Add teacher or assistant")
+    tess.write("Name", "Ann Assistant")
     for right in ("extend deadlines", "comment"):
-        form.get_by_label(right, exact=True).focus()
+        tess.page.get_by_label(right, exact=True).focus()
         tess.page.keyboard.press("Space")
     tess.press("Add to the course")
     tess.look("assistant")
     link = tess.page.locator("code").inner_text()
-    tess.follow("Back to the course")
+    tess.follow("Back to the staff")
     assert "Ann Assistant" in tess.text()
-    tess.look("course-assistants")
+    tess.look("staff-assistants")
     return link
 
 

@@ -105,7 +105,9 @@ class Runner:
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
-        left = self._find_doubtful(units, cut=True)
+        whole = {unit.submission.key: unit for unit in units}
+        cut = self._find_doubtful(units, cut=True)
+        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).tasks]
         together = len(left) if self._means.away else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
@@ -196,17 +198,30 @@ class Runner:
 
     def _weigh(self, unit: GradingUnit) -> Evidence:
         own = self._means.assignment
-        runs = (run for task in unit.tasks for run in self._timed_runs(task))
+        states = self._ledger.states(task.basis for task in unit.tasks)
+        runs = (
+            run
+            for task in unit.tasks
+            for run in self._timed_runs(task, is_done=states[task.basis].state == "done")
+        )
         return weigh(runs, own.limits, own.natures)
 
-    def _timed_runs(self, task: Task) -> Iterator[tuple[FileResult, bool]]:
-        """Yield the results of an attempt with their times, and whether each was alone."""
-        for text, figures in self._ledger.results(task.basis):
+    def _timed_runs(self, task: Task, *, is_done: bool) -> Iterator[tuple[FileResult, bool]]:
+        """Yield the results of an attempt with their times, and whether each counts.
+
+        Of a first run that was cut short all counts but the cuts.
+        """
+        runs = self._ledger.results(task.basis)
+        for number, (text, figures) in enumerate(runs, 1):
             if text != NOTHING:
                 result = canonical_json.loads(FileResult, text)
                 measured = canonical_json.loads(Measurements, figures)
                 timed = canonical_json.add_measurements(result, task.case, measured)
-                yield timed, measured.alone
+                is_sure = number == len(runs) and not measured.late
+                yield (
+                    timed,
+                    measured.alone or (is_sure and (is_done or bool(self._find_cuts(task)))),
+                )
 
     def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""

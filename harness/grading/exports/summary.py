@@ -18,6 +18,7 @@ _WIDEST = 60  # characters of all names of parts; wider ones become numbers
 
 def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield the table of marks, one line each, and below it what the teacher should look at."""
+    result = result.as_people_count()
     names = _parts(result)
     heads = names if sum(map(len, names)) <= _WIDEST else [f"({n + 1})" for n in range(len(names))]
     widths = [max(len(head), 5) for head in heads]

@@ -22,7 +22,7 @@ from harness.report.html.parts import (
 )
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
-from harness.text import count_rest, one_line
+from harness.text import count_rest, one_line, show_utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _hero(run: RunResult, counts: Tally, comparison: Comparison | None) -> Marku
     since = NOTHING
     if comparison:
         changed = _pills(len(comparison.broke), len(comparison.mended))
-        since = _SINCE % (changed or "as before", comparison.started)
+        since = _SINCE % (changed or "as before", show_utc(comparison.started))
     return _HERO % (known, headline(counts), since)
 
 
@@ -134,7 +134,7 @@ def _comparison(comparison: Comparison | None) -> Markup:
     )
     kind = "" if comparison.exit_code else "calm"
     same = Markup("<p>No differences.</p>")
-    return _COMPARISON % (kind, comparison.started, sections or same)
+    return _COMPARISON % (kind, show_utc(comparison.started), sections or same)
 
 
 # --- files -------------------------------------------------------------------------------------

@@ -91,19 +91,24 @@ def link(name: str) -> str:
 _FOLDER = Path(__file__).with_name("static")
 
 
-def _read(name: str) -> str:
-    """Return a file without the comment at its beginning."""
-    _, end, text = (_FOLDER / name).read_text("ascii").partition("*/\n")
-    assert end, name
-    return text
+def _read(file: Path) -> list[str]:
+    """Return the lines of a file without the comment at its beginning, and without indentation."""
+    _, end, text = file.read_text("ascii").partition("*/\n")
+    assert end, file
+    return [line.strip() for line in text.splitlines()]
+
+
+def read_style(file: Path) -> str:
+    """Return a style sheet as pages have it."""
+    return "".join(_read(file))
 
 
 def _style(*names: str) -> str:
-    return "".join(line.strip() for name in names for line in _read(name).splitlines())
+    return "".join(read_style(_FOLDER / name) for name in names)
 
 
 def _script(*names: str) -> str:
-    lines = [line.strip() for name in names for line in _read(name).splitlines()]
+    lines = [line for name in names for line in _read(_FOLDER / name)]
     kept = [line for line in lines if line and not line.startswith("//")]
     return "\n".join(["(function () {", '"use strict";', *kept, "})();"])
 

@@ -10,7 +10,7 @@ from harness.report.file_view import WORDS
 from harness.report.html.page_names import PLAIN, STYLE, link, part_name
 from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import Tally, phrases
-from harness.text import one_line
+from harness.text import one_line, show_utc
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -21,7 +21,7 @@ _HEAD = Markup(
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
     "<title>%s</title><style>"
 )
-_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n')
+_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">Skip to content</a>\n')
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
     '<rect width="22" height="22" rx="5" fill="#dcb273"/>'
@@ -295,7 +295,7 @@ def run_facts(run: RunResult, file: FileResult | None) -> Markup:
         (
             ("Engine", name),
             ("Command", run.program),
-            ("Started", run.started),
+            ("Started", show_utc(run.started)),
             ("Host", run.host),
         )
     )

@@ -200,6 +200,7 @@ def _set(
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
+    own_files.require_set_up(settings, assigned)
     return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
 
 

@@ -115,15 +115,20 @@ def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> No
     Raises:
         UsageError: there are none.
     """
-    own = own_files.assignment_of(settings, assigned)
-    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
-        return
-    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
-    if weights := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
+    if part := lack_some(settings, assigned):
         raise UsageError(
-            f"{weights[0]!r} needs private case files, and there are none: add some on the page of"
+            f"{part!r} needs private case files, and there are none: add some on the page of"
             f" the private case files, or {how}"
         )
+
+
+def lack_some(settings: Settings, assigned: CourseAssignment) -> str:
+    """Return the first part that needs private case files if there are none, or ""."""
+    own = own_files.assignment_of(settings, assigned)
+    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+        return ""
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")
 
 
 def let_measure(

@@ -32,6 +32,12 @@ _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 @ROUTES.at("GET", "/", SIGNED_IN)
+def enter_site(context: Context) -> Response:
+    """Lead to the courses."""
+    return RedirectResponse("/courses", 303)
+
+
+@ROUTES.at("GET", "/courses", SIGNED_IN)
 def beginning(context: Context) -> Response:
     """Show the courses that somebody is in."""
     with context.service.database.reading() as db:
@@ -76,7 +82,7 @@ def enter(context: Context) -> Response:
 
 def start_session(context: RequestContext, session: Secret) -> Response:
     """Let a browser keep a session, and show its courses."""
-    answer = RedirectResponse("/", 303)
+    answer = RedirectResponse("/courses", 303)
     answer.set_cookie(
         COOKIE,
         session.text,

@@ -119,15 +119,17 @@ def enter_by_link(act: AuditedTransaction, code: str) -> tuple[Person, Secret] |
     return None if person is None else (person, begin_session(act, person))
 
 
-def begin_session(act: AuditedTransaction, person: Person, **how: str) -> Secret:
+def begin_session(act: AuditedTransaction, person: Person, frame: str = "", **how: str) -> Secret:
     """Begin a session of somebody; ``how`` somebody was known goes into the audit log.
+
+    ``frame``: the origins whose pages may show it in a frame.
 
     Raises:
         AccountDisabledError: the operator has shut the person out.
     """
     require_enabled(person)
     secret = new_secret()
-    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
+    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION, frame)
     act._replace(by=person.id).note(people.ENTERED, person.id, **how)
     return secret
 
