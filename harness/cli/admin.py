@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
+from harness.text import escape_controls
 
 if TYPE_CHECKING:
     import argparse

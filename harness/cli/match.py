@@ -15,8 +15,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
 from harness.engine.launch import as_typed, split_program
-from harness.errors import EngineError, ReportError, UsageError
-from harness.exits import ExitCode
+from harness.errors import EngineError, ExitCode, ReportError, UsageError
 from harness.match.arbiter import Arbiter
 from harness.match.game import try_engine
 from harness.match.journal import Journal

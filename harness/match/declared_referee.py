@@ -19,10 +19,10 @@ from harness.declared.declaration import (
 from harness.declared.game_state import places, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
-from harness.escaping import escape_controls
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
 from harness.records import Reply
+from harness.text import escape_controls
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, WHITE, opponent
 

@@ -21,8 +21,8 @@ from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
-from harness.service.lti import course_pages, launch_pages, platform_pages
 from harness.service.api import tournaments as api_tournaments
+from harness.service.lti import course_pages, launch_pages, platform_pages
 from harness.service.operations import health
 from harness.service.pages import (
     account,
