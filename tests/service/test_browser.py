@@ -194,7 +194,7 @@ def find_positions(world, tess, files):
         tess.answer(f"{action} position 1")
         after = boards(tess)
         assert len(after) == len(before) + change and before[0] not in after
-    tess.follow("Private cases")
+    tess.follow("Private case files")
     tess.page.get_by_text("mine.gtp").wait_for()
     tess.look("private")
 
@@ -208,7 +208,7 @@ def grade(world, tess, assignment, files, way):
     tess.go(assignment)
     tess.follow("Private case files")
     tess.choose("A private case file", files / "mine.gtp")
-    tess.press("Add it")
+    tess.press("Add case file")
     find_positions(world, tess, files)
     work(world.service)
     tess.go(assignment)
