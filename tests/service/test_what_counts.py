@@ -165,9 +165,7 @@ def test_page_and_api_say_which_one_counts_before_and_after_the_check(service, c
     assert "a later one waits for its check" in course.teacher.get(course.assignment).text
     work(service)
     told = ada.get(second).text
-    why = re.search(
-        r"could not be used\. (The file second\.tgz is refused: .*?\.)<", told
-    )
+    why = re.search(r"could not be used\. (The file second\.tgz is refused: .*?\.)<", told)
     assert re.search(r"The submission first\.tgz of [\w :,]+ counts instead\.", told)
     assert states(ada, course) == [
         ("first.tgz", "checked this one counts"),

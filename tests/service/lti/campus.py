@@ -216,9 +216,13 @@ class Campus:
         platform = _Platform(campus=self)
         body = request.read()
         if path == "/mod/lti/certs.php":
-            return httpx2.Response(200, json={"keys": [*platform.get_jwks()["keys"], *self.more_keys]})
+            return httpx2.Response(
+                200, json={"keys": [*platform.get_jwks()["keys"], *self.more_keys]}
+            )
         if path == "/mod/lti/token.php":
-            return httpx2.Response(200, json=platform.get_access_token(dict(parse_qsl(body.decode()))))
+            return httpx2.Response(
+                200, json=platform.get_access_token(dict(parse_qsl(body.decode())))
+            )
         if path.startswith("/.well-known"):
             return httpx2.Response(200, json=self.describe())
         if path == "/register":

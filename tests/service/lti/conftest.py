@@ -55,7 +55,9 @@ class Visitor:
         """Open a link of the platform as somebody."""
         answer = self.begin(target)
         assert answer.status_code == 303, answer.text
-        form = self.campus.launch(query_of(answer.headers["location"]), user, roles, target=target, **more)
+        form = self.campus.launch(
+            query_of(answer.headers["location"]), user, roles, target=target, **more
+        )
         return self.send(form)
 
     def send(self, form):
@@ -107,7 +109,9 @@ def open_course(service, campus):
 
     def do(**how):
         tess = Visitor(service, campus, **how)
-        page = tess.launch("tess", ["http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"])
+        page = tess.launch(
+            "tess", ["http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"]
+        )
         assert page.status_code == 200, page.text
         shown = tess.submit(page, "/lti/link")
         assert shown.status_code == 200, shown.text
