@@ -96,8 +96,8 @@ STATES = [
     (RELEASED._replace(is_given=True), CLOSED, "good",
      "Graded: Your mark is 4 of 5, given by your teacher instead of the computed one. The feedback"
      " says why, test by test."),
-    (RELEASED._replace(is_newer=True), OPEN, "new", "Graded before: Your mark is 4 of 5. Your newer"
-     " submission is not in it: the next grading has it."),
+    (RELEASED._replace(is_newer=True), OPEN, "new",
+     "Graded before: Your mark is 4 of 5. Your newer submission is not in it: the next grading has it."),
     (RELEASED._replace(mark=""), CLOSED, "look", "No mark yet: There is no mark yet, because we"
      " could not finish the grading of your work. This is not your fault. Your teacher sees it and"
      " grades again."),

@@ -279,9 +279,7 @@ class Position(NamedTuple):
     after: str
 
 
-def find_position(
-    standings: Sequence[StudentStanding], view: StandingsView, key: str
-) -> Position:
+def find_position(standings: Sequence[StudentStanding], view: StandingsView, key: str) -> Position:
     """Return where a student or group is in a list, and who is before and after."""
     ordered = view.sort(standings)
     place = next((i for i, one in enumerate(ordered) if one.key == key), len(ordered))
