@@ -266,7 +266,7 @@ def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(servic
     rosters.mkdir(parents=True, exist_ok=True)
     answer = tess.post(f"{course.course}/remove", form, sure="yes")
     assert not rosters.exists()
-    assert answer.url.path == "/" and "Games 2" not in answer.text
+    assert answer.url.path == "/courses" and "Games 2" not in answer.text
     assert tess.get(course.course).status_code == 404
     assert len(audit(service, "course removed")) == len(audit(service, "assignment removed")) == 1
     ada = Browser(service).enter(course.links["ada"])
