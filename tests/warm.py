@@ -23,11 +23,11 @@ from typing import Any
 import pytest
 from sqlalchemy import util
 
-from harness.work import crew, own_process
+from harness.work import crew, machine
 from tests import postgresql
 
 _STATEMENTS: util.LRUCache[tuple, object] = util.LRUCache(5000)
-_BEGINNING = len(own_process.command("harness.work"))
+_BEGINNING = len(machine.command("harness.work"))
 
 
 class _SharedStatements:

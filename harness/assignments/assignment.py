@@ -28,7 +28,7 @@ from harness.declared import declaration as declared
 from harness.declared.declaration import Declaration
 from harness.engine import translation
 from harness.environments import interpreters
-from harness.environments.records import EnginePython
+from harness.environments.interpreters import EnginePython
 from harness.errors import AssignmentError, UsageError
 from harness.options import GTP, BoxLimits, Limits
 from harness.toml_schema import Field, KeyPlace

@@ -36,14 +36,13 @@ from harness.cluster.records import (
 from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
 from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import EnginePython, PackedEnvironment
-from harness.errors import NoClusterError, SandboxError, UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.environments.interpreters import EnginePython, PackedEnvironment
+from harness.errors import ExitCode, NoClusterError, SandboxError, UsageError
 from harness.grading.attempts.orders import GradingContext, SetAside
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.running.jobs import Fault
+from harness.text import escape_controls
 from harness.work import canonical_json
 from harness.work.crew import Ends
 from harness.work.records import Folder, Sha256, UnitCase, WorkUnit

@@ -29,6 +29,7 @@ from harness.declared.probes import (
     A_COLOR,
     A_VERTEX,
     TRIED,
+    ProtocolTrial,
     Shape,
     is_about_engine,
     list_pairs,
@@ -39,7 +40,6 @@ from harness.declared.probes import (
     size_of,
     tells_end,
 )
-from harness.declared.protocol_trial import ProtocolTrial
 from harness.records import Reply
 from oracle import natures
 

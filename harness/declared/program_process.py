@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.process import EngineProcess
-from harness.engine.protocols import find_protocol
-from harness.engine.send_ahead import Ahead
+from harness.engine.protocols import Ahead, find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options

@@ -16,7 +16,7 @@ from itertools import pairwise, repeat, takewhile
 from pathlib import Path
 from weakref import WeakSet
 
-from harness import paths
+from harness import file_system
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.program_process import (
@@ -28,8 +28,8 @@ from harness.declared.program_process import (
     conversation,
 )
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
-from harness.escaping import one_line
 from harness.records import Reply
+from harness.text import one_line
 
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads
@@ -314,7 +314,7 @@ class ReferenceAnswers:
 
     def __init__(self, name: str) -> None:
         """``name``: a digest of all that the answers depend on beside what is asked."""
-        self._path = Path(paths.cache(), "references", f"{name}.sqlite")
+        self._path = Path(file_system.cache(), "references", f"{name}.sqlite")
         # A conversation is asked again with each command more: what was just read is at hand.
         self._recent: dict[bytes, Reply] = {}
         self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared

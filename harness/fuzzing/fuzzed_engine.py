@@ -13,9 +13,9 @@ from harness.engine.engine_clock import NEVER
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
+from harness.engine.protocols import Ahead
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
-from harness.engine.send_ahead import Ahead
 from harness.errors import EngineError
 from harness.options import Limits, Options
 from harness.records import CaseFile, Failure, Reply

@@ -27,7 +27,7 @@ from harness.engine.launch import (
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import SANDBOXES, Limits, Options
-from harness.reading import casefile, deadline
+from harness.reading import casefile, pattern
 from harness.reading.dialect import Dialect, find_dialect
 from harness.reading.named_case_files import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
-    f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
+    f"matching it with the expectation takes more than {pattern.LIMIT:g} s; an expression should"
     " not offer many ways to match one text, as (a+)+ does"
 )
 
@@ -261,7 +261,7 @@ def sandbox_for(
 
 
 def _to_stderr(line: str) -> None:
-    from harness.escaping import escape_controls
+    from harness.text import escape_controls
 
     with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
         print(escape_controls(line), file=sys.stderr, flush=True)

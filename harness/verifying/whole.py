@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
-from harness.escaping import one_line
 from harness.judging import equivalence, shared_replay
 from harness.judging.equivalence import Identity, identities, is_judged
 from harness.judging.explain import reason
@@ -20,6 +19,7 @@ from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
+from harness.text import one_line
 from harness.verifying.expectation_judge import (
     CaseFinding,
     ExpectationJudge,

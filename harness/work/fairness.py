@@ -24,8 +24,8 @@ An engine that SIGKILL ended, and no limit of ours, may have done that itself. O
 was short of memory did, or a person: that is in doubt, too.
 
 On a cluster, machines differ: what an engine computes is limited and told in seconds of the
-reference machine (:mod:`harness.cluster.announcing`). The pace of a machine is not known exactly.
-So one that stays within a limit, but nearly hits it, is in doubt there, too.
+reference machine (:mod:`harness.cluster.unit_executor`). The pace of a machine is not known
+exactly. So one that stays within a limit, but nearly hits it, is in doubt there, too.
 
 So is a failed test of a command that chooses a move, or of one after it on the same board: a
 player with a clock and dice is believed to have failed only when it fails again, alone. Such a

@@ -17,11 +17,12 @@ from harness.cluster.records import (
     WorkerReport,
 )
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import EnginePython, PackedEnvironment
+from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.orders import SetAside
 from harness.records import Outcome, Verdict
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, worker_events
+from harness.work import records as unit_records
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.records import UnitCase, WorkUnit
 from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
@@ -64,7 +65,7 @@ class Connector:
 
 def unit_of(load):
     """The unit of a load, as a worker reads it."""
-    return plain_values.read(WorkUnit, load.unit, "the unit")
+    return unit_records.read(WorkUnit, load.unit, "the unit")
 
 
 def finish_attempt(basis):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.fuzzing.costs import Costs
+from harness.fuzzing.search import Costs
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 from oracle.gtp import new_engine

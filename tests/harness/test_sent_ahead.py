@@ -14,8 +14,7 @@ from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
 from harness.engine.launch import PlainLauncher
-from harness.engine.protocols import find_protocol
-from harness.engine.send_ahead import Ahead
+from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError
 from harness.fuzzing.by_reference import Answered, ByReference, Likeness
 from harness.fuzzing.drawing import Unasked

@@ -13,8 +13,7 @@ from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
 from harness.cli import main
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification

@@ -19,6 +19,8 @@ from tests.service.serving import BASE, KINDS, counting, open_service, settings_
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import SUITES, Author, P, document
 
+pytestmark = pytest.mark.long(1)
+
 __all__ = ["counting"]
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")

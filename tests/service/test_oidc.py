@@ -37,7 +37,7 @@ with warnings.catch_warnings():  # authlib lets its own be shown whatever others
     from authlib import jose
 
 __all__ = ["counting"]
-pytestmark = [pytest.mark.long(20), pytest.mark.full]
+pytestmark = pytest.mark.long(20)
 ROSTER = "student,name,email,sub\nada,Ada,ada@example.org,id-ada\nbea,Bea,bea@example.org,ID-ADA\n"
 SECRET = "s3cret-of-the-client"
 
