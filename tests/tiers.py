@@ -32,7 +32,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import settings
@@ -175,6 +175,17 @@ def has(item: pytest.Item, *marks: str) -> bool:
 def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
     """Return the parameters of one test, which is long if that is so."""
     return pytest.param(*values, marks=[pytest.mark.long(seconds)] if is_long else [])
+
+
+def one_in(step: int, values: Iterable[object]) -> list[object]:
+    """Return parameters of which one in so many is tried before the slow tier."""
+    return [
+        pytest.param(
+            *(one if isinstance(one, tuple) else [one]),
+            marks=[pytest.mark.slow] if place % step else [],
+        )
+        for place, one in enumerate(values)
+    ]
 
 
 def belongs(item: pytest.Item, tier: str) -> bool:

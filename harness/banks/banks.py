@@ -23,7 +23,7 @@ from harness.running.gathering import RunListeners
 from harness.running.runs import run_gathered
 from harness.specifications.record import Specification
 from harness.toml_schema import Field, KeyPlace
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 
 class BankEntry(NamedTuple):
@@ -189,7 +189,7 @@ class EngineAsker:
 
     def __init__(
         self,
-        natures: Natures,
+        command_properties: PropertyTable,
         sandbox: str = "auto",
         dialect: str = "gogui",
         *,
@@ -197,7 +197,7 @@ class EngineAsker:
         strict: bool = True,
     ) -> None:
         """``strict``: listen as grading does; without, many times faster."""
-        self._natures = natures
+        self._command_properties = command_properties
         self._options = Options(
             dialect=dialect,
             protocol=protocol,
@@ -223,7 +223,7 @@ class EngineAsker:
         )
         cases = tuple(cases)
         result = run_gathered(
-            engine.command, Gathered(cases), options, RunListeners(), self._natures
+            engine.command, Gathered(cases), options, RunListeners(), self._command_properties
         )
         if result.faults:
             told = result.faults[0].partition("\n")[0]

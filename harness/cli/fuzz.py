@@ -26,7 +26,7 @@ from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import encode_without_surrogates, number_of, one_line, plural
 from harness.vocabulary.script import BOARDS
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _open_engine(
 
     needed = programs.paths_of(words[0]) if given.engine_python else []
     options = _options(given, (str(room / BOARDS), *needed))
-    natures = given.specification.commands if given.specification else STANDARD
+    command_properties = given.specification.commands if given.specification else STANDARD
     with (
         launchers(options, room) as launcher,
         contextlib.closing(
@@ -201,7 +201,7 @@ def _open_engine(
                 launcher,
                 options.limits,
                 room,
-                natures,
+                command_properties,
                 given.spoken,
                 sessions_of(translate),
             )

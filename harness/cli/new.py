@@ -29,7 +29,7 @@ from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import number_of, one_line
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 _QUESTIONS = 3  # at most, at a terminal
 _LAST_LINES = 8  # of standard error

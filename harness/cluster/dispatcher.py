@@ -304,7 +304,7 @@ class _UnitRun:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._natures, self._ran_on = means.assignment.natures, means.ran_on
+        self._command_properties, self._ran_on = means.assignment.command_properties, means.ran_on
         self._secret = means.secret
         self._python = means.assignment.python
         self._environment = dispatcher.environment(self._python)
@@ -531,7 +531,7 @@ class _UnitRun:
     def _chooses(self, case: UnitCase) -> bool:
         """Whether two runs of a case file may differ because an engine chooses something."""
         names = {step.command.partition(" ")[0] for step in self._case(case).steps}
-        return any(self._natures[name].chooses for name in names)
+        return any(self._command_properties[name].chooses for name in names)
 
     def _settle(self, piece: Piece) -> None:
         """Decide by what was said, for nobody else could do it."""

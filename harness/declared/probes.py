@@ -14,8 +14,8 @@ from harness.errors import EngineError
 from harness.options import GTP, PROTOCOLS
 from harness.reading.answer_files import escape_text, is_known
 from harness.records import FailureKind, Reply
-from oracle import natures
-from oracle.natures import STANDARD
+from oracle import command_properties
+from oracle.command_properties import STANDARD
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _PATIENCE = 5.0  # seconds for a reply: longer, and the program speaks something else
@@ -175,8 +175,8 @@ def is_about_engine(name: str) -> bool:
     """Whether a command says nothing of a game."""
     if name in _ENDS or name in LISTERS:
         return True
-    nature = natures.STANDARD.get(name)
-    return nature is not None and not nature.needs and not nature.sets_up
+    properties = command_properties.STANDARD.get(name)
+    return properties is not None and not properties.needs and not properties.sets_up
 
 
 def pattern_of(texts: Sequence[str]) -> str:

@@ -80,7 +80,7 @@ class ReferenceProgram:
         Raises:
             ReferenceFailedError: the program broke.
         """
-        said = conversation(commands, self.program.natures, folder)
+        said = conversation(commands, self.program.command_properties, folder)
         lasting = said.keys[: self._count_settled(commands)]
         known = self._answers.find_known(lasting)
         if len(known) == len(said.keys):
@@ -101,8 +101,8 @@ class ReferenceProgram:
         The next time it may be another one, and what follows is about another board.
         """
         for place, command in enumerate(commands, 1):
-            nature = self.program.natures[command.partition(" ")[0]]
-            if nature.moves and nature.chooses:
+            properties = self.program.command_properties[command.partition(" ")[0]]
+            if properties.moves and properties.chooses:
                 return place
         return len(commands)
 
@@ -193,7 +193,7 @@ class ReferenceHearing:
     def _are_sound(self, said: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
         """Whether all were answered, and the board was begun: else the last one would stay."""
         program = self._reference.program
-        opening = replies[: len(at_once(said, program.natures))]
+        opening = replies[: len(at_once(said, program.command_properties))]
         return len(replies) == len(said) and not any(map(program.refuses, opening))
 
 

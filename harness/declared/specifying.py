@@ -36,9 +36,9 @@ from harness.specifications.record import InProcess, Specification, Truth, reply
 from harness.vocabulary.answer_forms import AnswerForm, is_a_move
 from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
-from oracle import natures
+from oracle import command_properties
+from oracle.command_properties import BOARD, MOVED, CommandProperties
 from oracle.gtp.protocol import Engine, is_number, split
-from oracle.natures import BOARD, MOVED, Nature
 
 
 def beside(shipped: Truth, own: Truth, declaration: Declaration) -> Truth:
@@ -77,11 +77,11 @@ class _EngineBeside(Engine):
 
     def _follow(self, words: list[str], reply: Reply) -> None:
         """Tell the reference of what the oracle has heard."""
-        nature = natures.STANDARD.at_hand(words[0])
-        if nature.moves and nature.chooses:
+        properties = command_properties.STANDARD.at_hand(words[0])
+        if properties.moves and properties.chooses:
             moved = (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
             self._said += moved
-        elif nature.sets_up and reply.ok:
+        elif properties.sets_up and reply.ok:
             self._said += (" ".join(words),)
 
 
@@ -178,7 +178,7 @@ def specify(
         _standard_forms()
         | {one.name: reply_forms.form_of(one, game) for one in declaration.commands},
         signs=_NO_SIGNS,
-        natures=natures_of(declaration),
+        command_properties=properties_of(declaration),
         board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
@@ -226,7 +226,10 @@ def _beside(
     return replace(
         shipped,
         forms={**shipped.forms, **{name: own.forms[name] for name in names}},
-        natures={**shipped.natures, **{name: own.natures[name] for name in names}},
+        command_properties={
+            **shipped.command_properties,
+            **{name: own.command_properties[name] for name in names},
+        },
         told=truth and beside(shipped.truth, truth, declaration),
         own_commands=frozenset(names),
         about=partial(with_declared, declaration=declaration, folder=place),
@@ -252,35 +255,35 @@ def _standard_forms() -> dict[str, AnswerForm]:
     }
 
 
-# --- natures -----------------------------------------------------------------------------------
+# --- the properties of commands -----------------------------------------------------------------
 
 
-def natures_of(declaration: Declaration) -> dict[str, Nature]:
+def properties_of(declaration: Declaration) -> dict[str, CommandProperties]:
     """Return what the declared commands do, by name."""
     settings = [one.name for one in declaration.of_kind(SETS)]
-    return {one.name: _nature(one, settings) for one in declaration.commands}
+    return {one.name: _properties(one, settings) for one in declaration.commands}
 
 
-def _nature(command: DeclaredCommand, settings: list[str]) -> Nature:
+def _properties(command: DeclaredCommand, settings: list[str]) -> CommandProperties:
     usual = STANDARD.get(command.name)
     if usual and usual.kind == command.kind and usual.plays == command.plays:
         parts = BOARD.union(settings)  # final_score, say, needs no komi where there is none
-        return natures.STANDARD[command.name].among(parts).needing(*settings)
+        return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == STARTS:
         sized = {one.drawn for one in command.arguments} & {SIZE, COLUMN_COUNT, ROW_COUNT}
         parts = BOARD if sized or names_file else MOVED
-        return Nature(sets=parts, names_file=names_file, lays=names_file)
+        return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
     if command.kind == SETS:
-        return Nature(sets=frozenset({command.name}), names_file=names_file)
+        return CommandProperties(sets=frozenset({command.name}), names_file=names_file)
     if command.kind == MOVES:
-        return Nature(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
+        return CommandProperties(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
     if command.kind == CHOOSES:
-        return Nature(
-            changes=MOVED if command.plays else natures.NOTHING,
+        return CommandProperties(
+            changes=MOVED if command.plays else command_properties.NOTHING,
             moves=command.plays,
             chooses=True,
             thinks=True,
             tells=command.plays,
         ).needing(*settings)
-    return Nature(names_file=names_file).needing(*settings)
+    return CommandProperties(names_file=names_file).needing(*settings)

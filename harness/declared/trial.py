@@ -498,7 +498,7 @@ def _open_program(program: ProgramStart) -> Iterator[AskProgram]:
 
     def hear(commands: tuple[str, ...]) -> tuple[Reply, ...]:
         try:
-            return tuple(asked.replies(conversation(commands, program.natures)))
+            return tuple(asked.replies(conversation(commands, program.command_properties)))
         except EngineError:
             return asked.answered
 

@@ -17,7 +17,7 @@ from harness.fuzzing.findings import Causes
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, ScriptHearing
 from harness.fuzzing.judges import HANG, HeardScript, ScriptSearch, WrongReply
 from harness.vocabulary.script import Script, Trace, join_scripts, name_of
-from oracle.natures import SIZE, Natures
+from oracle.command_properties import SIZE, PropertyTable
 
 _SHARE = 1 / 3  # of all the time, for slow commands together
 _SLOW = 0.1  # seconds as a rule: less than that is asked as often as it is drawn
@@ -71,10 +71,10 @@ class _Cost:
 class Costs:
     """The costs of the commands that may be left out: questions, and ``genmove``."""
 
-    def __init__(self, natures: Natures) -> None:
+    def __init__(self, command_properties: PropertyTable) -> None:
         self._of: dict[str, dict[str, _Cost]] = {}  # by name, and by what began the board
-        self._may_be_left_out = _Omissible(natures)
-        self._begins = _Begins(natures)
+        self._may_be_left_out = _Omissible(command_properties)
+        self._begins = _Begins(command_properties)
         self._by_command: dict[tuple[str, str], _Cost | None] = {}  # because many recur
 
     def note(self, trace: Trace, *, is_first: bool = False) -> None:
@@ -181,13 +181,13 @@ def _sum(name: str, costs: Sequence[_Cost]) -> Slow:
 class _Begins(dict[str, str]):
     """What begins a board whose size a command says, by whole commands: itself; "" for others."""
 
-    def __init__(self, natures: Natures) -> None:
+    def __init__(self, command_properties: PropertyTable) -> None:
         super().__init__()
-        self._natures = natures
+        self._command_properties = command_properties
 
     def __missing__(self, command: str) -> str:
-        nature = self._natures[name_of(command)]
-        found = command if SIZE in nature.sets and not nature.names_file else ""
+        properties = self._command_properties[name_of(command)]
+        found = command if SIZE in properties.sets and not properties.names_file else ""
         if len(self) < _REMEMBERED:
             self[command] = found
         return found
@@ -196,13 +196,13 @@ class _Begins(dict[str, str]):
 class _Omissible(dict[str, bool]):
     """Whether what follows can do without a command, as without a move that the engine chooses."""
 
-    def __init__(self, natures: Natures) -> None:
+    def __init__(self, command_properties: PropertyTable) -> None:
         super().__init__()
-        self._natures = natures
+        self._command_properties = command_properties
 
     def __missing__(self, name: str) -> bool:
-        nature = self._natures[name]
-        found = self[name] = nature.chooses or not nature.sets_up
+        properties = self._command_properties[name]
+        found = self[name] = properties.chooses or not properties.sets_up
         return found
 
 

@@ -75,7 +75,7 @@ class DeclaredReferee:
     def _say(self, command: str) -> Reply:
         self._said.append(command)
         try:
-            said = conversation(tuple(self._said), self._reference.natures)
+            said = conversation(tuple(self._said), self._reference.command_properties)
             return self._reference.replies(said)[-1]
         except EngineError as error:
             raise ReferenceFailedError(

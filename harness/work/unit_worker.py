@@ -183,7 +183,7 @@ class UnitWorker:
         is_proven = wanted == self._proven
         hidden = unit.environment.hidden
         box = unit.box.at_pace(unit.pace or 1.0)
-        return Sandbox(wanted, box, hidden, (), assignment.natures, is_proven=is_proven)
+        return Sandbox(wanted, box, hidden, (), assignment.command_properties, is_proven=is_proven)
 
 
 class _UnitTask(NamedTuple):

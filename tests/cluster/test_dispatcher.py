@@ -27,7 +27,7 @@ from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.records import UnitCase, WorkUnit
 from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
 from oracle import __version__
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 from tests.cluster.test_report_checks import REPLY, RESULT, UNIT
 
 CASE = b"1 twice 2\n#? [4]\n"
@@ -122,7 +122,7 @@ def carry_unit(tmp_path):
     """Carry a unit of three case files; return its progress and how it ended."""
     (tmp_path / SHA256).write_bytes(CASE)
     cases = tuple(UnitCase(basis, "one.gtp", SHA256) for basis in BASES)
-    own = SimpleNamespace(natures=Natures({}), build=None)
+    own = SimpleNamespace(command_properties=PropertyTable({}), build=None)
     own.engine = SimpleNamespace(needs=())
 
     def carry(

@@ -11,6 +11,7 @@ from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 from tests.harness.new_games import facts
 from tests.harness.new_games import lay as lay_program
+from tests.tiers import one_in
 
 pytestmark = pytest.mark.processes
 
@@ -207,7 +208,7 @@ RARE = {"reply, columns": 48}  # conversations until a reply with a column is dr
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("what", FORGOTTEN)
+@pytest.mark.parametrize("what", one_in(3, FORGOTTEN))
 def test_what_is_forgotten_is_named(get_remarks, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
     found = get_remarks(declared, engine, *([way] if way else []), many=RARE.get(what, 24))

@@ -45,7 +45,10 @@ DATES = {"title": "Set 1", "opens": "2998-01-01T10:00", "deadline": DUE, "closes
 NOT_TAKEN = [
     ({"deduction": "ten"}, "Late penalty: found &#39;ten&#39;, expected a percentage"),
     ({"grace": "-1"}, "Grace period: found &#39;-1&#39;, expected a number of minutes"),
-    ({"grace": "0" * 9 + "7"}, "Grace period: found &#39;0000000007&#39;, expected a number"),
+    (
+        {"grace": "0" * 9 + "7"},
+        "Grace period: found &#39;0000000007&#39;, expected a number of minutes",
+    ),
     ({"closes": "2998-01-01T10:00"}, "Closed after: this is before the deadline"),
     ({"title": "x" * 201}, "Title: found 201 characters"),
 ]

@@ -31,9 +31,9 @@ from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification, reply_of
 from harness.text import one_line
 from harness.work import canonical_json
+from oracle.command_properties import PropertyTable
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
-from oracle.natures import Natures
 
 
 class CaseFileCatch(NamedTuple):
@@ -318,14 +318,14 @@ class WatchedAsker(EngineAsker):
 
     def __init__(
         self,
-        natures: Natures,
+        command_properties: PropertyTable,
         sandbox: str,
         protocol: str,
         tell: Callable[[str], None] = lambda _: None,
         most_hung: float = math.inf,
     ) -> None:
         """``tell``: hears which program is asked, before it is. ``most_hung``: case files."""
-        super().__init__(natures, sandbox, protocol=protocol, strict=False)
+        super().__init__(command_properties, sandbox, protocol=protocol, strict=False)
         self._tell = tell
         self._most_hung = most_hung
         self._hung: Counter[str] = Counter()
