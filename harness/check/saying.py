@@ -6,10 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from harness.escaping import escape_controls, without_surrogates
 from harness.records import Repeat
 from harness.report.paint import Paint, wrap
 from harness.report.terminal_report import Terminal
+from harness.text import escape_controls, without_surrogates
 
 
 def _now() -> str:

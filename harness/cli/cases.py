@@ -9,8 +9,7 @@ from pathlib import Path
 from harness import find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
 from harness.cli.arguments import CommandParser
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.text import plural
 
 _DESCRIPTION = """\

@@ -15,10 +15,8 @@ from urllib.parse import urlsplit
 from harness import extras
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import MOST_PORT, port, whole
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import number_of
+from harness.errors import ExitCode, UsageError
+from harness.text import escape_controls, number_of
 
 if TYPE_CHECKING:
     import argparse

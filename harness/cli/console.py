@@ -16,12 +16,11 @@ from functools import cached_property
 from io import TextIOWrapper
 
 from harness.cli import standard_streams
-from harness.escaping import escape_controls
 from harness.records import CaseFile, Outcome, Progress, Repeat, RunResult, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.report.tally import Tally, summary
-from harness.text import at_most
+from harness.text import at_most, escape_controls
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False

@@ -15,8 +15,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
 from harness.engine.launch import as_typed, split_program
-from harness.errors import EngineError, ReportError, UsageError
-from harness.exits import ExitCode
+from harness.errors import EngineError, ExitCode, ReportError, UsageError
 from harness.match.arbiter import Arbiter
 from harness.match.game import try_engine
 from harness.match.journal import Journal
@@ -214,6 +213,8 @@ def _players(given: argparse.Namespace) -> tuple[Player, ...]:
         named = _NAMED.fullmatch(text)
         command = named[2] if named else text
         name = base = named[1] if named else text
+        if named and any(name == player.name for player in found):
+            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
         count = 1
         while any(name == player.name for player in found):
             count += 1

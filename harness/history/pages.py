@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.escaping import one_line
 from harness.history import plots, text
 from harness.history.history_grid import STYLE as GRID
 from harness.history.history_grid import Addresses, Crumbs, file_pages
@@ -26,7 +25,7 @@ from harness.report import report_files
 from harness.report.html.page_names import link, page_names
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import count_rest, number_of, show_utc
+from harness.text import count_rest, number_of, one_line, show_utc
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from harness.errors import CaseError
-from harness.paths import join_path
+from harness.file_system import join_path
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
 from harness.records import ANSWERS_FILE, CaseFile

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from harness.engine.replies import foreign_id
 from harness.errors import UndecidedError
-from harness.reading.deadline import within
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
+from harness.reading.pattern import within
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection
 from harness.vocabulary.wordings import Wordings, word_answer, word_question
@@ -22,7 +22,7 @@ from harness.vocabulary.wordings import Wordings, word_answer, word_question
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from harness.reading.deadline import How
+    from harness.reading.pattern import How
     from harness.report.file_view import FileView
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.

@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from harness.escaping import escape_controls, one_line
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
-from harness.report.context import Context, contexts
 from harness.report.difference import Segment, Side, Sides, sides
 from harness.report.file_view import (
     WORDS,
@@ -19,7 +17,8 @@ from harness.report.file_view import (
     setup_errors,
 )
 from harness.report.paint import VERDICTS, Paint, wrap
-from harness.text import number_of
+from harness.report.reporters import Context, contexts
+from harness.text import escape_controls, number_of, one_line
 from oracle.draw import Diagram, draw_text
 
 _NO = Repeat()

@@ -126,7 +126,7 @@ def make_assignment(tess, course):
     tess.go(course)
     tess.follow("New assignment")
     tess.look("new-which")
-    tess.press("Next: dates")
+    tess.follow("Counting")
     tess.set("Deadline", FUTURE)
     tess.look("new-dates")
     tess.press("Next: who sees what")

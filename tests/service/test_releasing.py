@@ -57,8 +57,8 @@ DATES = [  # minutes from now of the deadline, the end, ada's extension; of grac
     (-9, None, None, 0, []),
     (-9, -5, -7, 0, []),
     (-9, None, None, 10, ["the deadline is"]),
-    (9, 20, None, 0, ["the deadline is", "late submissions are taken until"]),
-    (-9, 20, None, 0, ["late submissions are taken until"]),
+    (9, 20, None, 0, ["the deadline is", "late submissions are accepted until"]),
+    (-9, 20, None, 0, ["late submissions are accepted until"]),
     (-9, -5, 3, 0, ["the last extension ends"]),
 ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.escaping import one_line
 from harness.records import Diagnosis, RunResult, Verdict
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
@@ -23,7 +22,7 @@ from harness.report.html.parts import (
 )
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
-from harness.text import count_rest, show_utc
+from harness.text import count_rest, one_line, show_utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -303,7 +302,7 @@ def _repeat(run: RunResult, views: Sequence[FileView]) -> Markup:
     failed = [view.file.case.path for view in views if _is_bad(view)]
     if not failed:
         return NOTHING
-    from harness.report.context import command_of
+    from harness.report.reporters import command_of
 
     command = command_of(run.repeat, failed)
     if not command or len(command) > _COMMAND:

@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import escape_controls
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service.courses.deadlines import list_open_dates
@@ -41,7 +40,7 @@ from harness.service.records import (
 from harness.service.storage import courses, queue, scores, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.archives import archive
 from harness.assignments import assignment as assignments
 from harness.assignments import needs
@@ -370,7 +370,7 @@ def _unpack(path: Path, place: Path) -> None:
         places = {name: name.partition("/")[2] if is_within else name for name in names}
         archive.unpack(str(path), place, places)
         # As root, engines run as somebody else; the folders above keep everybody out.
-        shared_files.open_all(place)
+        file_system.open_all(place)
     except ArchiveError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise UsageError(f"the archive is refused: {error}") from None

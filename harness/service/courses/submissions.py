@@ -19,7 +19,6 @@ from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
-from harness.escaping import one_line
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.service.courses import making, roster
@@ -40,7 +39,7 @@ from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
-from harness.text import begin_sentence
+from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
 # give no mark, because the harness failed to read it; pass over it; or take a later one.

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
-from harness.banks.bank_runs import EngineBench
+from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import record_reading, scene_production, scene_text

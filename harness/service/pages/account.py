@@ -7,7 +7,6 @@ import json
 from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.service import monitoring
 from harness.service.pages import forms
 from harness.service.pages.forms import SecondQuestion
@@ -26,7 +25,7 @@ from harness.service.web import rendering
 from harness.service.web.access import COOKIE, Context, Form, Routes
 from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import ANYBODY, SIGNED_IN, RequestContext
-from harness.text import read_number
+from harness.text import one_line, read_number
 
 ROUTES = Routes()
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}

@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.html import parts
-from harness.report.html.assets import SCRIPT, STYLE, read_style
 from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.markup import Markup
 from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (

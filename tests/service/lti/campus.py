@@ -39,6 +39,12 @@ def key_of(name: str) -> RSAKey:
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"})
 
 
+@functools.cache
+def pem_of(name: str, *, private: bool) -> str:
+    """Return a key as the library wants it."""
+    return key_of(name).as_pem(private=private).decode()
+
+
 class _Request(Request):
     def build_metadata(self, request: dict[str, Any]) -> Any:
         return request
@@ -58,8 +64,8 @@ class _Platform(LTI1P3PlatformConfAbstract):
             .set_launch_url(f"{tool}/lti/launch")
             .set_deeplink_launch_url(f"{tool}/lti/launch")
             .set_tool_key_set_url(f"{tool}/lti/keys")
-            .set_platform_public_key(campus.key.as_pem(private=False).decode())
-            .set_platform_private_key(campus.key.as_pem(private=True).decode())
+            .set_platform_public_key(pem_of(str(campus.key.kid), private=False))
+            .set_platform_private_key(pem_of(str(campus.key.kid), private=True))
         )
         self._campus = campus
 
@@ -216,9 +222,13 @@ class Campus:
         platform = _Platform(campus=self)
         body = request.read()
         if path == "/mod/lti/certs.php":
-            return httpx2.Response(200, json={"keys": [*platform.get_jwks()["keys"], *self.more_keys]})
+            return httpx2.Response(
+                200, json={"keys": [*platform.get_jwks()["keys"], *self.more_keys]}
+            )
         if path == "/mod/lti/token.php":
-            return httpx2.Response(200, json=platform.get_access_token(dict(parse_qsl(body.decode()))))
+            return httpx2.Response(
+                200, json=platform.get_access_token(dict(parse_qsl(body.decode())))
+            )
         if path.startswith("/.well-known"):
             return httpx2.Response(200, json=self.describe())
         if path == "/register":

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult
 from harness.grading.exports.class_page import attention, class_errors, submission_table
 from harness.grading.exports.class_page.parts import (
@@ -24,7 +23,7 @@ from harness.grading.records import IMAGE, PUBLIC, ClassResult, Graded, Item, de
 from harness.records import Verdict
 from harness.report.html.parts import PageFrame, facts, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of, show_utc
+from harness.text import number_of, one_line, show_utc
 
 _BARS = 10
 _TOP = 86  # percent of the height that the highest bar takes; its number stands above it

@@ -5,8 +5,16 @@ from __future__ import annotations
 import pytest
 
 from harness.specifications import EVERYONES, NAMES, specification
+from oracle.command_properties import (
+    ASKS,
+    BOARD,
+    KOMI,
+    STANDARD,
+    CommandProperties,
+    PropertyTable,
+    guess_properties,
+)
 from oracle.gtp import GAMES, new_engine
-from oracle.natures import ASKS, BOARD, KOMI, STANDARD, Nature, Natures, guess_nature
 
 # One letter for each thing that somebody derives from the table.
 LETTERS = {
@@ -89,7 +97,7 @@ def test_what_each_command_is(name, letters):
 
 
 def test_the_table_has_every_command_that_is_known():
-    own = {command for name in NAMES for command in specification(name).natures}
+    own = {command for name in NAMES for command in specification(name).command_properties}
     standard = {name for name, one in STANDARD.items() if one.is_known and one is not ASKS}
     assert {name for name, _ in ROWS} >= own | standard
 
@@ -125,7 +133,7 @@ selection
 @pytest.mark.parametrize("line", BY_NAME.strip().splitlines())
 def test_what_a_name_tells(line):
     name, *told = line.split()
-    found = guess_nature(name)
+    found = guess_properties(name)
     assert not found.is_known
     assert ("alone" in told) is found.stands_alone
     assert ("chooses" in told) is found.chooses
@@ -134,7 +142,7 @@ def test_what_a_name_tells(line):
 
 @pytest.mark.parametrize("name", ["gogui-rules_anything", "oracle-owner"])
 def test_some_names_tell_of_a_question(name):
-    assert guess_nature(name) is ASKS
+    assert guess_properties(name) is ASKS
 
 
 def test_more_is_asked_once_and_only_for_what_is_not_standard():
@@ -142,15 +150,15 @@ def test_more_is_asked_once_and_only_for_what_is_not_standard():
 
     def more():
         asked.append("more")
-        return {"mine": Nature(sets=frozenset({KOMI})), "play": ASKS}
+        return {"mine": CommandProperties(sets=frozenset({KOMI})), "play": ASKS}
 
-    natures = Natures(STANDARD, more)
-    assert natures["play"].moves
-    assert not natures.at_hand("mine").is_known
+    command_properties = PropertyTable(STANDARD, more)
+    assert command_properties["play"].moves
+    assert not command_properties.at_hand("mine").is_known
     assert not asked
-    assert natures["mine"].is_setting
-    assert not natures["theirs"].is_known
-    assert natures["play"].moves, "the standard's own"
+    assert command_properties["mine"].is_setting
+    assert not command_properties["theirs"].is_known
+    assert command_properties["play"].moves, "the standard's own"
     assert asked == ["more"]
 
 

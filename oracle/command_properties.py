@@ -1,10 +1,10 @@
 """The effect of each command, by its name: the one table of it.
 
-A *nature* says what a command sets and changes, what its answer depends on, and what else those
-must know who send it, follow it or send it again. :data:`STANDARD` has the commands of the Go Text
-Protocol (GTP version 2) and what GNU Go, GoGui and programs with boards in files add to it. An
-assignment adds its own. Of a command that nobody told of, its name tells a little:
-:func:`guess_nature`.
+The *properties* of a command say what it sets and changes, what its answer depends on, and what
+else those must know who send it, follow it or send it again. :data:`STANDARD` has the commands of
+the Go Text Protocol (GTP version 2) and what GNU Go, GoGui and programs with boards in files add
+to it. An assignment adds its own. Of a command that nobody told of, its name tells a little:
+:func:`guess_properties`.
 
 Commands about an engine's clock, strength or chance (``time_settings``, ``level`` …) are left out
 on purpose: how many of their settings hold side by side is for the engine to say.
@@ -26,7 +26,7 @@ MOVED: Parts = frozenset({STONES, TURN})
 BOARD: Parts = MOVED | {SIZE}
 
 
-class Nature:
+class CommandProperties:
     """What a command does; without arguments it asks about the board and changes nothing.
 
     Attributes: ``sets``, the parts that are as it says then, whatever they were; ``changes``,
@@ -83,17 +83,17 @@ class Nature:
         self.ends = ends
         self.is_known = is_known
 
-    def needing(self, *parts: str) -> Nature:
-        """Return the nature of a command whose answer depends on more parts."""
+    def needing(self, *parts: str) -> CommandProperties:
+        """Return those of a command whose answer depends on more parts."""
         facts = {name: getattr(self, name) for name in self.__slots__}
-        return Nature(**facts | {"needs": self.needs.union(parts)})
+        return CommandProperties(**facts | {"needs": self.needs.union(parts)})
 
-    def among(self, parts: Parts) -> Nature:
-        """Return the nature of a command in a game that has no other parts than these."""
+    def among(self, parts: Parts) -> CommandProperties:
+        """Return those of a command in a game that has no other parts than these."""
         facts = {name: getattr(self, name) for name in self.__slots__}
-        return Nature(**facts | {"needs": self.needs & parts})
+        return CommandProperties(**facts | {"needs": self.needs & parts})
 
-    def does_as(self, other: Nature) -> bool:
+    def does_as(self, other: CommandProperties) -> bool:
         """Whether two commands do the same; their answers may depend on different parts."""
         names = (name for name in self.__slots__ if name != "needs")
         return all(getattr(self, name) == getattr(other, name) for name in names)
@@ -174,7 +174,7 @@ _REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 class _AloneTable(dict[str, bool]):
     """Whether nothing else may be sent before the reply to a command; found out once for each."""
 
-    def __init__(self, at_hand: Callable[[str], Nature]) -> None:
+    def __init__(self, at_hand: Callable[[str], CommandProperties]) -> None:
         super().__init__()
         self._at_hand = at_hand
 
@@ -185,30 +185,32 @@ class _AloneTable(dict[str, bool]):
         return found
 
 
-class Natures(dict[str, Nature]):
-    """Natures by the names of commands; of others, what their names tell."""
+class PropertyTable(dict[str, CommandProperties]):
+    """The properties of commands by their names; of others, what their names tell."""
 
     def __init__(
         self,
-        known: Mapping[str, Nature],
-        more: Callable[[], Mapping[str, Nature]] | None = None,
+        known: Mapping[str, CommandProperties],
+        more: Callable[[], Mapping[str, CommandProperties]] | None = None,
     ) -> None:
         """Take what is known; ``more``: is asked once, for a name that ``known`` does not have."""
         super().__init__(known)
         self._more = more
         self.alone = _AloneTable(self.at_hand)
 
-    def __missing__(self, name: str) -> Nature:
+    def __missing__(self, name: str) -> CommandProperties:
         if self._more is not None:
             more, self._more = self._more(), None
-            self.update({other: nature for other, nature in more.items() if other not in self})
+            self.update(
+                {other: properties for other, properties in more.items() if other not in self}
+            )
             return self[name]
-        found = self[name] = guess_nature(name)
+        found = self[name] = guess_properties(name)
         return found
 
-    def at_hand(self, name: str) -> Nature:
+    def at_hand(self, name: str) -> CommandProperties:
         """Return the known facts about a command, without asking for more."""
-        return self.get(name) or guess_nature(name)
+        return self.get(name) or guess_properties(name)
 
 
 _ASKING = ("gogui-rules_", "oracle-")
@@ -228,12 +230,12 @@ _THINKING = (_CHOOSING, "search", "think", "ponder")
 _ENDLESS = "analyze"  # … and the end of the names of those that run until it does
 
 
-def guess_nature(name: str) -> Nature:
+def guess_properties(name: str) -> CommandProperties:
     """Return what a name tells of a command."""
     if name.startswith(_ASKING):
         return ASKS
     suspect = any(part in name for part in _SUSPECT)
-    return Nature(
+    return CommandProperties(
         changes=MOVED if suspect and not any(part in name for part in _HARMLESS) else NOTHING,
         chooses=_CHOOSING in name,
         thinks=name.endswith(_ENDLESS) or any(part in name for part in _THINKING),
@@ -241,15 +243,15 @@ def guess_nature(name: str) -> Nature:
     )
 
 
-ASKS = Nature()
+ASKS = CommandProperties()
 SCORES = ASKS.needing(KOMI)
-_ABOUT_ENGINE = Nature(needs=NOTHING)
-_PLAYS = Nature(changes=MOVED, moves=True)
-_GENERATES = Nature(changes=MOVED, moves=True, chooses=True, thinks=True, tells=True)
-_TAKES_BACK = Nature(changes=MOVED)
-_LAYS = Nature(changes=MOVED, lays=True)
+_ABOUT_ENGINE = CommandProperties(needs=NOTHING)
+_PLAYS = CommandProperties(changes=MOVED, moves=True)
+_GENERATES = CommandProperties(changes=MOVED, moves=True, chooses=True, thinks=True, tells=True)
+_TAKES_BACK = CommandProperties(changes=MOVED)
+_LAYS = CommandProperties(changes=MOVED, lays=True)
 
-STANDARD = Natures(
+STANDARD = PropertyTable(
     {
         # GTP version 2, section 6.3.
         "protocol_version": _ABOUT_ENGINE,
@@ -257,24 +259,26 @@ STANDARD = Natures(
         "version": _ABOUT_ENGINE,
         "known_command": _ABOUT_ENGINE,
         "list_commands": _ABOUT_ENGINE,
-        "quit": Nature(needs=NOTHING, ends=True),
-        "boardsize": Nature(sets=frozenset({SIZE}), changes=MOVED),
-        "clear_board": Nature(sets=MOVED),
-        "komi": Nature(sets=frozenset({KOMI}), initial="komi 0"),
+        "quit": CommandProperties(needs=NOTHING, ends=True),
+        "boardsize": CommandProperties(sets=frozenset({SIZE}), changes=MOVED),
+        "clear_board": CommandProperties(sets=MOVED),
+        "komi": CommandProperties(sets=frozenset({KOMI}), initial="komi 0"),
         "play": _PLAYS,
         "genmove": _GENERATES,
         "undo": _TAKES_BACK,
-        "fixed_handicap": Nature(changes=MOVED, lays=True, tells=True),
-        "place_free_handicap": Nature(changes=MOVED, lays=True, tells=True, chooses=True),
+        "fixed_handicap": CommandProperties(changes=MOVED, lays=True, tells=True),
+        "place_free_handicap": CommandProperties(
+            changes=MOVED, lays=True, tells=True, chooses=True
+        ),
         "set_free_handicap": _LAYS,
         "final_score": SCORES,
         "final_status_list": ASKS,
-        "loadsgf": Nature(sets=BOARD | {KOMI}, names_file=True, lays=True),
-        "reg_genmove": Nature(chooses=True, thinks=True),
+        "loadsgf": CommandProperties(sets=BOARD | {KOMI}, names_file=True, lays=True),
+        "reg_genmove": CommandProperties(chooses=True, thinks=True),
         "showboard": ASKS,
         # GNU Go and those who follow it.
         "cputime": _ABOUT_ENGINE,
-        "get_komi": Nature(needs=frozenset({KOMI})),
+        "get_komi": CommandProperties(needs=frozenset({KOMI})),
         "black": _PLAYS,
         "white": _PLAYS,
         "gg-undo": _TAKES_BACK,
@@ -286,17 +290,17 @@ STANDARD = Natures(
         "countlib": ASKS,
         "findlib": ASKS,
         "get_handicap": ASKS,
-        "query_boardsize": Nature(needs=frozenset({SIZE})),
+        "query_boardsize": CommandProperties(needs=frozenset({SIZE})),
         "query_orientation": _ABOUT_ENGINE,
         "kgs-genmove_cleanup": _GENERATES,
         # GoGui.
         "gogui-analyze_commands": _ABOUT_ENGINE,
         "gogui-play_sequence": _PLAYS,
         "gogui-setup": _LAYS,
-        "gogui-setup_player": Nature(sets=frozenset({TURN})),
-        "gogui-rules_board_size": Nature(needs=frozenset({SIZE})),
-        "gogui-rules_side_to_move": Nature(needs=frozenset({TURN})),
+        "gogui-setup_player": CommandProperties(sets=frozenset({TURN})),
+        "gogui-rules_board_size": CommandProperties(needs=frozenset({SIZE})),
+        "gogui-rules_side_to_move": CommandProperties(needs=frozenset({TURN})),
         # Programs with boards in files of their own.
-        "load_board": Nature(sets=BOARD, names_file=True, lays=True),
+        "load_board": CommandProperties(sets=BOARD, names_file=True, lays=True),
     }
 )
