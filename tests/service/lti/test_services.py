@@ -290,6 +290,14 @@ def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(servi
     assert "Marks sent: 1. Marks that wait: 0." in course.tess.get(f"{course.course}/lti").text
 
 
+def test_a_launch_that_tells_no_column_leaves_the_known_one(service, course):
+    course.ada.launch("ada", [LEARNER], custom=course.custom, services=False)
+    choose(course.tess, course.course, f"own:{course.custom['assignment']}")
+    course.release(course.grade())
+    deliver(service)
+    assert course.sent == [(course.line, "ada", FULL, MOST)]
+
+
 def test_the_same_mark_is_not_sent_twice(service, course):
     course.release(course.grade())
     assert deliver(service) == 1
