@@ -135,7 +135,11 @@ class Guard:
         if not self.most.is_foreign:
             _check_origin(context)
         form = await context.request.form(max_files=self.most.files, max_fields=self.most.fields)
-        if self.most.needs_token and context.session and form.get(FORM_TOKEN) != context.form_token:
+        if (
+            self.most.needs_token
+            and context.session
+            and form.get(FORM_TOKEN) != context.form_token
+        ):
             raise RequestRefused(
                 403, "the page is too old: open it again, and send the form once more"
             )

@@ -127,7 +127,9 @@ def test_without_cookies_the_platforms_storage_shows_that_it_is_the_same_browser
     assert "keeps no cookies in this frame" in opened.text
     path = re.search('action="(/lti/window/[^"]+)"', opened.text)[1]
     window = Visitor(service, campus)
+    window.launch("bea", [LEARNER])  # a window may know a session that the frame does not
     assert window.submit(opened, path).url.path == course
+    assert "Ada" in window.get("/me").text
     assert Visitor(service, campus).submit(opened, path).status_code == 410  # once
 
 
