@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 from tests.harness.new_games import facts

@@ -9,7 +9,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.reading import casefile
 from tests.harness.test_check import works
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.fuzzing.costs import Costs
+from harness.fuzzing.search import Costs
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 ROOT = Path(__file__).parents[2]
 GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 from tests.tiers import one_in

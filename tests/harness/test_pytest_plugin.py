@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import SandboxError
-from harness.reading import deadline
+from harness.reading import pattern
 from harness.records import FileResult, Verdict
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running import gathering, result_transfer
+from harness.running import gathering
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
@@ -31,7 +31,7 @@ pytestmark = [
 pytest_plugins = ["pytester"]
 # What an inner run of pytest imports is forgotten after it. Pickles of results name functions of
 # this module: those of the outer process must be the same ones before and after.
-assert result_transfer
+assert gathering
 
 CASES = Path(__file__).parent.parent.parent / "cases"
 ENGINES = Path(__file__).parent.parent / "engines"
@@ -157,7 +157,7 @@ def of_run(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
 
 
 def test_every_verdict(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadline, "LIMIT", 0.2)
+    monkeypatch.setattr(pattern, "LIMIT", 0.2)
     heavy = "5 long\n#? [(a+)+b]\n6 say on\n#? [on]\n"
     names = bench.write(good=GOOD, bad=BAD, dying=DYING, heavy=heavy)
     result = run(bench.program, names, Options(jobs=1))

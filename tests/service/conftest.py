@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 from harness.environments import interpreters
-from harness.environments.records import Interpreter
+from harness.environments.interpreters import Interpreter
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
 from harness.service.storage import data_folder

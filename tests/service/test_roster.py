@@ -238,7 +238,8 @@ def test_a_group_is_shown_as_its_roster_spells_it(service, course):
     assert '<li>dan <span class="sub">Team/1</span></li>' in added
     key = list_groups(service)["dan"]
     shown = f'Team/1 <span class="sub">{key}</span>'
-    assert key.startswith("Team-1-") and shown in course.teacher.get(course.course).text
+    told = course.teacher.get(f"{course.course}/students").text
+    assert key.startswith("Team-1-") and shown in told
 
 
 def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
@@ -339,7 +340,7 @@ def test_students_whom_no_mail_reaches_are_named(service, course):
     page = upload(course, "student,email\nben,b@c.org\n").text
     assert (
         "1 student without a mail address gets none: Cyd."
-        in course.teacher.get(course.course).text
+        in course.teacher.get(f"{course.course}/students/links").text
     )
 
 
