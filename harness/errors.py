@@ -31,6 +31,8 @@
     ├── UnbelievableError      a worker of a cluster answered something else than it was asked
     ├── MailDelayedError       a mail was not taken now: it is tried again
     ├── MailRefusedError       a mail will never be taken
+    ├── PlatformError  a platform that cannot be reached, or answers wrongly
+    ├── LaunchRefusedError  a launch from a platform that does not hold
     ├── ProviderUnavailableError  an identity provider that cannot be reached, or answers wrongly
     ├── SignInRefusedError     an identity provider that refuses to let somebody in
     ├── StarvedError           the machine is too busy to judge an engine by its time limits
@@ -43,6 +45,8 @@ engine* is an ``EngineError``. Anything else is the *harness's* own fault and ne
 """
 
 from __future__ import annotations
+
+import enum
 
 from harness.records import Failure, FailureKind
 
@@ -168,3 +172,18 @@ class EngineError(HarnessError):
 
 class EngineIdleError(EngineError):
     """An engine that did not answer within a short limit, and sleeps: it may still be left."""
+
+
+# --- The exit status of ``gtp-harness``; 0, 1 and 2 are gogui-regress's --------------------------
+
+
+class ExitCode(enum.IntEnum):
+    """What a run's exit status means. When several hold, the largest of 0 to 3 is returned."""
+
+    OK = 0  # no unexpected failure
+    FAILED = 1  # at least one unexpected failure
+    BROKEN = 2  # an engine died, hung or could not start, or the input was bad
+    FAULT = 3  # the harness itself failed; no engine is to blame
+    ATTENTION = 4  # of grade: all marks are there, but something concerns several submissions
+    NO_READER = 141  # the reader of our output has gone, as shells count it: 128 + SIGPIPE
+    INTERRUPTED = 130  # Ctrl-C, as shells count it: 128 + SIGINT; after SIGTERM it becomes 143

@@ -6,16 +6,13 @@ Anyone who reads it for the facts takes them from there; the words are for peopl
 
 from __future__ import annotations
 
-from oracle.color import NAMES
+from oracle.position import GTP_LETTERS, NAMES, Point, vertex
 from oracle.sentences import count, listing
-from oracle.vertex import GTP_LETTERS, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
-
-    from oracle.vertex import Point
 
 
 class Record:

@@ -17,11 +17,10 @@ from typing import BinaryIO
 from harness import platforms
 from harness.archives import reading
 from harness.archives.archive_streams import Meter
-from harness.archives.frames import read_kind, read_members
 from harness.archives.members import ArchiveMember
-from harness.archives.reader_server import Request
+from harness.archives.reader_server import Request, read_kind, read_members
 from harness.errors import ReadingFailedError
-from harness.sandbox import kernel, seccomp
+from harness.sandbox import landlock, seccomp
 
 # :mod:`harness.archives.reader_server` decides what a child may do, and
 # :mod:`harness.archives.confined_reading` reads what it says. A child that dies, hangs or talks
@@ -39,7 +38,7 @@ _PIECE = 1 << 16
 
 def is_possible() -> bool:
     """Whether children can be confined on a machine like this one."""
-    return platforms.has_sandboxes() and kernel.machine() in seccomp.AUDIT_ARCH
+    return platforms.has_sandboxes() and landlock.machine() in seccomp.AUDIT_ARCH
 
 
 def confine() -> None:

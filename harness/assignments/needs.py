@@ -15,7 +15,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.environments import environment_cache, interpreters
 from harness.environments.environment_cache import Stored
-from harness.environments.records import (
+from harness.environments.interpreters import (
     DeclaredEnvironment,
     EnginePython,
     Interpreter,

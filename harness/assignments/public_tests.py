@@ -109,23 +109,30 @@ def _run(
 
     All are told in their order: those after such a file wait for it.
     """
-    tell, natures = told.on_file or (lambda _: None), assignment.natures
+    tell, command_properties = told.on_file or (lambda _: None), assignment.command_properties
     held: list[FileResult] = []
     result = run(
         program,
         tests,
         options,
         told.on_progress,
-        lambda file: held.append(file) if held or fails_by_choice(file, natures) else tell(file),
-        natures=natures,
+        lambda file: (
+            held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
+        ),
+        command_properties=command_properties,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
     for first in held:
-        if fails_by_choice(first, natures):
-            again = run(program, [first.case.path], options._replace(jobs=1), natures=natures)
+        if fails_by_choice(first, command_properties):
+            again = run(
+                program,
+                [first.case.path],
+                options._replace(jobs=1),
+                command_properties=command_properties,
+            )
             for second in again.files:
-                known[first.case.path] = believe(first, second, natures)
+                known[first.case.path] = believe(first, second, command_properties)
             faults += again.faults
         tell(known[first.case.path])
     return result._replace(files=tuple(known.values()), faults=faults)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from harness.archives.archive_streams import PIECE
 from harness.assignments.assignment import Assignment
-from harness.escaping import one_line
+from harness.text import one_line
 from oracle import __version__
 
 

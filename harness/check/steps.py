@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.archives import archive
-from harness.archives.archive_writing import files_in, pack
+from harness.archives.archive import files_in, pack
 from harness.assignments import needs, receipt, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
@@ -33,16 +33,14 @@ from harness.assignments.public_tests import (
 )
 from harness.assignments.workspace import inspect_archive
 from harness.check.saying import CheckReporter
-from harness.errors import ArchiveError, UsageError
-from harness.escaping import escape_controls, one_line
-from harness.exits import ExitCode
+from harness.errors import ArchiveError, ExitCode, UsageError
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.file_view import crash_of, paths_of_crashes
 from harness.report.progress import LiveProgress
 from harness.report.tally import exit_code, phrases, tally, total
-from harness.text import number_of
+from harness.text import escape_controls, number_of, one_line
 from oracle import __version__
 
 

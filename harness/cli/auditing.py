@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness import new_folders
-from harness.escaping import escape_controls
+from harness import file_system
 from harness.grading import grade
 from harness.grading.ledger.places import Store
 from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
 from harness.match.standings import Standings
 from harness.match.text import lines
 from harness.signals import ending_on_signals
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 
@@ -96,7 +94,7 @@ def hold(
     """
     chosen = TournamentOptions(given.tournament, given.tournament_size, given.tournament_points)
     output = wanted.output / FOLDER
-    new_folders.make(output, mode=0o700)
+    file_system.make(output, mode=0o700)
     units = grade.units(plan, Store(originals))
     try:
         with ending_on_signals():

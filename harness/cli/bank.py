@@ -12,15 +12,13 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
 from harness.banks import banks
 from harness.banks.banks import Bank
-from harness.cli import grading_options
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.processes import processors
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +88,7 @@ def command_line() -> CommandParser:
     add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
-    grading_options.add_sandbox(add)
+    arguments.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser

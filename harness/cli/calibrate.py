@@ -22,13 +22,11 @@ from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
 from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
 from harness.engine.launch import as_typed, split_program
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of
+from harness.text import encode_without_surrogates, number_of, one_line
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0

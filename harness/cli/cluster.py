@@ -7,23 +7,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import MOST_PORT, port, whole
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import number_of
+from harness.errors import ExitCode, UsageError
+from harness.text import escape_controls, number_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import Any
 
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus

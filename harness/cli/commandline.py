@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from harness.errors import UsageError
 from harness.reading.dialect import find_dialect
 from harness.records import Repeat
-from harness.report.context import shell_word
+from harness.report.reporters import shell_word
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness import platforms
 from harness.cli.arguments import CommandParser
-from harness.errors import SandboxError, UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import box_clock, cgroup, landlock, levels
 from harness.sandbox.redteam import attack_report
 from harness.sandbox.redteam.attack_table import ROSTER

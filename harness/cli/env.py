@@ -7,11 +7,11 @@ import sys
 from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.cli import grading_options
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.environments import environment_cache
 from harness.environments.environment_cache import Stored
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\
@@ -97,7 +97,7 @@ def command_line() -> CommandParser:
     parser = CommandParser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
-    grading_options.add_assignment(add)
+    arguments.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

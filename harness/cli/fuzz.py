@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, read_case_file, shared_files
+from harness import file_system, find_assignment, read_case_file
 from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
@@ -19,22 +19,20 @@ from harness.cli.option_values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.report import report_files
 from harness.sandbox import programs
-from harness.text import number_of, plural
+from harness.text import encode_without_surrogates, number_of, one_line, plural
 from harness.vocabulary.script import BOARDS
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from harness.cli.fuzz_bank import KnownEngines
+    from harness.cli.banks import KnownEngines
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer
@@ -164,7 +162,7 @@ def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
     ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        shared_files.make_open(room / BOARDS)
+        file_system.make_open(room / BOARDS)
         open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
         words = _words(given, given.program, given.python)
         program = open_.enter_context(_open_engine(given, words, room, given.translate))
@@ -180,7 +178,7 @@ def _load_known_engines(
     given: argparse.Namespace, fuzzer: Fuzzer
 ) -> AbstractContextManager[KnownEngines]:
     """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.fuzz_bank import load_engines
+    from harness.cli.banks import load_engines
 
     return load_engines(given, given.found, fuzzer)
 
@@ -194,7 +192,7 @@ def _open_engine(
 
     needed = programs.paths_of(words[0]) if given.engine_python else []
     options = _options(given, (str(room / BOARDS), *needed))
-    natures = given.specification.commands if given.specification else STANDARD
+    command_properties = given.specification.commands if given.specification else STANDARD
     with (
         launchers(options, room) as launcher,
         contextlib.closing(
@@ -203,7 +201,7 @@ def _open_engine(
                 launcher,
                 options.limits,
                 room,
-                natures,
+                command_properties,
                 given.spoken,
                 sessions_of(translate),
             )

@@ -6,33 +6,30 @@ import argparse
 import datetime
 import sys
 from collections import Counter
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from harness import find_assignment, new_folders, shipped
+from harness import file_system, find_assignment, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
-from harness.cli import auditing, grading_options
+from harness.cli import arguments, auditing
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import number, whole
-from harness.errors import SandboxError, UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode, SandboxError, UsageError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
 from harness.processes import processors
 from harness.report.paint import Paint
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from harness.grading.attempts.orders import OtherMachines
     from harness.grading.exports.exporters import Sheets
@@ -193,7 +190,7 @@ class _Command:
         wanted = self._wanted
         entries = self._read_inputs()
         for folder in (wanted.output, self._originals.parent):
-            new_folders.make(folder, mode=0o700)  # marks and private case files lie there
+            file_system.make(folder, mode=0o700)  # marks and private case files lie there
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
             return self._grade(ledger, entries)
 
@@ -403,8 +400,8 @@ def command_line() -> CommandParser:
 
 def _add_assignment(parser: CommandParser) -> None:
     add = parser.add_argument_group("what to grade").add_argument
-    grading_options.add_assignment(add)
-    grading_options.add_private(add)
+    arguments.add_assignment(add)
+    arguments.add_private(add)
     add("--overlay", metavar="DIR", help="the course folder, such as util")
     add("--groups", metavar="FILE", help="CSV with the groups and their members")
     add(
@@ -439,7 +436,7 @@ def _add_run(parser: CommandParser) -> None:
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
-    grading_options.add_sandbox(add)
+    arguments.add_sandbox(add)
     add(
         "--python",
         metavar="PATH",
@@ -447,8 +444,8 @@ def _add_run(parser: CommandParser) -> None:
         help="Python that runs the engines, instead of the assignment's environment or the"
         " system's",
     )
-    grading_options.add_unsafe(add)
-    grading_options.add_cluster(add)
+    arguments.add_unsafe(add)
+    arguments.add_cluster(add)
     add("--no-images", action="store_true",
         help="do not run variants of the public tests (turned, mirrored and so on)")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import find_assignment, new_folders, shipped
-from harness.cli import grading_options
+from harness import file_system, find_assignment, shipped
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.gradescope.autograder_run import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
@@ -78,7 +77,7 @@ def _make(given: argparse.Namespace) -> int:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that nobody else can read: private case files are in it."""
-    new_folders.make(path.parent)
+    file_system.make(path.parent)
     try:
         path.unlink(missing_ok=True)
         path.touch(mode=0o600)
@@ -92,8 +91,8 @@ def command_line() -> CommandParser:
     parser = CommandParser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
     add = parser.add_argument
-    grading_options.add_assignment(add)
-    grading_options.add_private(add)
+    arguments.add_assignment(add)
+    arguments.add_private(add)
     add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
         help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip

@@ -8,10 +8,9 @@ import sys
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.report import report_files
+from harness.text import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

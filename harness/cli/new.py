@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, new_folders
+from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
@@ -18,20 +18,18 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import proposal
 from harness.declared.evidence import Evidence
+from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
-from harness.declared.protocol_trial import NoProtocolError, try_protocols
 from harness.engine.launch import split_program
 from harness.environments import interpreters
-from harness.errors import CaseError, UsageError
-from harness.escaping import one_line
-from harness.exits import ExitCode
+from harness.errors import CaseError, ExitCode, UsageError
 from harness.options import GTP, PROTOCOLS, STATUS_LAST
 from harness.reading import casefile, suite
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of
-from oracle.natures import STANDARD
+from harness.text import number_of, one_line
+from oracle.command_properties import STANDARD
 
 _QUESTIONS = 3  # at most, at a terminal
 _LAST_LINES = 8  # of standard error
@@ -83,7 +81,7 @@ def _make(given: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) ->
     conversations = tuple(tuple(step.command for step in case.steps) for case in cases)
     told = {STATUS_LAST if case.format == ANSWERS_FILE else GTP for case in cases}
     protocol = given.protocol or (told.pop() if len(told) == 1 else "")
-    new_folders.make(folder)
+    file_system.make(folder)
     ask = Questions()
     failure = ""
     for words in _commands(_from(folder, split_program(given.reference)), given.python, ask):

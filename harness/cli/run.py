@@ -13,8 +13,7 @@ from harness.cli.commandline import Plain, repeat, with_config
 from harness.cli.console import Console, Style
 from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
-from harness.errors import ReportError, UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather

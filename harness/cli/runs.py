@@ -12,10 +12,8 @@ from pathlib import Path
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import number_of
+from harness.errors import ExitCode, UsageError
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +151,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    from harness.archives.archive_writing import files_in, pack_alike
+    from harness.archives.archive import files_in, pack_alike
 
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
         archive = Path(room, "cases.tar")

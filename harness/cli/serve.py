@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli import grading_options, service_options
+from harness.cli import arguments, service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import port, whole
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.processes import processors
+from harness.text import escape_controls
 
 if TYPE_CHECKING:
     import argparse
@@ -159,9 +159,9 @@ def command_line() -> CommandParser:
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
         metavar="MB",
         help="size of these together, in MB (default: %(default)s)")  # fmt: skip
-    grading_options.add_sandbox(add)
-    grading_options.add_unsafe(add)
-    grading_options.add_cluster(add)
+    arguments.add_sandbox(add)
+    arguments.add_unsafe(add)
+    arguments.add_cluster(add)
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--mail", default="", metavar="SERVER",

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness import find_assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
-from harness.banks import bank_runs
+from harness.banks import banks as bank_runs
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number, whole
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
 from harness.reading.named_case_files import gather
@@ -24,7 +22,7 @@ from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
-from harness.text import at_most, count_rest, number_of
+from harness.text import at_most, count_rest, encode_without_surrogates, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
@@ -317,7 +315,7 @@ def _by_engines(
         specification.commands, given.sandbox, given.dialect, protocol=found.protocol
     )
     bad = bank_runs.find_failing(cases, specification, given.dialect)
-    with banks.engines(given, found) as engines:
+    with banks.wrong_engines(given, found) as engines:
         return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
         )

@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
+from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

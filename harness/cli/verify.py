@@ -12,17 +12,16 @@ from pathlib import Path
 
 from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
-from harness.banks.bank_runs import EngineAsker
+from harness.banks.banks import EngineAsker
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.escaping import encode_without_surrogates, one_line, without_surrogates
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.named_case_files import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of, plural
+from harness.text import encode_without_surrogates, number_of, one_line, plural, without_surrogates
 from harness.verifying import in_place
 from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify

@@ -26,15 +26,15 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import network, shared_files
+from harness import file_system, network
 from harness.cluster import (
-    announcing,
     connector,
     dask_messages,
     dask_task,
     lean_comm,
     records,
     state,
+    unit_executor,
 )
 from harness.cluster import tls as tls_files
 from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
@@ -44,7 +44,7 @@ from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache, EnvironmentStore
 from harness.errors import UsageError
-from harness.sandbox import limits
+from harness.sandbox import plan
 from harness.work import canonical_json
 from harness.work.machine import Machine
 
@@ -98,14 +98,14 @@ def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
     """
     prepare()
     _forbid_core_dumps()
-    pythons = announcing.pythons()
+    pythons = unit_executor.pythons()
     built = Path(settings.cache, "environments")
-    shared_files.make_open(built)  # as root, engines run as another user
+    file_system.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
-    bases = announcing.bases(built)
+    bases = unit_executor.bases(built)
     machine = Machine(Path(settings.locks))
     pace = _pace(machine)
-    facts = announcing.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
+    facts = unit_executor.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
     papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
     store = EnvironmentStore(built, settings.environments_size, bases)
     tls = papers.client_context() if papers else None
@@ -123,7 +123,7 @@ def _forbid_core_dumps() -> None:
     Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
     memory to a program.
     """
-    limits.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
+    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
 
 
 def _pace(machine: Machine) -> float:
@@ -133,7 +133,7 @@ def _pace(machine: Machine) -> float:
         UsageError: it is so slow or fast that no time limit means the same here.
     """
     with machine.apart():
-        found = announcing.pace()
+        found = unit_executor.pace()
     if wrong := records.wrong_with_pace(found):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
     return found

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, records, worker_events
 from harness.work.canonical_json import NOTHING
 from harness.work.records import WorkUnit
 from harness.work.worker_events import (
@@ -127,7 +127,7 @@ class UnbelievableError(HarnessError):
 def read_report(text: str) -> WorkerReport:
     """Return what a worker says; raises :class:`UnbelievableError`."""
     try:
-        return plain_values.read(WorkerReport, text, "what a worker brought")
+        return records.read(WorkerReport, text, "what a worker brought")
     except UsageError as error:
         raise UnbelievableError(str(error)) from None
 
@@ -214,7 +214,7 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
-        return plain_values.tester(kind)
+        return records.tester(kind)
     return lambda found: type(found) is kind
 
 

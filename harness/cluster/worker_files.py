@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from harness import shared_files
+from harness import file_system
 from harness.cluster import tls
 from harness.cluster.bytes_server import MOST_AT_ONCE, SIZES
 from harness.environments import environment_archive, environment_cache
 from harness.environments.environment_archive import DamagedError, UnsendableError
-from harness.environments.records import Interpreter, PackedEnvironment, fingerprint
+from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import HarnessError, UsageError
-from harness.work import plain_values
+from harness.work import records
 from harness.work.records import Sha256, WorkUnit
 
 MEMORY = Path("/dev/shm")
@@ -568,7 +568,7 @@ class EnvironmentStore:
         try:
             self._discard(wanted.sha256)
             self._make_room(wanted)
-            shared_files.make_new(unfinished)
+            file_system.make_new(unfinished)
             archive = unfinished / "archive"
             source.fetch([Missing(Sha256(wanted.sha256), archive)], wanted.size)
             with quiet():
@@ -646,7 +646,7 @@ class _UnpackedRecord(NamedTuple):
 
 def _record(folder: Path) -> _UnpackedRecord | None:
     try:
-        return plain_values.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
+        return records.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
     except (OSError, UsageError):
         return None
 

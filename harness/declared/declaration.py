@@ -22,7 +22,7 @@ from harness.options import GTP, PROTOCOLS, SANDBOXES
 from harness.specifications.record import Specification
 from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
-from oracle.vertex import GTP_LETTERS
+from oracle.position import GTP_LETTERS
 
 STARTS, SETS, MOVES, ASKS, CHOOSES = KINDS = ("starts", "sets", "moves", "asks", "chooses")
 EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = REPLIES = (

@@ -28,9 +28,8 @@ from harness.declared.probes import tells_end
 from harness.declared.reply_forms import form_of
 from harness.declared.symmetry import unfit
 from harness.declared.trial import CommandTally, Observed, ReplyPair
-from harness.escaping import one_line
 from harness.options import GTP
-from harness.text import number_of, some
+from harness.text import number_of, one_line, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}

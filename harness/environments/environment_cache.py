@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import paths, shared_files
+from harness import file_system
 from harness.environments import environment_archive, interpreters
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import (
+from harness.environments.interpreters import (
     DeclaredEnvironment,
     Interpreter,
     PackedEnvironment,
@@ -53,7 +53,7 @@ class Stored(NamedTuple):
 
 def root() -> Path:
     """Return the folder of all environments."""
-    return Path(paths.cache(), "environments")
+    return Path(file_system.cache(), "environments")
 
 
 def key(base: Interpreter, wanted: DeclaredEnvironment) -> str:
@@ -121,7 +121,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
 def _make_root() -> None:
     try:
         if os.geteuid() == 0:  # engines are other users
-            shared_files.make_open(root())
+            file_system.make_open(root())
         root().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
@@ -137,11 +137,11 @@ def _make_root() -> None:
 def open_to_all(folder: Path) -> None:
     """Let everybody read and execute it: as root, engines run as another user."""
     for above, _, names in os.walk(folder):
-        Path(above).chmod(shared_files.FOLDER)
+        Path(above).chmod(file_system.FOLDER)
         for path in (Path(above, name) for name in names):
             if not path.is_symlink():
                 is_program = bool(path.stat().st_mode & 0o100)
-                path.chmod(shared_files.file_mode(is_program=is_program))
+                path.chmod(file_system.file_mode(is_program=is_program))
 
 
 def remove(name: str) -> None:

@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import platforms
+from harness.grading.ingest.sources import listing
 from harness.grading.records import PRIVATE
 from harness.report.views import Views
 
@@ -180,7 +180,7 @@ def _set_due_date(found: Assignment, times: Times) -> Assignment:
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(platforms.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])

@@ -20,7 +20,14 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import ALONE, Concurrency, SetAside, withdraw
+from harness.grading.attempts.orders import (
+    ALONE,
+    Concurrency,
+    GradingContext,
+    OtherMachines,
+    SetAside,
+    withdraw,
+)
 from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
@@ -39,7 +46,6 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission

@@ -34,7 +34,7 @@ from harness.match.standings import Standings
 from harness.match.tournament import MatchResult, Tournament
 from harness.options import Options
 from harness.report import report_files
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
 _SIZE = 9

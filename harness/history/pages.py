@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.escaping import one_line
 from harness.history import plots, text
 from harness.history.history_grid import STYLE as GRID
 from harness.history.history_grid import Addresses, Crumbs, file_pages
@@ -26,7 +25,7 @@ from harness.report import report_files
 from harness.report.html.page_names import link, page_names
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import count_rest, number_of
+from harness.text import count_rest, number_of, one_line, show_utc
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run
@@ -216,7 +215,7 @@ class _Index:
     def _run(self, run: RunKept, changes: Sequence[VerdictChange]) -> Markup:
         head = _RUN_HEAD % (
             run.number,
-            run.started.replace("T", " ").rstrip("Z"),
+            show_utc(run.started),
             _state(run),
             bar(of_run(run)),
             _change_pills(changes),
@@ -247,7 +246,7 @@ _HOW = Markup(
     "tests.</p>\n"
 )
 _RUN_HEAD = Markup(
-    '<div class="rh"><span><b>Run %s</b> <span class="sub">%s UTC</span>%s</span>%s<span>%s'
+    '<div class="rh"><span><b>Run %s</b> <span class="sub">%s</span>%s</span>%s<span>%s'
     '<span class="sub">%s</span></span></div>'
 )
 _RUN = Markup(

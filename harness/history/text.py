@@ -16,7 +16,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from harness.escaping import one_line
 from harness.history.records import (
     Flaky,
     RunKept,
@@ -29,7 +28,7 @@ from harness.history.records import (
     VerdictChange,
 )
 from harness.report.paint import Paint
-from harness.text import at_most, number_of
+from harness.text import at_most, number_of, one_line
 
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
 _COMMAND = 80  # characters

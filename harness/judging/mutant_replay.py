@@ -21,7 +21,7 @@ from harness.specifications.record import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Hang, Mistake
-from oracle.vertex import Point, parse_vertex
+from oracle.position import Point, parse_vertex
 
 Alike = Callable[[int, Reply], bool]
 Answers = list[str | Breakdown]  # as sent; the last one may be how the engine failed

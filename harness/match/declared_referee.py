@@ -19,12 +19,12 @@ from harness.declared.declaration import (
 from harness.declared.game_state import places, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
-from harness.escaping import escape_controls
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
 from harness.records import Reply
-from oracle.color import BLACK, EMPTY, WHITE, opponent
+from harness.text import escape_controls
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 _SHOWN = 60  # characters of an engine's move
 _DRAWN = 10_000  # of a board
@@ -75,7 +75,7 @@ class DeclaredReferee:
     def _say(self, command: str) -> Reply:
         self._said.append(command)
         try:
-            said = conversation(tuple(self._said), self._reference.natures)
+            said = conversation(tuple(self._said), self._reference.command_properties)
             return self._reference.replies(said)[-1]
         except EngineError as error:
             raise ReferenceFailedError(

@@ -21,13 +21,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from harness.escaping import encode_without_surrogates
 from harness.match.ratings import Rating
 from harness.match.records import Player
 from harness.match.standings import Standing, Standings
 from harness.match.text import describe
 from harness.report import report_files
-from oracle.color import BLACK, WHITE
+from harness.text import encode_without_surrogates
+from oracle.position import BLACK, WHITE
 
 SCHEMA, VERSION = "gtp-harness/match", 1
 

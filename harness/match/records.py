@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.options import GTP, Options
 from harness.typed import NamedTuple
-from oracle.color import BLACK, EMPTY, WHITE, opponent
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 GO, GOMOKU = "go", "gomoku"
 SIMPLE, POSITIONAL = KOS = ("simple", "positional")

@@ -14,7 +14,7 @@ from harness.match.sprt import Course, Sprt, SprtProgress
 from harness.processes import processors
 from harness.running.jobs import Fault, run_all
 from harness.typed import NamedTuple
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 _ATTEMPTS = 3  # at a game that the harness failed at
 

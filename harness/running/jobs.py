@@ -16,7 +16,7 @@ from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from harness import signals
-from harness.engine import engine_clock, leftovers
+from harness.engine import engine_clock, launch
 from harness.errors import SandboxError, StarvedError
 from harness.processes import children, descendants
 from harness.typed import NamedTuple, Protocol
@@ -93,7 +93,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     ended early is heard, too, by ``on_note``: notes, and the result of a task that had come to its
     end.
     """
-    with leftovers.end_on_exit():
+    with launch.end_on_exit():
         if min(workers, len(tasks)) > (0 if forked else 1):
             pool = _WorkerPool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
             pool.on_time = on_time
@@ -258,7 +258,7 @@ class _WorkerPool:
 
         self._load = loads
         self._dump = dumps
-        known = frozenset(leftovers.children())
+        known = frozenset(launch.children())
         try:
             for _ in range(self._size):
                 self._hire()
@@ -269,7 +269,7 @@ class _WorkerPool:
                     self._look_around()
         finally:
             self._end_all()
-            leftovers.end_leftovers(known)
+            launch.end_leftovers(known)
 
     def _end_all(self) -> None:
         """End the work under way."""
@@ -391,7 +391,7 @@ class _WorkerPool:
     def _replace_lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
         """Let a worker go that has ended in the midst of a task, and hire another."""
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
-        leftovers.end_leftovers(frozenset())
+        launch.end_leftovers(frozenset())
         fault = Fault(f"the harness's own process for this file ended ({status})")
         yield from self._report_end(index, fault)
         if self._waiting:

@@ -1,7 +1,7 @@
-"""``python -m harness.service.keeper``: the process that sends mails and prunes old data.
+"""``python -m harness.service.keeper``: the process that sends mails and marks, and prunes.
 
-The settings come as JSON on standard input. A mail server that is slow or away keeps no worker
-from its work so.
+It also reads who is in the courses of platforms. The settings come as JSON on standard input. A
+mail server or a platform that is slow or away keeps no worker from its work so.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from harness import signals
 from harness.errors import HarnessError
 from harness.service import monitoring, processes
+from harness.service.lti import members, scores
 from harness.service.operations import pruning
 from harness.service.people import mails
 from harness.service.settings import Settings
@@ -39,8 +40,10 @@ def _keep(settings: Settings, database: Database) -> None:
 
 
 def _send(settings: Settings, database: Database) -> float:
-    """Send a mail; return after how many seconds to look again."""
-    return 0.0 if mails.deliver(settings, database) else _PAUSE
+    """Send a mail and a mark, read a course; return after how many seconds to look again."""
+    ways = (mails.deliver, scores.deliver_next, members.synchronize_next)
+    done = [way(settings, database) for way in ways]
+    return 0.0 if any(done) else _PAUSE
 
 
 def _prune(settings: Settings, database: Database) -> float:

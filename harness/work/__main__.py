@@ -14,10 +14,9 @@ from contextlib import closing
 from pathlib import Path
 
 from harness import signals
-from harness.errors import HarnessError, UsageError
-from harness.exits import ExitCode
-from harness.work import plain_values, unit_worker, worker_events
-from harness.work.parent import die_with_parent
+from harness.errors import ExitCode, HarnessError, UsageError
+from harness.work import records, unit_worker, worker_events
+from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
 from harness.work.stored_files import FileFinder
 from harness.work.worker_events import HarnessFailed, WorkerEvent
@@ -30,7 +29,7 @@ def main(arguments: list[str]) -> int:
         if given.schema:
             print(
                 json.dumps(
-                    {"unit": plain_values.schema(WorkUnit), "word": worker_events.schema()},
+                    {"unit": records.schema(WorkUnit), "word": worker_events.schema()},
                     indent=1,
                 )
             )

@@ -16,7 +16,7 @@ from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, records, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.records import VERSION, WorkUnit
@@ -47,7 +47,7 @@ def read(text: str | bytes, source: str) -> WorkUnit:
     Raises:
         UsageError: it is not one, or of another version.
     """
-    unit = plain_values.read(WorkUnit, text, source)
+    unit = records.read(WorkUnit, text, source)
     if unit.unit != VERSION:
         raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
     return unit
@@ -183,7 +183,7 @@ class UnitWorker:
         is_proven = wanted == self._proven
         hidden = unit.environment.hidden
         box = unit.box.at_pace(unit.pace or 1.0)
-        return Sandbox(wanted, box, hidden, (), assignment.natures, is_proven=is_proven)
+        return Sandbox(wanted, box, hidden, (), assignment.command_properties, is_proven=is_proven)
 
 
 class _UnitTask(NamedTuple):
@@ -251,7 +251,7 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
 
     def ask(word: Claim | ClaimLonger) -> Granted:
         say(word)
-        return plain_values.read(Granted, source.readline(), "the answer to a claim")
+        return records.read(Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from harness.errors import UsageError
 from harness.records import Build
-from harness.work import canonical_json, plain_values
+from harness.work import canonical_json, records
 from harness.work.canonical_json import Measurements
 
 
@@ -172,7 +172,7 @@ def parse(text: bytes) -> tuple[WorkerEvent, Any]:
     if kind is AttemptFinished and _RESULT in found:
         result = found[_RESULT]
         found[_RESULT] = json.dumps(result, sort_keys=True, separators=(",", ":"))
-    return plain_values.value(kind, found, f"the word {_NAMES[kind]!r}"), result
+    return records.value(kind, found, f"the word {_NAMES[kind]!r}"), result
 
 
 def schema() -> dict[str, Any]:
@@ -181,7 +181,7 @@ def schema() -> dict[str, Any]:
 
 
 def _schema_of(name: str, kind: type[Any]) -> dict[str, Any]:
-    found = plain_values.schema(kind)
+    found = records.schema(kind)
     properties = {"word": {"const": name}, **found["properties"]}
     if _RESULT in get_type_hints(kind):
         properties[_RESULT] = {"type": ["object", "null"]}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, WHITE
 from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
 from oracle.komi import as_komi, exact, plain_text, result_text
+from oracle.position import BLACK, WHITE, Point, Position
 from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
-from oracle.vertex import Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from oracle.komi import AnyKomi, Komi
-    from oracle.position import Position
 
 NEUTRAL = 0  # the owner of points that count for nobody
 OWNER_MARKS = ("n", "b", "w")  # by owner, on empty points

@@ -32,7 +32,7 @@ from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
 from harness.work.cut_short import Evidence
 from harness.work.worker_events import CaseProlonged, CaseStarted
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
 LIMIT = 30.0  # seconds, of go-scoring

@@ -28,7 +28,7 @@ from harness.running.file_runner import not_run
 from harness.sandbox.boxed_engines import BoxedEngine
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import Measurements
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)

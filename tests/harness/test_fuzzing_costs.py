@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.fuzzing.costs import Costs
+from harness.fuzzing.search import Costs
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
+from oracle.command_properties import STANDARD
 from oracle.gtp import new_engine
-from oracle.natures import STANDARD
 from tests.harness.in_process import InProcess, start_fuzzer
 
 ROOT = Path(__file__).parents[2]

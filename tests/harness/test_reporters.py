@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import command_data, completion, main, man
+from harness.cli import completion, main, man
 from harness.cli.run import command_line
 from harness.report import reporters
 from harness.report.reporters import REPORTERS, Reporter
@@ -87,13 +87,13 @@ def test_where_it_goes_is_tried_before_the_run(more, capsys, words, message):
 def test_help_completion_and_manual_have_it(more, capsys):
     assert main(["run", "--help"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
-    (run,) = (one for one in command_data.commands() if one.name == "run")
+    (run,) = (one for one in man.describe_commands() if one.name == "run")
     page = man._page(run)
     for row in ROWS:
         assert f"{row.option} {row.metavar} {row.what}" in shown
         assert row.option in {name for option in run.options for name in option.names}
         assert row.what in page
-    assert "counts" in "\n".join(completion._SHELLS["bash"](command_data.commands()))
+    assert "counts" in "\n".join(completion._SHELLS["bash"](man.describe_commands()))
 
 
 def test_the_rows_are_the_options_of_a_run():

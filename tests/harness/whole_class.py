@@ -32,12 +32,10 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
 from harness.specifications.record import reply_of
-from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake
 from oracle.mistakes import find_mistake as mistake_named
-from oracle.position import Position
-from oracle.vertex import vertex
+from oracle.position import Position, grid, vertex
 from tests.harness import archives
 from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
 from tests.harness.hostile_archives import ROSTER

@@ -9,14 +9,11 @@ from pathlib import Path
 import pytest
 
 from oracle.answers import go_scoring
-from oracle.color import BLACK, WHITE
 from oracle.games.go import GoGame
-from oracle.grid import grid
 from oracle.gtp import new_engine
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid, vertex
 from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
-from oracle.vertex import vertex
 from tests.oracle.boards import end_of, random_game
 
 pytestmark = pytest.mark.processes

@@ -86,23 +86,35 @@ MAY = {
     "GET /health": ALL,
     "GET /ready": ALL,
     "GET /api/v1/metrics": {ADMIN},
+    "GET /courses": SIGNED_IN,
+    "GET /courses/new": {ADMIN},
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
+    "GET /courses/{course}/assignments/new": {TEACHER},
+    "GET /courses/{course}/assignments/new/dates": {TEACHER},
+    "GET /courses/{course}/assignments/new/visibility": {TEACHER},
     "POST /courses/{course}/assignments": {TEACHER},
-    "GET /courses/{course}/change": {TEACHER},
+    "GET /courses/{course}/settings": {TEACHER},
     "POST /courses/{course}/change": {TEACHER},
     "POST /courses/{course}/remove": {TEACHER},
     f"GET {ONE}/change": {TEACHER},
     f"POST {ONE}/change": {TEACHER},
     f"POST {ONE}/remove": {TEACHER},
     "POST /courses/{course}/assignments/own": {TEACHER},
+    f"GET {ONE}/course-folder": {TEACHER},
     f"POST {ONE}/overlay": {TEACHER},
     f"POST {ONE}/source": {TEACHER},
+    "GET /courses/{course}/students": STAFF,
+    "GET /courses/{course}/students/import": {TEACHER},
+    "GET /courses/{course}/students/links": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/students/remove": {TEACHER},
     "POST /courses/{course}/students/restore": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
+    "GET /courses/{course}/staff": STAFF,
+    "GET /courses/{course}/staff/new": {TEACHER},
+    "GET /courses/{course}/staff/{staff}/change": {TEACHER},
     "POST /courses/{course}/staff": {TEACHER},
     "POST /courses/{course}/staff/change": {TEACHER},
     "POST /courses/{course}/staff/link": {TEACHER},
@@ -134,6 +146,9 @@ MAY = {
     f"POST {GRADING}/accept": {TEACHER},
     f"POST {GRADING}/again": {TEACHER},
     f"GET {ONE}/mark": {STUDENT, MATE},
+    f"POST {ONE}/class/extension": {TEACHER},
+    f"POST {ONE}/class/comment": {TEACHER},
+    f"POST {ONE}/class/check": STAFF,
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
     f"POST {ENTRANT}/comment": {TEACHER},
@@ -152,6 +167,28 @@ MAY = {
     f"GET {ONE}/mark/feedback": {STUDENT, MATE},
     f"GET {ONE}/mark/tournament/{{name:path}}": {STUDENT, MATE},
     "GET /cluster": {ADMIN},
+    "GET /lti": {ADMIN},
+    "POST /lti/platforms": {ADMIN},
+    "POST /lti/platforms/remove": {ADMIN},
+    "POST /lti/registrations": {ADMIN},
+    "POST /lti/keys/rotate": {ADMIN},
+    "GET /lti/keys": ALL,
+    # Whoever has what a platform signed, or a secret that was made for it.
+    "GET /lti/login": ALL,
+    "POST /lti/login": ALL,
+    "POST /lti/launch": ALL,
+    "POST /lti/confirm": ALL,
+    "POST /lti/link": ALL,
+    "GET /lti/opened/{code}": ALL,
+    "POST /lti/window/{code}": ALL,
+    "GET /lti/register/{code}": ALL,
+    "POST /lti/register/{code}": ALL,
+    "GET /courses/{course}/lti": STAFF,
+    "POST /courses/{course}/lti/code": {TEACHER},
+    "POST /courses/{course}/lti/now": {TEACHER},
+    "POST /courses/{course}/lti/unlink": {TEACHER},
+    "GET /courses/{course}/lti/pick": {TEACHER},
+    "POST /courses/{course}/lti/pick": {TEACHER},
     "GET /me": SIGNED_IN,
     "POST /me": SIGNED_IN,
     "GET /tokens": SIGNED_IN,
@@ -171,6 +208,7 @@ MAY = {
     f"PATCH {TASK}": {TEACHER},
     f"DELETE {TASK}": {TEACHER},
     f"GET {API}/assignments/{{assignment}}": HERE,
+    f"GET {TASK}/checklist": STAFF,
     f"GET {SUBMISSIONS}": HERE,
     f"POST {SUBMISSIONS}": {STUDENT, MATE},
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
@@ -421,13 +459,20 @@ _NOT_FOR_ASSISTANTS = [
     f"GET {GRADING}/gradebooks/{{name}}",
     f"GET {TASK}/gradings/{{grading}}/gradebooks",
     f"GET {TASK}/gradings/{{grading}}/gradebooks/{{name}}",
+    "GET /courses/{course}/lti/pick",  # the page of a choice
 ]
 
 
+_FORMS = (
+    *("/change", "/settings", "/new", "/dates", "/visibility", "/import", "/links"),
+    "/course-folder",
+)
+
+
 def test_an_assistant_may_read_all_that_a_teacher_may_but_gradebooks():
-    """All but the forms by which a teacher changes something."""
+    """All but the pages with the forms by which a teacher changes something."""
     found = [one for one in MAY if one.startswith("GET") and "{course}" in one]
-    found = [one for one in found if not one.endswith("/change")]
+    found = [one for one in found if not one.endswith(_FORMS)]
     assert [one for one in found if TEACHER in MAY[one] and ASSISTANT not in MAY[one]] == (
         _NOT_FOR_ASSISTANTS
     )
@@ -526,6 +571,8 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/extension": "extend",
     f"POST {ENTRANT}/comment": "comment",
     f"POST {ENTRANT}/comment/{{comment}}/remove": "comment",  # the assistant's own
+    f"POST {ONE}/class/extension": "extend",
+    f"POST {ONE}/class/comment": "comment",
     f"POST {ENTRANT}/override": "override",
     f"POST {ENTRANT}/override/end": "override",
     f"POST {GRADING}/tournament/count": "override",

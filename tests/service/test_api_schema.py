@@ -89,7 +89,7 @@ def operation(app, method, path):
 @pytest.mark.parametrize(("method", "path"), PATHS)
 @pytest.mark.soak(30)
 @settings(
-    max_examples=5, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
+    max_examples=2, database=None, phases=[Phase.generate], suppress_health_check=[*HealthCheck]
 )
 @given(data=st.data())
 def test_every_answer_is_as_the_schema_says(world, method, path, data):

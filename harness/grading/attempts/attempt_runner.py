@@ -133,7 +133,7 @@ class Runner:
         """Return where the first run of an attempt was cut short."""
         own = self._means.assignment
         firsts = self._runs(task)[:1]
-        return find_cuts(firsts[0], own.limits, own.natures) if firsts else {}
+        return find_cuts(firsts[0], own.limits, own.command_properties) if firsts else {}
 
     def _again(
         self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
@@ -176,7 +176,9 @@ class Runner:
         rerun: list[Task] = []
         for task in left.tasks:
             cuts = self._find_cuts(task)
-            if not self._is_late(task) and evidence.believes(cuts, own.limits, own.natures):
+            if not self._is_late(task) and evidence.believes(
+                cuts, own.limits, own.command_properties
+            ):
                 self._ledger.settle(task.basis, self._token)
             elif cuts.keys() & self._patient[key]:
                 self._slow.add(task.basis)
@@ -204,7 +206,7 @@ class Runner:
             for task in unit.tasks
             for run in self._timed_runs(task, is_done=states[task.basis].state == "done")
         )
-        return weigh(runs, own.limits, own.natures)
+        return weigh(runs, own.limits, own.command_properties)
 
     def _timed_runs(self, task: Task, *, is_done: bool) -> Iterator[tuple[FileResult, bool]]:
         """Yield the results of an attempt with their times, and whether each counts.
@@ -249,13 +251,19 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        natures = self._means.assignment.natures
+        command_properties = self._means.assignment.command_properties
         runs = [(task, self._runs(task)) for task in unit.tasks]
         twice = [pair for _, pair in runs if len(pair) == 2]
-        sure = [first for first, second in twice if fairness.fails_like(first, second, natures)]
+        sure = [
+            first
+            for first, second in twice
+            if fairness.fails_like(first, second, command_properties)
+        ]
         for task, pair in runs:
             is_left = len(pair) == 1 and not (self._is_late(task) or self._find_cuts(task))
-            if is_left and any(fairness.fails_like(pair[0], one, natures) for one in sure):
+            if is_left and any(
+                fairness.fails_like(pair[0], one, command_properties) for one in sure
+            ):
                 self._ledger.settle(task.basis, self._token)
 
     def _is_late(self, task: Task) -> bool:

@@ -7,18 +7,17 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.escaping import one_line
 from harness.grading.attempts.units import GradingUnit, answers_a_test
 from harness.grading.ledger.ledger import Ledger
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import never_answers
-from harness.text import number_of
+from harness.text import number_of, one_line
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING
 from harness.work.worker_events import (
@@ -34,8 +33,6 @@ from harness.work.worker_events import (
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import rich.progress
 
 _NAME = 24  # characters of the submission under way

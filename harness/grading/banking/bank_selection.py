@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.archives import archive
-from harness.archives.archive_writing import pack_alike
+from harness.archives.archive import pack_alike
 from harness.banks import banks
 from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
@@ -55,7 +55,7 @@ class ProgramTrial:
             path = lying / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            path.chmod(shared_files.file_mode(is_program=name in program.run))
+            path.chmod(file_system.file_mode(is_program=name in program.run))
         pack_alike(packed, lying, {name: name for name in program.files})
         own = Submission(key, (), kept=tuple(sorted(program.files)))
         return GradingUnit(own, packed, program.digest, self._tasks)

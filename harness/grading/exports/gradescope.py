@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from harness.escaping import escape_controls, one_line
 from harness.grading.exports.showing import Feedback, Files, Material
 from harness.grading.records import PartMark, counting_mark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.difference import Sides, sides
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
+from harness.text import escape_controls, one_line
 from oracle.draw import draw_text
 
 _NAME = 120  # characters

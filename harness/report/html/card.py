@@ -8,12 +8,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 
-from harness.escaping import one_line
 from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import Count, evidence
-from harness.report.context import Context, contexts
 from harness.report.difference import Segment, Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
@@ -29,6 +27,8 @@ from harness.report.html.parts import (
     times_in_words,
 )
 from harness.report.markup import NOTHING, Markup, escape, join_markup
+from harness.report.reporters import Context, contexts
+from harness.text import one_line
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters

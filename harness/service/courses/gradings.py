@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import escape_controls
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service.courses.deadlines import list_open_dates
@@ -38,10 +37,10 @@ from harness.service.records import (
     Override,
     StudentMark,
 )
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, queue, scores, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
@@ -94,6 +93,7 @@ def release(
     told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
     now = uploads.next_moment(act.db, grading.assignment)
     uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
+    scores.put(act.db, grading.assignment)
     act.note("marks released", grading.id, **told)
 
 
@@ -207,16 +207,32 @@ def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
         )
 
 
-def list_decisions(db: Connection, grading: Grading) -> list[str]:
-    """Return what a grading waits for from a person, a phrase each; [] while it runs."""
+class Decisions(NamedTuple):
+    """What a grading waits for from a person."""
+
+    faults: int = 0  # jobs in which the service failed
+    changes: int = 0  # marks in force that would change
+
+
+def find_decisions(db: Connection, grading: Grading) -> Decisions:
+    """Return what a grading waits for from a person; nothing while it runs."""
     if state(db, grading) == "running" or uploads.has_marks_after(db, grading):
-        return []
+        return Decisions()
     faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
-    found = [f"the harness failed in {number_of(faults, 'job')}"] if faults else []
-    changes = _count_open_changes(grading)
-    if changes and grading.concluded and not grading.released:
-        found.append(f"{number_of(changes, 'mark')} would change")
-    return found
+    is_open = grading.concluded and not grading.released
+    return Decisions(faults, _count_open_changes(grading) if is_open else 0)
+
+
+def list_decisions(db: Connection, grading: Grading) -> list[str]:
+    """Return what a grading waits for from a person, a phrase each."""
+    return phrase(find_decisions(db, grading))
+
+
+def phrase(found: Decisions) -> list[str]:
+    """Return what a grading waits for, a phrase each."""
+    faults = [f"the harness failed in {number_of(found.faults, 'job')}"] if found.faults else []
+    changes = [f"{number_of(found.changes, 'mark')} would change"] if found.changes else []
+    return faults + changes
 
 
 def find_later(db: Connection, grading: Grading) -> Grading | None:
@@ -300,9 +316,11 @@ def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text:
     Raises:
         UsageError: it is empty, or very long.
     """
+    courses.lock(act.db, assigned.id)
     made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
     uploads.COMMENTS.add(act.db, made)
     uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
+    scores.put(act.db, assigned.id)
     act.note("comment", assigned.id, key=key, comment=made.id)
     return made
 
@@ -314,9 +332,11 @@ def remove_comment(
 
     ``key``: of the student or group now, on whose page the audit log tells it.
     """
+    courses.lock(act.db, assigned.id)
     students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
     if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
         uploads.forget_owners(act.db, one.id)
+        scores.put(act.db, assigned.id)
         told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
         act.note("comment removed", assigned.id, key=key, **told)
 
@@ -386,8 +406,9 @@ def end_override(act: AuditedTransaction, assigned: CourseAssignment, key: str) 
 def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
     """Let the pages and sheets of the marks in force be written anew: others count now.
 
-    The caller has locked the assignment.
+    Those that are released go to the platforms, too. The caller has locked the assignment.
     """
+    scores.put(act.db, assigned.id)
     if grading := uploads.in_force(act.db, assigned.id):
         queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError, ReadingFailedError
-from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
@@ -58,7 +57,8 @@ from harness.service.records import (
     StudentMark,
     Upload,
 )
-from harness.service.storage import courses, queue, uploads
+from harness.service.storage import courses, queue, scores, uploads
+from harness.text import escape_controls, one_line
 from harness.work import canonical_json
 from harness.work.worker_events import (
     AttemptEvent,
@@ -152,7 +152,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
-    shared_files.write_whole(path, escape_controls(text))
+    file_system.write_whole(path, escape_controls(text))
 
 
 def _require_results(graded: Graded) -> None:
@@ -349,6 +349,7 @@ def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) ->
             uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
+        scores.put(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         context.database.log.note(db, "", "graded", grading.id, marks=len(rows))

@@ -15,7 +15,7 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade
 from harness.grading.attempts.orders import Concurrency, GradingContext
@@ -39,7 +39,7 @@ from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
-from harness.work.parent import die_with_parent
+from harness.work.machine import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def choose(folder: Path, points: str, format_: str = SWISS) -> None:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     chosen = {"points": str(worth), "format": format_}
-    shared_files.write_whole(folder / _OPTIONS, json.dumps(chosen))
+    file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
 
 
 def load_choice(folder: Path) -> TournamentOptions:

@@ -56,6 +56,7 @@ from harness.service.web.request_context import (
     RequestContext,
     require_permission,
 )
+from harness.text import natural_order
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -80,11 +81,12 @@ class Row(NamedTuple):
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.field("public_only") == "yes"
+    own_files.require_set_up(context.service.settings, context.require().assigned)
     if not public_only:
         how = "tick without private case files"
         private_cases.require_some(context.service.settings, context.require().assigned, how)
     if not public_only and context.field("all_the_same") != "yes":
-        service, tick = context.service, "tick Grade all the same"
+        service, tick = context.service, "tick Grade anyway"
         wrong_expectations.require_none(
             service.database, service.settings, context.require().assigned, tick
         )
@@ -131,7 +133,7 @@ def show(context: Context) -> Response:
         outdated=outdated,
         later=later,
         open_dates=open_dates,
-        names=gradings.names(folder),
+        names=sorted(gradings.names(folder), key=natural_order),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(context.service.settings, context.require().course.id),
@@ -158,7 +160,9 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
         students.setdefault(each.key, []).append(each.student)
     marked = [
         _row(each, shared_overrides(own, students.get(each.key, [])))
-        for each in uploads.MARKS.all(db, "key", grading=one.id)
+        for each in sorted(
+            uploads.MARKS.all(db, grading=one.id), key=lambda each: natural_order(each.key)
+        )
     ]
     newcomers = gradings.list_unmarked(db, one, course)
     present = {each.submits_as for each in courses.students(db, course)}

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
+from harness.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +119,17 @@ def enter_by_link(act: AuditedTransaction, code: str) -> tuple[Person, Secret] |
     return None if person is None else (person, begin_session(act, person))
 
 
-def begin_session(act: AuditedTransaction, person: Person, **how: str) -> Secret:
+def begin_session(act: AuditedTransaction, person: Person, frame: str = "", **how: str) -> Secret:
     """Begin a session of somebody; ``how`` somebody was known goes into the audit log.
+
+    ``frame``: the origins whose pages may show it in a frame.
 
     Raises:
         AccountDisabledError: the operator has shut the person out.
     """
     require_enabled(person)
     secret = new_secret()
-    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION)
+    people.add_session(act.db, secret.digest, person.id, time.time() + SESSION, frame)
     act._replace(by=person.id).note(people.ENTERED, person.id, **how)
     return secret
 

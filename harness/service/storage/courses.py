@@ -27,6 +27,10 @@ from harness.service.storage.tables import (
     GRADING,
     JOB,
     LETTER,
+    LTI_COURSE,
+    LTI_LINE,
+    LTI_SCORE,
+    LTI_USER,
     MEMBER,
     OVERRIDE,
     SUITE,
@@ -34,6 +38,7 @@ from harness.service.storage.tables import (
     UPLOAD,
     Rows,
 )
+from harness.text import natural_order
 
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
@@ -68,13 +73,17 @@ def lock_course(db: Connection, course: str) -> None:
 
 
 def students(db: Connection, course: str) -> list[Member]:
-    """Return the students of a course, sorted by key."""
-    return MEMBERS.all(db, "key", course=course, role=STUDENT)
+    """Return the students of a course, sorted by key as people count."""
+    return _sort(MEMBERS.all(db, course=course, role=STUDENT))
 
 
 def former_students(db: Connection, course: str) -> list[Member]:
-    """Return the students who were removed from a course, sorted by key."""
-    return MEMBERS.all(db, "key", course=course, role=FORMER)
+    """Return the students who were removed from a course, sorted by key as people count."""
+    return _sort(MEMBERS.all(db, course=course, role=FORMER))
+
+
+def _sort(members: list[Member]) -> list[Member]:
+    return sorted(members, key=lambda one: natural_order(one.key))
 
 
 def submitting_as(db: Connection, course: str, key: str) -> list[Member]:
@@ -119,7 +128,7 @@ def count_kept(db: Connection, assignment: str) -> dict[str, int]:
 
 def forget_assignment(db: Connection, assignment: str) -> None:
     """Remove an assignment that nobody has submitted to, and on a server its ledger."""
-    for table in (JOB, EXTENSION):
+    for table in (JOB, EXTENSION, LTI_LINE, LTI_SCORE):
         db.execute(table.delete().where(table.c.assignment == assignment))
     ASSIGNMENTS.remove(db, id=assignment)
     if db.dialect.name == "postgresql":
@@ -129,6 +138,9 @@ def forget_assignment(db: Connection, assignment: str) -> None:
 def forget_course(db: Connection, course: str) -> None:
     """Remove a course without assignments, its roster, and mails to its students that wait."""
     db.execute(LETTER.delete().where(LETTER.c.course == course, LETTER.c.state == WAITING))
+    links = select(LTI_COURSE.c.id).where(LTI_COURSE.c.course == course)
+    db.execute(LTI_USER.delete().where(LTI_USER.c.link.in_(links)))
+    db.execute(LTI_COURSE.delete().where(LTI_COURSE.c.course == course))
     MEMBERS.remove(db, course=course)
     COURSES.remove(db, id=course)
 

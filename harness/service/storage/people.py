@@ -74,12 +74,21 @@ def by_email(db: Connection, address: str) -> list[Person]:
     return PEOPLE.list(db, query.order_by(PERSON.c.name, PERSON.c.id))
 
 
-def add_session(db: Connection, digest: str, person: str, until: float) -> None:
-    """Begin a session; sessions that have run out are removed."""
+def add_session(db: Connection, digest: str, person: str, until: float, frame: str = "") -> None:
+    """Begin a session; sessions that have run out are removed.
+
+    ``frame``: the origins whose pages may show it in a frame, with blanks between them.
+    """
     now = time.time()
     db.execute(delete(SESSION).where(SESSION.c.until < now))
     row = {"digest": digest, "person": person, "made": now, "until": until}
-    db.execute(insert(SESSION), row)
+    db.execute(insert(SESSION), {**row, "frame": frame})
+
+
+def find_frame(db: Connection, digest: str) -> str:
+    """Return the origins whose pages may show a session in a frame; "" for none."""
+    query = select(SESSION.c.frame).where(SESSION.c.digest == digest)
+    return db.execute(query).scalar() or ""
 
 
 def of_session(db: Connection, digest: str) -> Person | None:

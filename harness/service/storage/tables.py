@@ -83,6 +83,7 @@ SESSION = Table(
     _text("person", ForeignKey("person.id")),
     _number("made"),
     _number("until"),
+    _text("frame"),  # origins whose pages may show it in a frame, with blanks between them
 )
 TOKEN = Table(
     "token",
@@ -295,6 +296,89 @@ SUITE_RUN = Table(
     _text("trouble"),
 )
 Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
+
+
+# --- platforms that open the service from their courses (LTI 1.3) ---
+
+LTI_PLATFORM = Table(
+    "lti_platform",
+    METADATA,
+    _key("id"),
+    _text("title"),
+    _text("issuer"),
+    _text("client_id"),
+    _text("login_url"),
+    _text("token_url"),
+    _text("jwks_url"),
+    _text("algorithm"),
+    _text("deployments"),  # with blanks between them
+    _text("hosts"),  # more origins of it, with blanks between them
+    _text("keys"),  # JSON: its public keys, as they were read last
+    _number("keys_at"),
+    _number("made"),
+)
+Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
+LTI_COURSE = Table(  # a course there that is a course here
+    "lti_course",
+    METADATA,
+    _key("id"),
+    _text("platform", ForeignKey("lti_platform.id")),
+    _text("deployment"),
+    _text("context"),
+    _text("course", ForeignKey("course.id")),
+    _text("person", ForeignKey("person.id")),  # who linked it
+    _text("title"),
+    _text("members_url"),
+    _text("groups_url"),
+    _text("lines_url"),
+    _number("due"),  # of the next reading of its members; 0: they are not told
+    _number("synced"),
+    _text("trouble"),
+    _text("remarks"),  # a line each
+)
+Index(
+    "lti_course_context",
+    LTI_COURSE.c.platform,
+    LTI_COURSE.c.deployment,
+    LTI_COURSE.c.context,
+    unique=True,
+)
+LTI_USER = Table(
+    "lti_user",
+    METADATA,
+    _key("link", ForeignKey("lti_course.id")),
+    _key("subject"),  # as the platform calls somebody
+    _text("person", ForeignKey("person.id")),
+)
+LTI_LINE = Table(  # where the marks of an assignment go
+    "lti_line",
+    METADATA,
+    _key("link", ForeignKey("lti_course.id")),
+    _key("assignment", ForeignKey("assigned.id")),
+    _text("url"),
+)
+LTI_SCORE = Table(  # marks to be sent, and that were
+    "lti_score",
+    METADATA,
+    _key("link", ForeignKey("lti_course.id")),
+    _key("assignment", ForeignKey("assigned.id")),
+    _key("key"),  # of the student
+    _text("state"),
+    _whole("tries"),
+    _number("due"),
+    _text("sent"),  # JSON: what the platform has
+    _number("at"),  # when it was sent
+    _text("trouble"),
+)
+Index("lti_score_due", LTI_SCORE.c.state, LTI_SCORE.c.due)
+LTI_SECRET = Table(  # what is kept of a secret that holds once and not for long
+    "lti_secret",
+    METADATA,
+    _key("digest"),
+    _text("kind"),
+    _text("data"),  # JSON
+    _number("until"),
+)
 
 
 # --- the queue ---

@@ -18,12 +18,14 @@ from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
 from harness.service.people import accounts
+from harness.service.storage import people
 from harness.service.web import request_context
 from harness.service.web.problems import RequestRefused, document_problems
 from harness.service.web.request_context import RequestContext, Rule
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
+FRAME_COOKIE = "gtp_harness_frame"  # of a session in a frame of a platform's page
 FORM_TOKEN = "form_token"
 TOKENS = "token"  # how the schema calls what the API knows people by
 
@@ -37,6 +39,7 @@ class Form(NamedTuple):
     files: int = 1
     fields: int = 50
     page: Callable[[RequestContext], Response] | None = None
+    is_foreign: bool = False  # it may be on a page of another site; what it says is signed
 
 
 _A_FORM = Form()
@@ -94,8 +97,11 @@ class Guard:
             kind, _, text = context.request.headers.get("authorization", "").partition(" ")
             found = accounts.by_token(db, text.strip()) if kind.lower() == "bearer" else None
             return context._replace(person=found[0], token=found[1]) if found else context
-        session = context.request.cookies.get(COOKIE, "")
+        cookies = context.request.cookies
+        session = cookies.get(COOKIE) or cookies.get(FRAME_COOKIE, "")
         person = accounts.by_session(db, session) if session else None
+        if person and COOKIE not in cookies:
+            context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
         return context._replace(person=person, session=session) if person else context
 
     def _check_person(self, context: RequestContext) -> None:
@@ -125,9 +131,11 @@ class Guard:
 
     async def _with_form(self, context: RequestContext) -> RequestContext:
         """Read a form, which must be of a page of ours."""
-        _check_origin(context)
+        if not self.most.is_foreign:
+            _check_origin(context)
         form = await context.request.form(max_files=self.most.files, max_fields=self.most.fields)
-        if context.session and form.get(FORM_TOKEN) != context.form_token:
+        is_own = context.session and not self.most.is_foreign
+        if is_own and form.get(FORM_TOKEN) != context.form_token:
             raise RequestRefused(
                 403, "the page is too old: open it again, and send the form once more"
             )

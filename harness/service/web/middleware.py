@@ -6,6 +6,7 @@ import asyncio
 import re
 import secrets
 import time
+from collections.abc import Iterator
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -18,7 +19,7 @@ from harness.service.monitoring import Counter
 from harness.service.settings import Settings, own_names, read_address
 from harness.service.web import error_answers
 from harness.service.web.problems import RequestRefused
-from harness.service.web.rendering import POLICY
+from harness.service.web.rendering import FRAMES, POLICY
 
 # Asked by machines, by whatever name they have for this one. No answer has an address in it.
 FOR_ANY_NAME = ("/health", "/ready")
@@ -112,9 +113,17 @@ class SecurityHeaders:
                 own = {name for name, _ in message["headers"]}
                 more = [pair for pair in self._headers if pair[0] not in own]
                 message["headers"] = [*message["headers"], *more]
+                if frame := scope.get("state", {}).get("frame"):
+                    message["headers"] = [*_let_frame(message["headers"], frame)]
             await send(message)
 
         await self._app(scope, measure, with_headers)
+
+
+def _let_frame(headers: list[tuple[bytes, bytes]], frame: str) -> Iterator[tuple[bytes, bytes]]:
+    """Yield headers by which the pages of some origins may show this one in a frame."""
+    for name, value in headers:
+        yield name, value.replace(FRAMES.encode(), f"frame-ancestors {frame}".encode())
 
 
 # --- HEAD: the status and the headers that GET would have, without the body (RFC 9110, 9.3.2) ----

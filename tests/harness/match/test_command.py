@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from oracle.sgf import read_sgf
 from tests.harness.match.made_matches import PLAYER
 

@@ -1,4 +1,4 @@
-"""CSV files: one that names submissions, and one that names the members of groups."""
+"""What separates the cells of a table: learning platforms write commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,27 @@ from typing import NamedTuple, NoReturn
 
 from harness import clock_changes
 from harness.errors import UsageError
-from harness.grading.csv_separator import blank_hint, find_separator
 from harness.grading.ingest.sources.listing import SourcePiece, fold_name
 from harness.grading.records import Student, SubmittedFile
+
+_SEPARATORS = ",;\t"
+_HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
+
+
+def blank_hint(text: str) -> str:
+    """Return a table with an empty first line where Excel is told the separator: ``sep=;``."""
+    found = _HINT.match(text)
+    return text[found.end() :] if found else text
+
+
+def find_separator(text: str) -> str:
+    """Return what the first line has most of, outside quotes: a title may have commas, too."""
+    first_line = re.split("[\r\n]", re.sub('"[^"]*"', "", text).lstrip("\r\n"), maxsplit=1)[0]
+    return max(_SEPARATORS, key=first_line.count)
+
+
+# --- CSV files: one that names submissions, and one that names the members of groups -------------
+
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
