@@ -103,19 +103,19 @@ def _run(
     program: str,
     tests: Sequence[str],
     options: Options,
-    told: RunListeners,
+    listeners: RunListeners,
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told.
 
     All are told in their order: those after such a file wait for it.
     """
-    tell, command_properties = told.on_file or (lambda _: None), assignment.command_properties
+    tell, command_properties = listeners.on_file or (lambda _: None), assignment.command_properties
     held: list[FileResult] = []
     result = run(
         program,
         tests,
         options,
-        told.on_progress,
+        listeners.on_progress,
         lambda file: (
             held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
         ),

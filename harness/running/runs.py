@@ -128,7 +128,7 @@ def run_gathered(
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
-    told: RunListeners,
+    listeners: RunListeners,
     command_properties: PropertyTable = EVERYONES,
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
@@ -146,7 +146,7 @@ def run_gathered(
     )
     sandbox = sandbox_for(options, cases, command_properties)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = ResultCollector(cases, options, told)
+    gathering = ResultCollector(cases, options, listeners)
 
     def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
