@@ -31,6 +31,8 @@
     ├── UnbelievableError      a worker of a cluster answered something else than it was asked
     ├── MailDelayedError       a mail was not taken now: it is tried again
     ├── MailRefusedError       a mail will never be taken
+    ├── PlatformError  a platform that cannot be reached, or answers wrongly
+    ├── LaunchRefusedError  a launch from a platform that does not hold
     ├── ProviderUnavailableError  an identity provider that cannot be reached, or answers wrongly
     ├── SignInRefusedError     an identity provider that refuses to let somebody in
     ├── StarvedError           the machine is too busy to judge an engine by its time limits

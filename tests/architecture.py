@@ -30,6 +30,7 @@ LAYERS = {
         ("service.serving",),
         ("service.keeper",),
         ("service.app",),
+        ("service.lti",),
         ("service.pages", "service.api"),
         ("service.operations",),
         ("service.web",),

@@ -66,6 +66,11 @@ def _nursery() -> _Nursery:
     return _Nursery()
 
 
+def _start(command: Sequence[str], **options: Any) -> object:
+    """Start a worker; the first one brings the nursery: tests without processes start neither."""
+    return _nursery().start(command, **options)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _share_statements() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
@@ -80,5 +85,5 @@ def warm_workers() -> Iterator[None]:
         yield
         return
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crew, "subprocess", SimpleNamespace(Popen=_nursery().start))
+        patch.setattr(crew, "subprocess", SimpleNamespace(Popen=_start))
         yield

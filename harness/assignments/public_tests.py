@@ -119,7 +119,7 @@ def _run(
         lambda file: (
             held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
         ),
-        command_properties=command_properties,
+        natures=command_properties,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
@@ -129,7 +129,7 @@ def _run(
                 program,
                 [first.case.path],
                 options._replace(jobs=1),
-                command_properties=command_properties,
+                natures=command_properties,
             )
             for second in again.files:
                 known[first.case.path] = believe(first, second, command_properties)

@@ -33,6 +33,11 @@ ends sessions, links and tokens. Each change is in the audit log.
 courses lists all courses with their teachers. add-teacher makes PERSON a teacher
 of a course, remove-teacher ends that. The last teacher of a course stays.
 
+platforms lists the platforms, such as Moodle, whose courses open this service.
+add-platform registers the platform NAME by the options below; platform-link prints a
+link by which one registers itself, once within a day. remove-platform removes the
+platform ID. rotate-key makes a new key to sign messages to platforms with.
+
 log prints the audit log: who did what to what. With --about, it prints only the
 lines about one ID, such as that of a person, an assignment or a submission, or
 about the key of a student. With --check, it checks the whole log against its key
@@ -51,10 +56,11 @@ Examples:
   gtp-harness admin change Teacher --name "Tess Teacher"
   gtp-harness admin shut-out tess@example.org
   gtp-harness admin add-teacher tess@example.org --course "Games 2026"
+  gtp-harness admin platform-link --address https://tests.example.org
   gtp-harness admin log --about ada
   gtp-harness admin log --check"""
 
-_ALONE = ("people", "courses", "log")  # actions that are about nobody
+_ALONE = ("people", "courses", "log", "platforms", "platform-link", "rotate-key")  # about nobody
 _OF_COURSE = ("add-teacher", "remove-teacher")
 _WITH_OR_WITHOUT = ("tokens",)
 _TOKEN = "token"  # what a token is called that was given no name
@@ -109,7 +115,12 @@ def _find_mistake(arguments: argparse.Namespace) -> str:
 def _missing_argument(action: str) -> str:
     if action in _ALONE:
         return "no name"
-    return {"add": "a NAME", "revoke": "the ID of a token"}.get(action, "a PERSON")
+    return {
+        "add": "a NAME",
+        "revoke": "the ID of a token",
+        "add-platform": "a NAME",
+        "remove-platform": "the ID of a platform",
+    }.get(action, "a PERSON")
 
 
 def _people(
@@ -244,6 +255,67 @@ def _remove_teacher(
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
+def _platforms(
+    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.lti.platforms import PLATFORMS
+
+    return [
+        _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
+        for one in PLATFORMS.all(act.db, "title", "id")
+    ]
+
+
+def _add_platform(
+    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.lti import platforms
+
+    own = (
+        arguments.who,
+        arguments.issuer,
+        arguments.client_id,
+        arguments.login_url,
+        arguments.token_url,
+    )
+    wanted = platforms.Platform("", *own, arguments.keyset_url)
+    made = platforms.register(
+        act,
+        settings,
+        wanted._replace(
+            deployments=" ".join(arguments.deployment), hosts=" ".join(arguments.origin)
+        ),
+    )
+    return [_line(made.id, made.title)]
+
+
+def _link_platform(
+    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.lti import registration
+
+    return [registration.make_link(act, settings.base)]
+
+
+def _remove_platform(
+    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.lti import platforms
+
+    found = platforms.find(act.db, arguments.who)
+    platforms.remove(act, found.id)
+    return [escape_controls(f"{found.title} opens nothing here any more")]
+
+
+def _rotate_key(
+    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
+) -> list[str]:
+    from harness.service.lti import platforms
+
+    platforms.rotate_keys(act, settings, time.time())
+    return ["there is a new key: it signs in an hour"]
+
+
 def _log(act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
     from harness.service.storage import audit
@@ -278,6 +350,11 @@ def _actions() -> dict[
         "courses": _courses,
         "add-teacher": _add_teacher,
         "remove-teacher": _remove_teacher,
+        "platforms": _platforms,
+        "add-platform": _add_platform,
+        "platform-link": _link_platform,
+        "remove-platform": _remove_platform,
+        "rotate-key": _rotate_key,
         "log": _log,
     }
 
@@ -294,6 +371,9 @@ def command_line() -> CommandParser:
         "       gtp-harness admin revoke ID\n" \
         "       gtp-harness admin courses [OPTION…]\n" \
         "       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE\n" \
+        "       gtp-harness admin platforms|platform-link|rotate-key [OPTION…]\n" \
+        "       gtp-harness admin add-platform NAME --issuer URL --client-id ID OPTION…\n" \
+        "       gtp-harness admin remove-platform ID\n" \
         "       gtp-harness admin log [--about ID] [--check] [OPTION…]"  # fmt: skip
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
@@ -309,6 +389,16 @@ def command_line() -> CommandParser:
         help="the service's address, as given to serve (default:"
         " http://127.0.0.1:8017)")  # fmt: skip
     add("--course", default="", metavar="COURSE", help="course of the teacher to add or remove")
+    add("--issuer", default="", metavar="URL", help="of add-platform: what it calls itself")
+    add("--client-id", default="", metavar="ID",
+        help="of add-platform: what it calls this service")  # fmt: skip
+    add("--login-url", default="", metavar="URL", help="of add-platform: where a login begins")
+    add("--token-url", default="", metavar="URL", help="of add-platform: where it gives tokens")
+    add("--keyset-url", default="", metavar="URL", help="of add-platform: its public keys")
+    add("--deployment", action="append", default=[], metavar="ID",
+        help="of add-platform: a deployment of it (may be repeated)")  # fmt: skip
+    add("--origin", action="append", default=[], metavar="URL",
+        help="of add-platform: one more address of it (may be repeated)")  # fmt: skip
     add("--about", default="", metavar="ID", help="of log: print only the lines about this ID")
     add("--check", action="store_true", help="of log: check it against its key")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

@@ -213,6 +213,8 @@ def _players(given: argparse.Namespace) -> tuple[Player, ...]:
         named = _NAMED.fullmatch(text)
         command = named[2] if named else text
         name = base = named[1] if named else text
+        if named and any(name == player.name for player in found):
+            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
         count = 1
         while any(name == player.name for player in found):
             count += 1

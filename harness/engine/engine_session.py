@@ -27,7 +27,6 @@ _AWAKE = 0.1  # of the time: an engine that computes so much does not sleep
 _new = tuple.__new__
 LONG = 30.0  # seconds; what takes longer is told while it lasts
 NEWS = 1.0  # seconds until it is told again
-_UNTOLD = 0.2  # of a limit: so much of what an engine computes the system may tell late, or not
 _SILENT = Failure(FailureKind.TIMEOUT, "did not answer in time")
 _LATE = {  # what comes before a time limit in the sentence about it
     "command": "did not answer {} ",
@@ -304,15 +303,17 @@ class EngineSession:
     def _read_at_length(self, deadline: float) -> bytes:
         """Read until an engine that does nothing but compute has done so for its full limit.
 
-        The deadline comes before, where the system does not tell each moment of it.
+        The deadline comes before, where the system does not tell each moment of it. Each time,
+        more than half of what is missing has to be made up: else it sleeps as well.
         """
+        before = self._own_limit
         while True:
             try:
                 return self._process.read(deadline)
             except EngineError as error:
                 missing = self._own_limit * (1 - self._part_computed())
-                computes = LOOK < missing < self._own_limit * _UNTOLD
-                deadline = self._clock.now() + missing
+                computes = LOOK < missing < before / 2
+                before, deadline = missing, self._clock.now() + missing
                 is_of_command = deadline < min(self._file_ends, self._run_ends)
                 if error.kind is not FailureKind.TIMEOUT or not (computes and is_of_command):
                     raise

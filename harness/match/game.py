@@ -298,7 +298,11 @@ class _Table:
 
     def _known(self) -> dict[str, object]:
         seconds = [self._seats[one].seconds if one in self._seats else 0.0 for one in _COLORS]
-        return {"moves": tuple(self._moves), "seconds": tuple(round(one, 6) for one in seconds)}
+        return {
+            "moves": tuple(self._moves),
+            "seconds": tuple(round(one, 6) for one in seconds),
+            "board": self._referee.board() if self._moves else "",
+        }
 
     def _game(self, winner: int, reason: str, detail: str = "", **more: object) -> Game:
         return Game(self._plan, winner, reason, detail, **self._known(), **more)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from harness.match.game_records import course, explanation, record
+from harness.match.game_records import course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
 from harness.match.standings import Score, Standing, Standings
 from harness.match.text import describe, elo, sprt_lines
@@ -294,8 +294,16 @@ def game_parts(
     return page(f"Game {number}", body, PageFrame(crumbs, boards=True, script=True))
 
 
+_DRAWN = Markup('<pre tabindex="0" aria-label="The last position">%s</pre>')
+
+
 def _board(match: Match, game: Game) -> Markup:
-    """Return the last position and what led to it; a game that is declared may have no stones."""
+    """Return the last position and what led to it.
+
+    What a move of a declared game takes or turns, only its reference knows.
+    """
+    if not is_drawn(match):
+        return _DRAWN % game.board if game.board else NOTHING
     try:
         start, moves = course(match, game)
     except (OracleError, ValueError):

@@ -61,6 +61,10 @@ class Referee(Protocol):
     def points(self) -> list[str]:
         """Return where a move may be, legal or not."""
 
+    def board(self) -> str:
+        """Return the position as it is drawn; "" where the moves tell it, or nobody draws it."""
+        return ""
+
     def tell(self, color: int, move: str) -> str:
         """Return the command that tells an engine of a move."""
 

@@ -21,6 +21,7 @@ from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
+from harness.service.api import tournaments as api_tournaments
 from harness.service.lti import course_pages, launch_pages, platform_pages
 from harness.service.operations import health
 from harness.service.pages import (
@@ -95,6 +96,7 @@ ROUTES = (
     *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
     *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
     *(platform_pages.ROUTES, launch_pages.ROUTES, course_pages.ROUTES),
+    *(api_tournaments.ROUTES,),
 )
 
 

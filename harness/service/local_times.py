@@ -107,13 +107,19 @@ def describe_day(local: datetime.datetime) -> str:
     return ShownTime.of(aware, "%H:%M %Z", day=f"{aware:%A} ")
 
 
+_FAR = 60  # days beyond which a distance says nothing
 # Seconds, from how many on a span is told in them, and their word.
 _UNITS = ((86400, 172_800, "day"), (3600, 7200, "hour"), (60, 60, "minute"))
 
 
 def describe_distance(local: datetime.datetime, now: datetime.datetime) -> str:
-    """Return how far away a time is, such as ``in 2 days``, ``3 hours ago`` and ``now``."""
+    """Return how far away a time is, such as ``in 2 days``, ``3 hours ago`` and ``now``.
+
+    Nothing if it is very far.
+    """
     seconds = int(measure(now, local).total_seconds())
+    if abs(seconds) > _FAR * 86400:
+        return ""
     for unit, least, word in _UNITS:
         if abs(seconds) >= least:
             told = number_of(abs(seconds) // unit, word)

@@ -107,7 +107,7 @@ def figures(room, output):
 
 
 @pytest.mark.processes
-@pytest.mark.long(60)
+@pytest.mark.slow
 def test_an_engine_near_its_limit_gets_the_same_mark_on_a_slow_machine(room, tmp_path):
     for machine, pace in PACES.items():
         with cluster(tmp_path / machine) as found:

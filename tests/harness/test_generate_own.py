@@ -288,7 +288,7 @@ RIGHT = {
 
 
 # Where choosing takes 10 to 20 seconds.
-LATER = ("othello", "solver")
+LATER = ("nogo", "othello", "solver")
 
 
 @pytest.mark.long(8)

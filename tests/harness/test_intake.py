@@ -131,6 +131,7 @@ class _Everything(dict[str, str]):
         return key
 
 
+@pytest.mark.long(3)
 @pytest.mark.processes
 def test_memory_is_bounded_for_the_whole_process(tmp_path):
     """Not only Python's own: what liblzma and zlib take, too."""

@@ -17,7 +17,7 @@ from harness.processes import descendants
 from tests.harness import small_class
 from tests.harness.small_class import Student
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
 RIGHT = "time.sleep(0.7); return 2 * n"
 SUICIDE = "os.kill(os.getpid(), 9)"
 

@@ -116,10 +116,13 @@ def test_relative_files_of_a_command_are_those_where_it_is_given(
     assert [one.verdict for one in result.files[0].outcomes] == [Verdict.PASSED], result
 
 
-# Every fourth row in the full tier, at the strongest level.
+# Every fourth row in the full tier, at the strongest level; at the next one a fourth in the rest.
 IN_BOXES = [
-    pytest.param(row, level, marks=[] if place % 4 == 0 and level == 3 else pytest.mark.long(1))
-    for level in (3, 2)
+    pytest.param(row, 3, marks=pytest.mark.long(1) if place % 4 else [])
+    for place, row in enumerate(ROWS)
+]
+IN_BOXES += [
+    pytest.param(row, 2, marks=pytest.mark.slow if place % 4 else pytest.mark.long(1))
     for place, row in enumerate(ROWS)
 ]
 

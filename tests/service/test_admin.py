@@ -180,7 +180,7 @@ def test_an_operator_corrects_a_name_and_an_address(service, admin):
     tess = Browser(service).enter(admin("link", "Teacher", "--address", BASE)[0])
     (line,) = admin("change", "Teacher", "--name", "Tess")
     assert line.split()[1:] == ["Tess", "tess@wrong.org"]
-    assert tess.get("/").url.path == "/"
+    assert tess.get("/").url.path == "/courses"
     (line,) = admin("change", "Tess", "--email", "Tess@Right.org")
     assert line.split()[1:] == ["Tess", "tess@right.org"]
     assert tess.get("/").url.path == "/sign-in"  # somebody else may have got a link

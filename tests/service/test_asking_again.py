@@ -40,7 +40,7 @@ def test_a_student_is_removed_at_the_second_click(service, course):
     page = f"{here}/students"
     asked = tess.post(f"{page}/remove", page, student="ada")
     assert "Remove Ada &lt;L&gt; from Games?" in asked.text
-    assert f'href="{page}">Back to the page before' in asked.text
+    assert f'href="{page}">Cancel</a>' in asked.text
     assert students(service) == ["ada", "ben"]
     done = send_as_shown(tess, asked)
     assert done.url.path == page and "Removed students" in done.text
@@ -85,7 +85,7 @@ def test_a_submission_is_withdrawn_at_the_second_click(service, course):
     ada = Browser(service).enter(course.links["ada"])
     page = hand_in(ada, course, b"x").url.path
     asked = ada.post(f"{page}/withdraw", page)
-    assert "Withdraw a1.tgz?" in asked.text and f'href="{page}">Back' in asked.text
+    assert "Withdraw a1.tgz?" in asked.text and f'href="{page}">Cancel' in asked.text
     assert withdrawn(service) == [False]
     assert "withdrawn" in send_as_shown(ada, asked).text
     assert withdrawn(service) == [True]
@@ -120,7 +120,7 @@ def test_a_token_is_revoked_at_the_second_click(course):
     made = tess.post("/tokens", "/tokens", name="<CI>", scope="read", days="9").text
     (revoke,) = re.findall(r'action="(/tokens/\w+/revoke)"', made)
     asked = tess.post(revoke, "/tokens")
-    assert "Revoke &lt;CI&gt;?" in asked.text and 'href="/tokens">Back' in asked.text
+    assert "Revoke &lt;CI&gt;?" in asked.text and 'href="/tokens">Cancel' in asked.text
     assert revoke in tess.get("/tokens").text
     done = send_as_shown(tess, asked)
     assert done.url.path == "/tokens" and revoke not in done.text

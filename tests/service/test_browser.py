@@ -71,7 +71,7 @@ def test_from_an_empty_service_to_released_marks(world, files, way):
             assert "2 twice 2" in ben.text()
             withdraw(world, ben)
             submit_folder(world, ben, files / "mine", way)
-            grade(world, tess, assignment, files)
+            grade(world, tess, assignment, files, way)
             for student, mark in ((ada, "7 of 7"), (ben, "7 of 7")):
                 student.go(assignment)
                 student.look("assignment-student-released")
@@ -126,7 +126,7 @@ def make_assignment(tess, course):
     tess.go(course)
     tess.follow("New assignment")
     tess.look("new-which")
-    tess.press("Next: dates")
+    tess.follow("Counting")
     tess.set("Deadline", FUTURE)
     tess.look("new-dates")
     tess.press("Next: who sees what")
@@ -150,16 +150,22 @@ def hand_in(world, student, archive):
     assert "waiting to be checked" in student.text()
     student.look("upload-waiting")
     work(world.service)
-    student.page.get_by_text("checked", exact=True).wait_for()
+    wait_for_result(student)
     student.look("upload-checked")
 
 
+def wait_for_result(student):
+    """Wait for the first line about a submission that was checked."""
+    student.page.locator(".status b", has_text="Passed").wait_for()
+
+
 def withdraw(world, student):
-    student.press("Withdraw it")
+    student.unfold("⋯")
+    student.press("Withdraw")
     assert "no longer counts" in student.text()
     student.look("question")
     student.press("Yes, withdraw it")
-    assert "withdrawn" in student.text()
+    assert "withdrawn" in student.text() and "not submitted anything" in student.text()
 
 
 def submit_folder(world, student, folder, way):
@@ -172,7 +178,7 @@ def submit_folder(world, student, folder, way):
     student.press("Submit")
     assert "a1.tgz" in student.text()
     work(world.service)
-    student.page.get_by_text("checked", exact=True).wait_for()
+    wait_for_result(student)
 
 
 def find_positions(world, tess, files):
@@ -188,7 +194,7 @@ def find_positions(world, tess, files):
         tess.answer(f"{action} position 1")
         after = boards(tess)
         assert len(after) == len(before) + change and before[0] not in after
-    tess.follow("Private cases")
+    tess.follow("Private case files")
     tess.page.get_by_text("mine.gtp").wait_for()
     tess.look("private")
 
@@ -198,15 +204,15 @@ def boards(who):
     return [one.get_attribute("id") for one in who.page.locator("article.position").all()]
 
 
-def grade(world, tess, assignment, files):
+def grade(world, tess, assignment, files, way):
     tess.go(assignment)
     tess.follow("Private case files")
     tess.choose("A private case file", files / "mine.gtp")
-    tess.press("Add it")
+    tess.press("Add case file")
     find_positions(world, tess, files)
     work(world.service)
     tess.go(assignment)
-    tess.press("Grade all submissions")
+    tess.press("Grade 2 submissions")
     tess.look("grading-running")
     work(world.service)
     tess.page.get_by_role("button", name="Release the marks").wait_for()
@@ -218,15 +224,35 @@ def grade(world, tess, assignment, files):
     tess.look("assignment-staff")
     tess.follow("ada")
     tess.look("student-staff")
+    review(tess, way)
     other_points(world, tess, assignment)
     tess.go("/tokens")
     tess.look("tokens")
 
 
+def review(tess, way):
+    """Go from student to student: by keys, which are not heard in a field, or by links."""
+    heading = tess.page.locator("h1")
+    assert "1 of 2" in tess.text() and "Ada Right" in heading.inner_text()
+    if not way.has_script:
+        tess.follow("Next")
+        assert "Ben Wrong" in heading.inner_text()
+        return
+    tess.write("Reason", "next")
+    for key, name in (("n", "Ben"), ("n", "Ben"), ("p", "Ada"), ("j", "Ben"), ("k", "Ada")):
+        heading.click()  # out of the field
+        tess.page.keyboard.press(key)
+        heading.get_by_text(name).wait_for()
+    tess.reach("Keys n, p")
+    tess.page.keyboard.press("Enter")
+    tess.page.keyboard.press("n")
+    assert "Ada Right" in heading.inner_text()
+
+
 def other_points(world, tess, assignment):
     """Other points, a test left out: each mark that would change is seen, nothing is changed."""
     tess.go(assignment)
-    tess.follow("Points of the parts")
+    tess.follow("Points")
     tess.unfold("Weights of 4 tests")
     tess.look("points")
     tess.set("Points for public", "8")

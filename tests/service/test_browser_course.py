@@ -106,6 +106,7 @@ def extend(ann, assignment):
     """An assistant extends a deadline and comments, and may give no mark."""
     ann.go(assignment)
     ann.follow("Duo")
+    ann.unfold("Extend the deadline")
     ann.set("Own deadline", LATER)
     ann.press("Set the deadline")
     assert describe_date(LATER) in ann.text()
@@ -132,7 +133,11 @@ def remove_comment(ann):
 def grade(world, tess, assignment):
     """Grade; return the address of the grading."""
     tess.go(assignment)
-    tess.press("Grade all submissions")
+    if tess.page.locator("summary", has_text="Grade again").count():
+        tess.unfold("Grade again")
+        tess.press("Grade all submissions")
+    else:
+        tess.press(tess.page.get_by_role("button", name="Grade").inner_text())
     grading = tess.page.url
     work(world.service)
     tess.go(grading)
@@ -147,12 +152,12 @@ def change_marks(world, tess, assignment, disk):
     tess.go(assignment)
     tess.follow("Private case files")
     tess.choose("A private case file", disk / "mine.gtp")
-    tess.press("Add it")
+    tess.press("Add case file")
     work(world.service)
     assert grade(world, tess, assignment) != first
     assert "Marks that would change" in tess.text()
     tess.look("grading-changes")
-    tess.press("Change them")
+    tess.press("Change these marks")
     work(world.service)
     tess.go(tess.page.url)
     assert "Marks that changed" in tess.text() and "4 of 7" in tess.text()
@@ -179,16 +184,19 @@ def decide(world, tess, assignment):
 def look_at_results(world, tess, assignment):
     """The class page, evidence, and the marks that count, as they are saved."""
     grading = tess.page.url
-    saved = tess.save("Marks that count, as CSV", "link").decode("utf-8-sig")
+    saved = tess.save("Download marks (CSV)", "link").decode("utf-8-sig")
     assert any("The case file came late." in row for row in csv.reader(io.StringIO(saved)))
+    tess.unfold("All pages")
     tess.follow("class.html")
     assert "Ada Lovelace" in tess.page.inner_text("body")
     tess.look("class-page")
     tess.go(grading)
+    tess.unfold("All pages")
     tess.follow("evidence/Duo.html")
     assert "mine.gtp" in tess.page.inner_text("body")
     tess.look("evidence")
     tess.go(grading)
+    tess.unfold("All pages")
     assert b"Duo" in tess.save("marks.csv", "link")
 
 

@@ -174,7 +174,7 @@ def test_marks_follow_the_new_dates_with_the_next_grading(service, course):
 
 WRONG = [
     ({"deadline": "soon"}, "Deadline: found &#39;soon&#39;"),
-    ({"closes": "2020-01-01T00:00"}, "Refused after: this is before the deadline"),
+    ({"closes": "2020-01-01T00:00"}, "Closed after: this is before the deadline"),
     ({"opens": "2998-01-01T00:00"}, "Opens: this is after the last time to submit"),
     ({"title": " "}, "Title: found 0 characters"),
     ({"deduction": "200"}, "Late penalty: found &#39;200&#39;"),
@@ -266,7 +266,7 @@ def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(servic
     rosters.mkdir(parents=True, exist_ok=True)
     answer = tess.post(f"{course.course}/remove", form, sure="yes")
     assert not rosters.exists()
-    assert answer.url.path == "/" and "Games 2" not in answer.text
+    assert answer.url.path == "/courses" and "Games 2" not in answer.text
     assert tess.get(course.course).status_code == 404
     assert len(audit(service, "course removed")) == len(audit(service, "assignment removed")) == 1
     ada = Browser(service).enter(course.links["ada"])

@@ -163,7 +163,7 @@ class Course:
         "Download sign-in links": (lambda self: f"{self.course}/students", make_links),
         "Create assignment": (lambda self: f"{self.course}{LAST_STEP}", make_assignment),
         "Submit": (lambda self: self.assignment, submit),
-        "Add it": (lambda self: f"{self.assignment}/private", add_private),
+        "Add case file": (lambda self: f"{self.assignment}/private", add_private),
         "Grade": (lambda self: self.assignment, grade),
         "Release the marks": (lambda self: self.grading, release),
     }

@@ -44,9 +44,12 @@ DATES = {"title": "Set 1", "opens": "2998-01-01T10:00", "deadline": DUE, "closes
          "deduction": "12.5", "grace": "15"}  # fmt: skip
 NOT_TAKEN = [
     ({"deduction": "ten"}, "Late penalty: found &#39;ten&#39;, expected a percentage"),
-    ({"grace": "-1"}, "Grace: found &#39;-1&#39;, expected a number of minutes"),
-    ({"grace": "0" * 9 + "7"}, "Grace: found &#39;0000000007&#39;, expected a number of minutes"),
-    ({"closes": "2998-01-01T10:00"}, "Refused after: this is before the deadline"),
+    ({"grace": "-1"}, "Grace period: found &#39;-1&#39;, expected a number of minutes"),
+    (
+        {"grace": "0" * 9 + "7"},
+        "Grace period: found &#39;0000000007&#39;, expected a number of minutes",
+    ),
+    ({"closes": "2998-01-01T10:00"}, "Closed after: this is before the deadline"),
     ({"title": "x" * 201}, "Title: found 201 characters"),
 ]
 
@@ -180,7 +183,7 @@ def test_a_form_of_private_cases_is_shown_again(service, place, file, typed, sai
 def test_what_is_refused_leads_back_to_the_page_it_was_sent_from(course):
     """The only way back led to the start page."""
     page = f"{course.assignment}/points"
-    link = f'<a href="{page}">Back to the page before</a>'
+    link = f'href="{page}">Back to the page before</a>'
     former = {f"{BASE}{page}?a=b": True, f"{BASE}//elsewhere.org": False,
               f"https://elsewhere.org{page}": False, "": False}  # fmt: skip
     for referer, is_told in former.items():

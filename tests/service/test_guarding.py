@@ -276,7 +276,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
     assert again.get("/").url.path == "/sign-in"
 
     tess = teacher(service)
-    assert tess.get("/").url.path == "/"
+    assert tess.get("/").url.path == "/courses"
     later = time.time() + accounts.SESSION + 1
     monkeypatch.setattr(time, "time", lambda: later)
     assert tess.get("/").url.path == "/sign-in"

@@ -15,7 +15,13 @@ from harness.report.markup import escape
 from harness.service.courses import making
 from harness.service.courses.deadlines import describe_late, describe_terms
 from harness.service.courses.submissions import explain_closed
-from harness.service.local_times import add_offset, describe_date, describe_moment, name_zone
+from harness.service.local_times import (
+    add_offset,
+    describe_date,
+    describe_moment,
+    describe_time,
+    name_zone,
+)
 from harness.service.storage import courses
 from harness.work import canonical_json
 from tests.harness import small_class
@@ -89,10 +95,13 @@ def rule(days, deduction=10, grace=0, deadline=DUE):
 
 
 TERMS = [
-    (rule(2), "Up to 2 days late: 10 % of the points reached are taken off. Later: refused."),
-    (rule(0.5, 0), "Up to 12 h late: no points are taken off. Later: refused."),
+    (rule(2), f"Late submissions are accepted until {describe_time(DUE + datetime.timedelta(2))}:"
+              " 10 % of the points reached are taken off."),
+    (rule(0.5, 0), "Late submissions are accepted until"
+                   f" {describe_time(DUE + datetime.timedelta(0.5))}: no points are taken off."),
     (rule(0), "Late submissions are refused."),
-    (rule(None), "Late submissions are always taken: 10 % of the points reached are taken off."),
+    (rule(None), "Late submissions are accepted at any time:"
+                 " 10 % of the points reached are taken off."),
     (rule(0, grace=5), "Late submissions are refused."
                        " The first 5 minutes after a date still count."),
     (rule(None, deadline=None), ""),
@@ -137,19 +146,19 @@ def facts(text):
 
 
 def test_an_extension_moves_all_dates_of_who_has_it(service, counting):
-    """The page said "Refused after" with the date of the others."""
+    """The page told when it is closed with the date of the others."""
     dates = {"deadline": at(-3), "closes": at(-2), "deduction": "50"}
     course, own = make_course(service, ROSTER, **dates), at(5)
     page = f"{course.assignment}/students/duo"
     course.teacher.post(f"{page}/extension", page, deadline=own)
     cyd, ben = (Browser(service).enter(course.links[key]) for key in ("cyd", "ben"))
     told = facts(cyd.get(course.assignment).text)
-    assert (told["Your deadline"], told["Refused after"]) == (describe_date(own),) * 2
+    assert (told["Your deadline"], told["Closed after"]) == (describe_date(own),) * 2
     assert told["Deadline of the others"] == describe_date(dates["deadline"])
     assert told["If you are late"] == "Late submissions are refused."
     others = facts(ben.get(course.assignment).text)
-    assert others["Refused after"] == describe_date(dates["closes"])
-    assert others["If you are late"].startswith("Up to 1 h late: 50 % of the points")
+    assert others["Closed after"] == describe_date(dates["closes"])
+    assert others["If you are late"].endswith(": 50 % of the points reached are taken off.")
     assert facts(course.teacher.get(page).text)["Closed after"] == describe_date(own)
     assert describe_date(own) in cyd.get(course.course).text
     assert describe_date(own) not in ben.get(course.course).text

@@ -32,6 +32,8 @@ from tests.service.serving import (
     settings_of,
 )
 
+pytestmark = pytest.mark.long(1)
+
 __all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada Ümlaut,Ada@example.org\nbea,Bea,bea@example.org\ncyd,Cyd,\n"
 PASSWORD = "s3cret-password"

@@ -133,7 +133,7 @@ def test_private_case_files_of_an_upload_are_listed_and_checked(service):
     text = text_of(tess.get(page))
     assert SAID in text
     assert "three.gtp" in text
-    assert "There are none yet" not in text
+    assert "No private case files yet" not in text
     assert tess.get(f"{page}/files/wrong.gtp").text == WRONG["private/wrong.gtp"]
     refused = tess.post(f"{course.assignment}/gradings", course.assignment)
     assert refused.status_code == 409 and SAID in text_of(refused)
@@ -170,11 +170,12 @@ def test_what_is_no_archive(service, data):
 def test_the_courses_own_folder_is_taken_and_exchanged(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = course.assignment
-    assert "You have not uploaded one yet" in course.teacher.get(page).text
+    form = f"{page}/course-folder"
+    assert "You have not uploaded one yet" in course.teacher.get(form).text
     for text in ("x = 1\n", "x = 2\n"):
         files = [("files", ("util/pattern.py", text.encode()))]
-        answer = course.teacher.post(f"{page}/overlay", page, files)
-        assert answer.status_code == 200 and "a new one replaces it" in answer.text
+        assert course.teacher.post(f"{page}/overlay", form, files).status_code == 200
+        assert "a new one replaces it" in course.teacher.get(form).text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
         with open_assignment(service.settings, service.database, assigned) as found:

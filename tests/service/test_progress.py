@@ -18,7 +18,8 @@ STATES = [
     (NEW._replace(missing="the course folder util is missing", lacks_folder=True),
      "○0 of 120 submitted ○0 need you ○Not graded ○Not released",
      "set up", "Upload course folder"),
-    (SENT._replace(missing="the course folder util is missing", lacks_folder=True),  # nothing can be graded: no such button
+    # Nothing can be graded: there is no such button.
+    (SENT._replace(missing="the course folder util is missing", lacks_folder=True),
      "○87 of 120 submitted ○0 need you ○Not graded ○Not released",
      "set up", "Upload course folder"),
     (SENT._replace(missing="the server lacks javac"),  # which is not for the teacher to do
@@ -49,8 +50,8 @@ STATES = [
      "decide", "Review 2 marks"),
     (GRADED._replace(attention=3), "✓87 of 120 submitted !3 need you ✓Graded ○Not released",
      "review", "Review 3"),
-    (GRADED._replace(ungraded=5), "✓87 of 120 submitted ✓0 need you !Graded, 5 newer ○Not released",
-     "grade", "Grade again"),
+    (GRADED._replace(ungraded=5),
+     "✓87 of 120 submitted ✓0 need you !Graded, 5 newer ○Not released", "grade", "Grade again"),
     (GRADED, "✓87 of 120 submitted ✓0 need you ✓Graded ●Not released",
      "release", "Release marks"),
     (RELEASED, "✓87 of 120 submitted ✓0 need you ✓Graded ✓Released", "done", ""),

@@ -57,8 +57,8 @@ DATES = [  # minutes from now of the deadline, the end, ada's extension; of grac
     (-9, None, None, 0, []),
     (-9, -5, -7, 0, []),
     (-9, None, None, 10, ["the deadline is"]),
-    (9, 20, None, 0, ["the deadline is", "late submissions are taken until"]),
-    (-9, 20, None, 0, ["late submissions are taken until"]),
+    (9, 20, None, 0, ["the deadline is", "late submissions are accepted until"]),
+    (-9, 20, None, 0, ["late submissions are accepted until"]),
     (-9, -5, 3, 0, ["the last extension ends"]),
 ]
 
@@ -140,13 +140,13 @@ def test_marks_that_would_change_are_released_unchanged_only_if_that_is_confirme
     submit(service, course)  # a mark in force changes only when that is accepted
     path = grade(service, course)
     page = tess.get(path).text
-    assert "Change them" in page and 'name="unchanged"' in page
+    assert "Change these marks" in page and 'name="unchanged"' in page
     refused = tess.post(f"{path}/release", path)
     assert refused.status_code == 409 and "1 mark would change: change them first" in refused.text
     assert api("POST", f"/api/v1{path}/release").status_code == 409
     released = tess.post(f"{path}/release", path, unchanged="yes").text
     assert "Marks that were not changed" in released and "To change them, grade again" in released
-    assert "Change them" not in released
+    assert "Change these marks" not in released
 
     path = grade(service, course)
     tess.post(f"{path}/accept", path)

@@ -198,7 +198,7 @@ def test_a_second_teacher_is_added_and_the_first_leaves(service):
     ids = dict(re.findall(r'data-l="Name">(\w+).*?/staff/(\w+)/change"', told, re.DOTALL))
     change = f"{here}/change"
     left = tess.post(change, here, person=ids["Tess"], remove="yes", sure="yes")
-    assert left.status_code == 200 and left.url.path == "/"
+    assert left.status_code == 200 and left.url.path == "/courses"
     assert tess.get(here).status_code == 404
     assert "The only teacher." in tom.get(here).text
     for wrong in ({"remove": "yes"}, {"role": ASSISTANT}, {"role": "king"}):

@@ -96,8 +96,9 @@ STATES = [
     (RELEASED._replace(is_given=True), CLOSED, "good",
      "Graded: Your mark is 4 of 5, given by your teacher instead of the computed one. The feedback"
      " says why, test by test."),
-    (RELEASED._replace(is_newer=True), OPEN, "new", "Graded before: Your mark is 4 of 5. Your newer"
-     " submission is not in it: the next grading has it."),
+    (RELEASED._replace(is_newer=True), OPEN, "new",
+     "Graded before: Your mark is 4 of 5. Your newer submission is not in it: the next grading has"
+     " it."),
     (RELEASED._replace(mark=""), CLOSED, "look", "No mark yet: There is no mark yet, because we"
      " could not finish the grading of your work. This is not your fault. Your teacher sees it and"
      " grades again."),
@@ -123,6 +124,7 @@ DISTANCES = [
     ((2026, 12, 2, 20, 0), "now"),
     ((2026, 12, 2, 17, 0), "3 hours ago"),
     ((2026, 11, 2, 20, 0), "30 days ago"),
+    ((2999, 1, 1, 0, 0), ""),
 ]
 
 

@@ -392,7 +392,7 @@ def test_a_page_shows_runs_and_compares_them(ann):
     assert "All verdicts are the same" in ann.browser.get(last).text
     found = ann.browser.get(last, params={"with": runs[0]}).text
     assert "Compared with run 1" in found
-    assert re.search(r"<h3>broke \(1\)</h3><ul><li>a.gtp:\d+  2 test  passed → FAILED</li>", found)
+    assert re.search(r"<h3>Broke \(1\)</h3><ul><li>a.gtp:\d+  2 test  passed → FAILED</li>", found)
     assert ann.browser.get(last, params={"with": "x"}).status_code == 404
 
 

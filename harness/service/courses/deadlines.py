@@ -115,7 +115,7 @@ def describe_terms(rule: Late) -> str:
 def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
     last = rule.refused_after
     if last is None:
-        return f"Late submissions are accepted: {describe_cost(rule)}."
+        return f"Late submissions are accepted at any time: {describe_cost(rule)}."
     left = measure(deadline, last)
     if left <= datetime.timedelta():
         return "Late submissions are refused."

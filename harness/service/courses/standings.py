@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -61,13 +62,20 @@ class StudentStanding(NamedTuple):
     flags: tuple[Chip, ...] = ()
 
 
+class _KnownMark(NamedTuple):
+    """A computed mark, and its words: "" if there is none yet."""
+
+    marks: Marks
+    words: str
+
+
 class _Standard(NamedTuple):
     """What all rows are made with."""
 
     jobs: Mapping[str, Job]  # that check uploads, by the ids of these
     rule: Late
     graded: float = 0.0  # when the grading began whose marks are in force; 0: there is none
-    marks: Mapping[str, Marks] = {}  # in force, by the keys of students
+    marks: Mapping[str, _KnownMark] = {}  # in force, by the keys of students
     overrides: Mapping[str, Override] = {}  # by the keys of students
 
 
@@ -87,12 +95,16 @@ def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[Student
     return sorted(found, key=lambda one: natural_order(one.key))
 
 
-def _load_marks(db: Connection, grading: str) -> dict[str, Marks]:
+@lru_cache(4096)
+def _read_mark(text: str) -> _KnownMark:
+    """Return a mark of the database. Going through a class, one page after the other has all."""
+    marks = canonical_json.loads(Marks, text)
+    return _KnownMark(marks, gradings.format_counting_mark(marks, None))
+
+
+def _load_marks(db: Connection, grading: str) -> dict[str, _KnownMark]:
     """Return the marks of a grading by the keys of students."""
-    marks = {
-        one.key: canonical_json.loads(Marks, one.marks)
-        for one in uploads.MARKS.all(db, grading=grading)
-    }
+    marks = {one.key: _read_mark(one.marks) for one in uploads.MARKS.all(db, grading=grading)}
     return {one.student: marks[one.key] for one in uploads.RECEIVED_BY.all(db, grading=grading)}
 
 
@@ -118,7 +130,7 @@ def _standing(
     given = {one: standard.overrides[one] for one in keys if one in standard.overrides}
     is_newer = last is not None and (marks is None or last.at > standard.graded)
     is_faulty = job is not None and job.state == FAULT
-    is_withheld = marks is not None and marks.withheld and len(given) < len(keys)
+    is_withheld = marks is not None and marks.marks.withheld and len(given) < len(keys)
     flags = {
         "no mark": Chip("look", "No mark yet") if is_withheld else None,
         UNGRADED: Chip("look", "Not graded") if is_newer and standard.graded else None,
@@ -179,11 +191,14 @@ def _tell_later(history: SubmissionHistory, upload: Upload) -> str:
 
 
 def _describe_mark(
-    marks: Marks | None, given: Mapping[str, Override], keys: Sequence[str]
+    known: _KnownMark | None, given: Mapping[str, Override], keys: Sequence[str]
 ) -> tuple[str, Fraction | None]:
     """Return the mark that counts; those that only some of a group got stand behind it."""
-    if marks is None:
+    if known is None:
         return "", None
+    marks = known.marks
+    if not given:
+        return known.words, None if marks.withheld else marks.total
     shared = gradings.shared_overrides(given, keys)
     all_ = next((one.override for one in shared if not one.who), None)
     told = [gradings.format_counting_mark(marks, all_)]

@@ -89,8 +89,10 @@ _ADVICE = {
     "held": _NO_NEED,
     "waiting": _NO_NEED,
     "checking": _NO_NEED,
-    "fault": "This is our fault, not yours: you need not resubmit. Your teacher can start the check"
-    " again.",
+    "fault": (
+        "This is our fault, not yours: you need not resubmit. Your teacher can start the check"
+        " again."
+    ),
 }
 
 

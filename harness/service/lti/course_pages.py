@@ -62,7 +62,7 @@ def _describe(db: Connection, link: CourseLink) -> LinkedCourse:
     platform = PLATFORMS.find(db, id=link.platform)
     assert platform is not None  # links refer to platforms
     late = [one for one in SCORES.all(db, "due", link=link.id, state=WAITING) if one.trouble]
-    return LinkedCourse(link, platform, *scores.count(db, [link.id]), late[:_SHOWN])
+    return LinkedCourse(link, platform, *scores.count(db, link.id), late[:_SHOWN])
 
 
 @ROUTES.at("POST", f"{_PATH}/code", TEACHERS)
@@ -81,9 +81,8 @@ def try_now(context: Context) -> Response:
     """Let the platform be asked, and told what waits, at once."""
     assert context.course
     with context.service.database.changing() as db:
-        found = LINKS.all(db, course=context.course.id)
-        scores.try_now(db, [one.id for one in found])
-        for one in found:
+        for one in LINKS.all(db, course=context.course.id):
+            scores.try_now(db, one.id)
             if one.members_url:
                 LINKS.change(db, {"due": time.time()}, id=one.id)
     return RedirectResponse(f"/courses/{context.course.id}/lti", 303)

@@ -74,7 +74,7 @@ def _begin_login(context: RequestContext, told: dict[str, str]) -> Response:
         named = {"issuer": told.get("iss", ""), "client_id": told.get("client_id", "")}
         known = PLATFORMS.all(db, "id", **{n: v for n, v in named.items() if v or n == "issuer"})
     if len(known) != 1:
-        raise RequestRefused(403, "this platform is not registered here: ask its administrator")
+        raise RequestRefused(404, "this platform is not registered here: ask its administrator")
     platform = known[0]
     _let_frame(context, platform)
     if not platforms.own_path(settings, told.get("target_link_uri", "")):
@@ -161,7 +161,7 @@ def take_launch(context: Context) -> Response:
         state = platforms.read_secret(db, "state", code)
         platform = PLATFORMS.find(db, id=state["platform"]) if state else None
     if state is None or platform is None:
-        raise RequestRefused(403, f"this was begun too long ago, or is used already: {_AGAIN}")
+        raise RequestRefused(410, f"this was begun too long ago, or is used already: {_AGAIN}")
     _let_frame(context, platform)
     if not token:
         raise RequestRefused(403, f"{platform.title} did not let you in")
@@ -174,7 +174,7 @@ def take_launch(context: Context) -> Response:
     waiting = {"platform": platform.id, "launch": launch._asdict(), "stored": state["stored"]}
     with context.service.database.changing() as db:
         if platforms.use_secret(db, "state", code) is None:
-            raise RequestRefused(403, f"this is used already: {_AGAIN}")
+            raise RequestRefused(410, f"this is used already: {_AGAIN}")
         cookie = context.request.cookies.get(_COOKIE, "")
         if is_bound := compare_digest(accounts.digest_of(cookie), state["browser"]):
             wait = ""
@@ -210,7 +210,7 @@ def confirm(context: Context) -> Response:
     with context.service.database.changing() as db:
         waiting = platforms.use_secret(db, "wait", context.field("wait"))
     if waiting is None:
-        raise RequestRefused(403, f"this was begun too long ago: {_AGAIN}")
+        raise RequestRefused(410, f"this was begun too long ago: {_AGAIN}")
     platform = _load_platform(context, waiting)
     if not compare_digest(context.field("value").encode(), waiting["stored"].encode()):
         raise RequestRefused(403, f"this was begun in another browser: {_AGAIN}")
@@ -257,7 +257,7 @@ def _find_kept(context: RequestContext) -> tuple[Platform, Launch]:
     with context.service.database.reading() as db:
         kept = platforms.read_secret(db, "link", context.field("link"))
     if kept is None:
-        raise RequestRefused(403, f"this was begun too long ago: {_AGAIN}")
+        raise RequestRefused(410, f"this was begun too long ago: {_AGAIN}")
     return _load_platform(context, kept), Launch(**kept["launch"])
 
 
@@ -334,7 +334,7 @@ def show_opened(context: Context) -> Response:
     with context.service.database.reading() as db:
         kept = platforms.read_secret(db, "opened", code)
     if kept is None:
-        raise RequestRefused(403, f"this was begun too long ago: {_AGAIN}")
+        raise RequestRefused(410, f"this was begun too long ago: {_AGAIN}")
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
     _load_platform(context, kept)
@@ -348,6 +348,6 @@ def open_window(context: Context) -> Response:
         kept = platforms.use_secret(act.db, "opened", context.request.path_params["code"])
         person = people.PEOPLE.find(act.db, id=kept["person"]) if kept else None
         if kept is None or person is None:
-            raise RequestRefused(403, f"this was begun too long ago: {_AGAIN}")
+            raise RequestRefused(410, f"this was begun too long ago: {_AGAIN}")
         session = accounts.begin_session(act, person, lti=kept["platform"])
     return _start(context, session, kept["path"])

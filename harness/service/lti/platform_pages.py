@@ -20,14 +20,12 @@ from harness.service.lti.platforms import (
 )
 from harness.service.pages import forms
 from harness.service.pages.forms import SecondQuestion
-from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import Context, Form, Routes
 from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import ADMINS, ANYBODY, RequestContext
 
 ROUTES = Routes()
-_LASTS = 86400.0  # seconds of a link that registers
 _FIELDS = (
     *("title", "issuer", "client_id", "login_url", "token_url", "jwks_url", "algorithm"),
     *("deployments", "hosts"),
@@ -98,15 +96,8 @@ def rotate(context: Context) -> Response:
 def make_link(context: Context) -> Response:
     """Make a link for the administrator of a platform; it is shown once."""
     with context.service.database.acting(context.by) as act:
-        link = make_registration_link(act, context.service.settings.base)
+        link = registration.make_link(act, context.service.settings.base)
     return _page(context, link)
-
-
-def make_registration_link(act: AuditedTransaction, base: str) -> str:
-    """Return a new address by which a platform registers itself, once within a day."""
-    code = platforms.put_secret(act.db, "register", {"by": act.by}, _LASTS)
-    act.note("link to register a platform made", "")
-    return f"{base}{REGISTER}/{code}"
 
 
 @ROUTES.at("GET", f"{REGISTER}/{{code}}", ANYBODY)

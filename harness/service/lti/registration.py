@@ -13,10 +13,12 @@ from harness.errors import UsageError
 from harness.service.lti import connection, platforms
 from harness.service.lti.connection import SCOPES, PlatformError
 from harness.service.lti.messages import DEEP_LINKING, RESOURCE
-from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN, Platform
+from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN, REGISTER, Platform
 from harness.service.settings import Settings
+from harness.service.storage.audit import AuditedTransaction
 
 NAME = "gtp-harness"
+_LASTS = 86400.0  # seconds that a link to register holds
 _TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 _PLATFORM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
 _CLAIMS = ("iss", "sub", "name", "given_name", "family_name")
@@ -46,6 +48,13 @@ def describe_tool(settings: Settings) -> dict[str, Any]:
             ],
         },
     }
+
+
+def make_link(act: AuditedTransaction, base: str) -> str:
+    """Return a new address by which a platform registers itself, once within a day."""
+    code = platforms.put_secret(act.db, "register", {"by": act.by}, _LASTS)
+    act.note("link to register a platform made", "")
+    return f"{base}{REGISTER}/{code}"
 
 
 def perform(settings: Settings, configuration: str, token: str) -> Platform:

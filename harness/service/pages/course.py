@@ -17,7 +17,7 @@ from harness.service.courses.changes import Change
 from harness.service.courses.roster_files import show_name
 from harness.service.jobs import checklist
 from harness.service.local_times import keep_same, read_seconds
-from harness.service.pages import account, assignment, forms
+from harness.service.pages import assignment, forms
 from harness.service.pages.assignment import StudentStanding
 from harness.service.records import Course, CourseAssignment
 from harness.service.storage import courses
@@ -26,18 +26,11 @@ from harness.service.web.access import Context, Form, Routes
 from harness.service.web.request_context import (
     ADMINS,
     MEMBERS,
-    SIGNED_IN,
     TEACHERS,
     RequestContext,
 )
 
 ROUTES = Routes()
-
-
-@ROUTES.at("GET", "/courses", SIGNED_IN)
-def list_courses(context: Context) -> Response:
-    """Show the courses that somebody is in."""
-    return account.beginning(context)
 
 
 @ROUTES.at("GET", "/courses/new", ADMINS)

@@ -163,7 +163,7 @@ def ask_again(
 _STATES = {
     "": "received",
     DONE: "checked",
-    FAULT: "could not be checked: ask your teacher",
+    FAULT: "could not be checked",
     HELD: "kept, not checked yet",
 }
 

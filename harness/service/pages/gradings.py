@@ -18,6 +18,7 @@ from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.grading.tournament import rules_of
+from harness.match.schedule import SWISS
 from harness.service import machines
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
@@ -37,6 +38,7 @@ from harness.service.records import (
     FAULT,
     GRADE,
     GRADE_CLASS,
+    OVERRIDE,
     TOURNAMENT,
     Grading,
     MarkRecipient,
@@ -122,6 +124,8 @@ def show(context: Context) -> Response:
         plays=tournaments.can_play(_assignment(context)),
         is_playing=queue.count_unfinished(jobs, TOURNAMENT) > 0,
         has_played=tournaments.has_pages(_tournament(context)),
+        formats=tournaments.FORMATS,
+        tournament=tournaments.load_choice(_tournament(context)),
         is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
         changes=json.loads(context.grading.changes),
         doubts=[] if context.grading.public_only else _find_doubts(context),
@@ -226,7 +230,7 @@ def again(context: Context) -> Response:
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
+    context: RequestContext, action: Callable[[AuditedTransaction, Grading], object]
 ) -> Response:
     assert context.grading
     with context.service.database.acting(context.by) as act:
@@ -241,8 +245,21 @@ def begin_tournament(context: Context) -> Response:
     with context.service.database.acting(context.by) as act:
         rules_of(_assignment(context))
         gradings.begin_tournament(act, context.grading)
-        tournaments.choose(_tournament(context), context.field("points"))
+        tournaments.choose(
+            _tournament(context), context.field("points"), context.field("format") or SWISS
+        )
     return RedirectResponse(_address(context, context.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/tournament/count", require_permission(OVERRIDE), most=Form(page=show))
+def count_tournament(context: Context) -> Response:
+    """Let ranks count in marks."""
+    return _act(
+        context,
+        lambda act, one: tournaments.count_points(
+            act, context.require().assigned, one, _tournament(context)
+        ),
+    )
 
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)

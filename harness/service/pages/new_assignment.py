@@ -55,19 +55,25 @@ _SEEN = {
 def choose(context: Context) -> Response:
     """Show the first step: which assignment."""
     context = _with_query(context)
-    every = [_describe(assignments.find(name)) for name in shipped.names()]
-    chosen = context.field("source") or every[0][0]
-    once = context.field("once") or secrets.token_hex(32)
-    carried = _carry(context._replace(form=FormData({**context.form, "once": once})), "source")
-    return _page(context, "which", every=every, own=own_files.OWN, chosen=chosen, carried=carried)
+    every = [
+        (one.key, one.title, _describe(one)) for one in map(assignments.find, shipped.names())
+    ]
+    own = "with assignment.toml, its case files and, if you like, the reference engine"
+    every.append((own_files.OWN, "A folder of your own", own))
+    carried = {"once": secrets.token_hex(32), **_carry(context, "source")}
+    choices = [
+        (f"{_address(context)}/new/dates?{urlencode({**carried, 'source': key})}", title, words)
+        for key, title, words in every
+    ]
+    return _page(context, "which", choices=choices)
 
 
-def _describe(one: Assignment) -> tuple[str, str, str]:
-    """Return the name of an assignment that ships, its title, and what it needs besides."""
+def _describe(one: Assignment) -> str:
+    """Return the name of an assignment that ships, and what it needs besides."""
     wanted = [f"a course folder {one.engine.overlay}"] if one.engine.overlay else []
     programs = ", ".join(tool.name for tool in needs.of(one))
     wanted += [f"{programs} on the server"] if programs else []
-    return one.key, one.title, f"Needs {' and '.join(wanted)}." if wanted else ""
+    return f"{one.key}{'. Needs ' if wanted else ''}{' and '.join(wanted)}"
 
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)

@@ -123,7 +123,7 @@ def _remove_staff(context: RequestContext, one: Course, person: str) -> Response
         found = staff.find_removable(act, one.id, person)
         if forms.is_sure(context):
             staff.remove(act, one.id, person)
-            return RedirectResponse("/" if person == context.by else place, 303)
+            return RedirectResponse("/courses" if person == context.by else place, 303)
     question = SecondQuestion(
         f"Remove {found.name} from {one.title}?",
         f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"

@@ -95,9 +95,9 @@ def put_off(db: Connection, link: str, until: float) -> None:
         SCORES.change(db, {"due": until}, **_named(one))
 
 
-def try_now(db: Connection, links: list[str]) -> None:
-    """Let all that waits be sent now."""
-    SCORES.change(db, {"due": time.time(), "tries": 0}, link=links, state=WAITING)
+def try_now(db: Connection, link: str) -> None:
+    """Let all that waits for a platform be sent now."""
+    SCORES.change(db, {"due": time.time(), "tries": 0}, link=link, state=WAITING)
 
 
 def is_due(db: Connection) -> bool:
@@ -106,11 +106,11 @@ def is_due(db: Connection) -> bool:
     return db.execute(query.limit(1)).fetchone() is not None
 
 
-def count(db: Connection, links: list[str]) -> tuple[int, int]:
-    """Return how many scores were sent, and how many wait."""
+def count(db: Connection, link: str) -> tuple[int, int]:
+    """Return how many scores were sent to a platform, and how many wait."""
     query = (
         select(LTI_SCORE.c.state, func.count())
-        .where(LTI_SCORE.c.link.in_(links))
+        .where(LTI_SCORE.c.link == link)
         .group_by(LTI_SCORE.c.state)
     )
     found = {row[0]: row[1] for row in db.execute(query)}

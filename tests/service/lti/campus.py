@@ -39,6 +39,12 @@ def key_of(name: str) -> RSAKey:
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"})
 
 
+@functools.cache
+def pem_of(name: str, *, private: bool) -> str:
+    """Return a key as the library wants it."""
+    return key_of(name).as_pem(private=private).decode()
+
+
 class _Request(Request):
     def build_metadata(self, request: dict[str, Any]) -> Any:
         return request
@@ -58,8 +64,8 @@ class _Platform(LTI1P3PlatformConfAbstract):
             .set_launch_url(f"{tool}/lti/launch")
             .set_deeplink_launch_url(f"{tool}/lti/launch")
             .set_tool_key_set_url(f"{tool}/lti/keys")
-            .set_platform_public_key(campus.key.as_pem(private=False).decode())
-            .set_platform_private_key(campus.key.as_pem(private=True).decode())
+            .set_platform_public_key(pem_of(str(campus.key.kid), private=False))
+            .set_platform_private_key(pem_of(str(campus.key.kid), private=True))
         )
         self._campus = campus
 

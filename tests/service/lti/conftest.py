@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import time
+from contextlib import contextmanager
 
 import httpx2
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from harness.service.lti import connection, platforms
 from harness.service.lti.platforms import Platform
 from harness.service.people import accounts
-from tests.service.lti.campus import Campus, query_of
+from tests.service.lti.campus import TEACHER, Campus, query_of
 from tests.service.serving import (
     FORM_TOKEN,
     client_of,
@@ -36,10 +38,14 @@ class Visitor:
 
     def ask(self, method, path, **rest):
         headers = {"sec-fetch-dest": "iframe" if self.framed else "document"}
-        if not self.cookies:
-            self.client.cookies.clear()
-        answer = self.client.request(method, path, headers=headers, **rest)
-        return answer
+        if self.cookies:
+            return self.client.request(method, path, headers=headers, **rest)
+        self.client.cookies.clear()
+        answer = self.client.request(
+            method, path, headers=headers, **{**rest, "follow_redirects": False}
+        )
+        leads_on = answer.headers.get("location", "").startswith("/")
+        return self.ask("GET", answer.headers["location"]) if leads_on else answer
 
     def get(self, path):
         return self.ask("GET", path)
@@ -48,17 +54,14 @@ class Visitor:
         """Open a link of the platform; return what the service asks the platform then."""
         query = {**query_of(self.campus.begin(target)), **more}
         self.asked = query
-        answer = self.ask("GET", "/lti/login", params=query, follow_redirects=False)
-        return answer
+        return self.ask("GET", "/lti/login", params=query, follow_redirects=False)
 
     def launch(self, user, roles, target="", **more):
         """Open a link of the platform as somebody."""
         answer = self.begin(target)
         assert answer.status_code == 303, answer.text
-        form = self.campus.launch(
-            query_of(answer.headers["location"]), user, roles, target=target, **more
-        )
-        return self.send(form)
+        asked = query_of(answer.headers["location"])
+        return self.send(self.campus.launch(asked, user, roles, target=target, **more))
 
     def send(self, form):
         data = {"state": form["state"], "id_token": form["id_token"]}
@@ -72,6 +75,26 @@ class Visitor:
         return self.ask("POST", path, data=data)
 
 
+_new_key = functools.cache(platforms._new_key)
+
+
+@contextmanager
+def campus_of(service):
+    """Give a campus that is registered at a service."""
+    made = Campus(BASE)
+    made.fetch_tool_keys = lambda: platforms.publish_keys(service.settings)
+    connection._tokens.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(platforms, "_new_key", _new_key)  # to make one takes longer than a launch
+        patch.setattr(
+            connection, "open_client",
+            lambda: httpx2.Client(transport=httpx2.MockTransport(made.answer)),
+        )  # fmt: skip
+        with service.database.acting() as act:
+            platforms.register(act, service.settings, Platform("", **made.fields))
+        yield made
+
+
 @pytest.fixture
 def settings(request, tmp_path):
     kind = getattr(request, "param", "sqlite")
@@ -79,23 +102,15 @@ def settings(request, tmp_path):
 
 
 @pytest.fixture
-def service(settings, monkeypatch):
+def service(settings):
     with open_service(settings) as found:
         yield found
 
 
 @pytest.fixture
-def campus(service, monkeypatch):
-    made = Campus(BASE)
-    made.fetch_tool_keys = lambda: platforms.publish_keys(service.settings)
-    monkeypatch.setattr(
-        connection, "open_client",
-        lambda: httpx2.Client(transport=httpx2.MockTransport(made.answer)),
-    )  # fmt: skip
-    connection._tokens.clear()
-    with service.database.acting() as act:
-        platforms.register(act, service.settings, Platform("", **made.fields))
-    return made
+def campus(service):
+    with campus_of(service) as found:
+        yield found
 
 
 @pytest.fixture
@@ -103,21 +118,19 @@ def visitor(service, campus):
     return Visitor(service, campus)
 
 
+def open_course_of(service, campus, **how):
+    """Link the course, by its teacher; return the teacher and the path of the course."""
+    tess = Visitor(service, campus, **how)
+    page = tess.launch("tess", [TEACHER])
+    assert page.status_code == 200, page.text
+    shown = tess.submit(page, "/lti/link")
+    assert shown.status_code == 200, shown.text
+    return tess, shown.url.path
+
+
 @pytest.fixture
 def open_course(service, campus):
-    """Link the course, by its teacher; return the teacher and the path of the course."""
-
-    def do(**how):
-        tess = Visitor(service, campus, **how)
-        page = tess.launch(
-            "tess", ["http://purl.imsglobal.org/vocab/lis/v2/membership#Instructor"]
-        )
-        assert page.status_code == 200, page.text
-        shown = tess.submit(page, "/lti/link")
-        assert shown.status_code == 200, shown.text
-        return tess, shown.url.path
-
-    return do
+    return lambda **how: open_course_of(service, campus, **how)
 
 
 def admin(service):

@@ -1,17 +1,172 @@
-"""Launches from a platform: who gets in where, and as what."""
+"""Launches from a platform: who gets in where, as what, in a frame and without cookies."""
 
-from harness.service.records import STUDENT
+import re
+
+import pytest
+
 from harness.service.storage import courses
-from tests.service.lti.campus import LEARNER
-from tests.service.lti.conftest import Visitor
+from tests.service.lti.campus import ASSISTANT, LEARNER, ROLE, TEACHER, query_of
+from tests.service.lti.conftest import BASE, Visitor
+
+PARENT = {"lti_storage_target": "_parent"}
+
+
+def members_of(service, **named):
+    with service.database.reading() as db:
+        return courses.MEMBERS.all(db, "name", "role", **named)
 
 
 def test_a_teacher_makes_the_course_and_a_student_joins_it(service, campus, open_course):
     tess, course = open_course()
     assert "Games 2026" in tess.get(course).text
-    ada = Visitor(service, campus)
-    page = ada.launch("ada", [LEARNER], name="Ada Right")
+    page = Visitor(service, campus).launch("ada", [LEARNER], name="Ada Right")
     assert page.url.path == course
-    with service.database.reading() as db:
-        (member,) = courses.MEMBERS.all(db, role=STUDENT)
+    (member,) = members_of(service, role="student")
     assert (member.key, member.name) == ("s-ada", "Ada Right")
+
+
+def test_a_student_waits_for_the_teacher(visitor):
+    page = visitor.launch("ada", [LEARNER])
+    assert page.status_code == 403
+    assert "its teacher opens it first" in page.text
+
+
+ROLES = [
+    ([TEACHER], "teacher"),
+    ([TEACHER, ASSISTANT], "assistant"),
+    ([f"{ROLE}/Instructor#Grader", TEACHER], "assistant"),
+    ([LEARNER], "student"),
+    ([LEARNER, TEACHER], "teacher"),
+    (["Learner"], "student"),
+    ([LEARNER, "http://purl.imsglobal.org/vocab/lis/v2/system/person#Administrator"], "student"),
+    ([LEARNER, "http://purl.imsglobal.org/vocab/lis/v2/institution/person#Instructor"], "student"),
+    ([LEARNER, f"{ROLE}#Administrator"], "student"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("roles", "role"), ROLES)
+def test_roles_in_the_course_alone_count(service, campus, open_course, roles, role):
+    open_course()
+    assert Visitor(service, campus).launch("una", roles).status_code == 200
+    (found,) = members_of(service, name="Una")
+    assert found.role == role
+
+
+def test_a_changed_role_counts_from_the_next_launch_on(service, campus, open_course):
+    _, course = open_course()
+    una = Visitor(service, campus)
+    for roles, role in (([LEARNER], "student"), ([TEACHER], "teacher"), ([LEARNER], "student")):
+        una.launch("una", roles)
+        (found,) = members_of(service, name="Una")
+        assert found.role == role
+        assert (una.get(f"{course}/change").status_code == 200) is (role == "teacher")
+
+
+def test_a_course_that_is_here_is_linked_by_a_code_of_its_teacher(service, campus, open_course):
+    tess, course = open_course()
+    tom = Visitor(service, campus)
+    page = tom.launch("tom", [TEACHER], context="course-43", title="Games, second group")
+    wrong = tom.submit(page, "/lti/link", code="guessed")
+    assert wrong.status_code == 422
+    assert "unknown, used already" in wrong.text
+    made = tess.submit(tess.get(f"{course}/lti"), f"{course}/lti/code")
+    code = re.search("<code>(.+)</code>", made.text)[1]
+    assert tom.submit(wrong, "/lti/link", code=code).url.path == course
+    eve = Visitor(service, campus)
+    page = eve.launch("eve", [TEACHER], context="course-44", title="Mine")
+    assert eve.submit(page, "/lti/link", code=code).status_code == 422
+
+
+def test_a_session_in_a_frame_is_for_the_platforms_pages_alone(service, campus, open_course):
+    tess, course = open_course(framed=True)
+    (cookie,) = [one for one in tess.client.cookies.jar if one.name == "gtp_harness_frame"]
+    assert cookie.secure
+    assert {"SameSite", "Partitioned"} <= set(cookie._rest)
+    assert cookie._rest["SameSite"] == "None"
+    for path in (course, f"{course}/lti", f"{course}/assignments/0"):
+        policy = tess.get(path).headers["content-security-policy"]
+        assert f"frame-ancestors {campus.base};" in f"{policy};"
+    other = Visitor(service, campus)
+    other.launch("ada", [LEARNER])
+    assert "frame-ancestors 'none'" in other.get(course).headers["content-security-policy"]
+    assert "gtp_harness_frame" not in other.client.cookies
+    # In a frame, too, a form must be of a page of this service.
+    form = tess.client.post(f"{course}/lti/code", headers={"origin": campus.base})
+    assert form.status_code == 403
+
+
+def test_a_refused_launch_is_told_in_the_frame(service, campus):
+    page = Visitor(service, campus, framed=True).launch("ada", [LEARNER])
+    assert page.status_code == 403
+    assert f"frame-ancestors {campus.base}" in page.headers["content-security-policy"]
+    unknown = Visitor(service, campus, framed=True).begin(iss="https://evil.example")
+    assert "frame-ancestors 'none'" in unknown.headers["content-security-policy"]
+
+
+def without_cookies(service, campus, **asked):
+    ada = Visitor(service, campus, framed=True, cookies=False)
+    shown = ada.begin(**asked)
+    place = re.search(r'data-next="([^"]+)"', shown.text)
+    address = place[1].replace("&amp;", "&") if place else shown.headers["location"]
+    page = ada.send(campus.launch(query_of(address), "ada", [LEARNER]))
+    return ada, shown, page
+
+
+def told(page, name):
+    return re.search(f'data-{name}="([^"]+)"', page.text)[1]
+
+
+def test_without_cookies_the_platforms_storage_shows_that_it_is_the_same_browser(
+    service, campus, open_course
+):
+    _, course = open_course()
+    ada, shown, page = without_cookies(service, campus, **PARENT)
+    assert told(shown, "key") == told(page, "key")
+    assert told(shown, "origin") == told(page, "origin") == campus.base
+    opened = ada.submit(page, "/lti/confirm", value=told(shown, "value"))
+    assert "keeps no cookies in this frame" in opened.text
+    path = re.search('action="(/lti/window/[^"]+)"', opened.text)[1]
+    window = Visitor(service, campus)
+    assert window.submit(opened, path).url.path == course
+    assert Visitor(service, campus).submit(opened, path).status_code == 410  # once
+
+
+@pytest.mark.parametrize("value", ["", "guessed"])
+def test_another_value_of_the_storage_lets_nobody_in(service, campus, open_course, value):
+    open_course()
+    ada, _, page = without_cookies(service, campus, **PARENT)
+    assert ada.submit(page, "/lti/confirm", value=value).status_code == 403
+
+
+def test_without_cookies_and_storage_the_launch_begins_anew_in_a_window(
+    service, campus, open_course
+):
+    _, course = open_course()
+    _, _, page = without_cookies(service, campus)
+    again = re.search('href="(/lti/login[^"]+)" target="_blank"', page.text)[1]
+    window = Visitor(service, campus)
+    answer = window.ask("GET", again.replace("&amp;", "&"), follow_redirects=False)
+    form = campus.launch(query_of(answer.headers["location"]), "ada", [LEARNER])
+    assert window.send(form).url.path == course
+
+
+def test_the_launch_opens_the_page_that_the_link_names(service, campus, open_course, counting):
+    tess, course = open_course()
+    made = tess.submit(tess.get(course), f"{course}/assignments", source="counting")
+    ada = Visitor(service, campus)
+    one = made.url.path
+    assert ada.launch("ada", [LEARNER], target=f"{BASE}{one}").url.path == one
+    custom = {"assignment": one.rpartition("/")[2]}
+    assert ada.launch("ada", [LEARNER], custom=custom).url.path == one
+    assert ada.launch("ada", [LEARNER], custom={"assignment": "0"}).url.path == course
+
+
+def test_a_shut_out_person_gets_in_by_no_launch(service, campus, open_course):
+    from harness.service.operations import administration
+
+    open_course()
+    ada = Visitor(service, campus)
+    ada.launch("ada", [LEARNER])
+    with service.database.acting() as act:
+        administration.shut_out(act, administration.find(act.db, "Ada"))
+    assert ada.launch("ada", [LEARNER]).status_code == 403
