@@ -356,7 +356,7 @@ def find_same_programs(
     return conclusion._replace(result=result._replace(twins=found))
 
 
-def grade(options: GradeOptions) -> ClassResult:
+def grade(wanted: GradeOptions) -> ClassResult:
     """Grade a class, print nothing, and return the marks that are in force.
 
     The ledger and the originals are in the folder ``wanted.output``. If it is ended early,
@@ -369,14 +369,14 @@ def grade(options: GradeOptions) -> ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
-    entries = read_inputs(options)
-    options.output.mkdir(mode=0o700, parents=True, exist_ok=True)
-    store = Store(options.output / ORIGINALS)
-    with closing(Ledger(options.output / LEDGER)) as ledger, ledger.naming_errors():
+    entries = read_inputs(wanted)
+    wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
+    store = Store(wanted.output / ORIGINALS)
+    with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
-        found = prepare(options, ledger, store, entries)
-        run(options, ledger, found, store, NullListener())
-        return update_marks(options, ledger, found).result
+        found = prepare(wanted, ledger, store, entries)
+        run(wanted, ledger, found, store, NullListener())
+        return update_marks(wanted, ledger, found).result
 
 
 # --- marks -------------------------------------------------------------------------------------
