@@ -37,7 +37,10 @@ def service(request, tmp_path):
 
 @pytest.fixture
 def course(service):
-    return make_course(service, "student\nada\n", source="go-scoring")
+    made = make_course(service, "student\nada\n", source="go-scoring")
+    util = as_archive({"util/board.py": ""})
+    assert made.teacher.post(f"{made.assignment}/overlay", made.assignment, util)
+    return made
 
 
 def add(course, data, name="one.gtp"):
@@ -177,8 +180,6 @@ def test_points_that_leave_the_wrong_test_out_need_no_tick(service, course):
 
 def test_setting_points_after_a_grading_with_public_tests_needs_no_tick(service, course):
     add(course, WRONG)
-    util = as_archive({"util/board.py": ""})
-    assert course.teacher.post(f"{course.assignment}/overlay", course.assignment, util)
     place = f"{course.assignment}/gradings"
     course.teacher.post(place, course.assignment, public_only="yes")
     work(service)
