@@ -188,9 +188,9 @@ def a_point(name: str, point: Point, letters: str = GTP_LETTERS) -> Fact:
     return Fact(name, point, vertex(point, letters))
 
 
-def points(name: str, found: Iterable[Point], letters: str = GTP_LETTERS) -> Fact:
+def points(name: str, points: Iterable[Point], letters: str = GTP_LETTERS) -> Fact:
     """Return a list of points, such as ``A1, B2 and C3``."""
-    listed = tuple(found)
+    listed = tuple(points)
     return Fact(name, listed, listing([vertex(point, letters) for point in listed]))
 
 

@@ -77,16 +77,16 @@ class ConfinedReader:
                 process.wait()
                 self._server = None
 
-    def _begin(self, file: BinaryIO, wanted: Request) -> _Pipe:
+    def _begin(self, file: BinaryIO, request: Request) -> _Pipe:
         ours, theirs = os.pipe()
         try:
-            self._send(wanted.pack(), [file.fileno(), theirs])
+            self._send(request.pack(), [file.fileno(), theirs])
         except OSError as error:
             os.close(ours)
             raise ReadingFailedError(f"no archive can be read: {error}") from None
         finally:
             os.close(theirs)
-        return _Pipe(ours, wanted.seconds + self._patience)
+        return _Pipe(ours, request.seconds + self._patience)
 
     def _send(self, message: bytes, descriptors: list[int]) -> None:
         """Send a request to the server; to another one if that has died meanwhile."""

@@ -54,10 +54,10 @@ def say(sink: BinaryIO, kind: bytes, value: object) -> None:
     write(sink, kind, json.dumps(value).encode())
 
 
-def write_reading(sink: BinaryIO, found: OpenArchive) -> None:
+def write_reading(sink: BinaryIO, archive: OpenArchive) -> None:
     """Write an archive that is being read, to its end; raises as its members do."""
-    say(sink, KIND, found.kind)
-    for member in found.members:
+    say(sink, KIND, archive.kind)
+    for member in archive.members:
         say(sink, MEMBER, [member.name, member.is_folder, member.executable, member.size])
         for piece in member.content:
             write(sink, DATA, piece)
@@ -256,10 +256,10 @@ def _answer(got: _ReceivedArchive, calls: bytes, read: Read) -> None:
     sink.flush()
 
 
-def _confine(wanted: Request, calls: bytes) -> None:
+def _confine(request: Request, calls: bytes) -> None:
     """Take on limits, and give up all system calls except those of a filter."""
-    seconds = int(wanted.seconds) + 1
-    signal.setitimer(signal.ITIMER_REAL, wanted.seconds)  # which ends us
+    seconds = int(request.seconds) + 1
+    signal.setitimer(signal.ITIMER_REAL, request.seconds)  # which ends us
     none = (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
     plan.set_limits(
         0,

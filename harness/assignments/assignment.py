@@ -319,18 +319,18 @@ def find(name: str | os.PathLike[str]) -> Assignment:
     return read(path)
 
 
-def specification_of(found: Assignment) -> Specification:
+def specification_of(assignment: Assignment) -> Specification:
     """Return the specification of an assignment that needs one.
 
     Raises:
         UsageError: it has none.
     """
-    if found.specification is None:
+    if assignment.specification is None:
         raise UsageError(
-            f"{found.place}: found no key 'specification' in its {FILE}, expected one of"
+            f"{assignment.place}: found no key 'specification' in its {FILE}, expected one of"
             f" {', '.join(ASSIGNMENTS)}, or a [reference], which knows the right answers"
         )
-    return found.specification
+    return assignment.specification
 
 
 def read(path: Path) -> Assignment:

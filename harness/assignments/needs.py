@@ -278,9 +278,9 @@ def _by_path(path: str) -> EnginePython:
     return _as_it_is(interpreters.inspect_python(program))
 
 
-def _as_it_is(found: Interpreter) -> EnginePython:
-    described = found.describe(where=found.program)
-    return EnginePython(found.program, described, fingerprint(found))
+def _as_it_is(interpreter: Interpreter) -> EnginePython:
+    described = interpreter.describe(where=interpreter.program)
+    return EnginePython(interpreter.program, described, fingerprint(interpreter))
 
 
 def _system_python(assignment: Assignment) -> EnginePython:

@@ -103,23 +103,23 @@ def _run(
     program: str,
     tests: Sequence[str],
     options: Options,
-    told: RunListeners,
+    listeners: RunListeners,
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told.
 
     All are told in their order: those after such a file wait for it.
     """
-    tell, command_properties = told.on_file or (lambda _: None), assignment.command_properties
+    tell, command_properties = listeners.on_file or (lambda _: None), assignment.command_properties
     held: list[FileResult] = []
     result = run(
         program,
         tests,
         options,
-        told.on_progress,
+        listeners.on_progress,
         lambda file: (
             held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
         ),
-        command_properties=command_properties,
+        natures=command_properties,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
@@ -129,7 +129,7 @@ def _run(
                 program,
                 [first.case.path],
                 options._replace(jobs=1),
-                command_properties=command_properties,
+                natures=command_properties,
             )
             for second in again.files:
                 known[first.case.path] = believe(first, second, command_properties)

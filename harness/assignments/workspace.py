@@ -143,13 +143,13 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
     return InspectedArchive(contents, placing.root, found, remarks)
 
 
-def changes(path: str, found: SortedFiles, name: str, overlay: Path) -> list[str]:
+def changes(path: str, files: SortedFiles, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
     ``overlay``: the course folder.
     """
-    if not found.forbidden:
+    if not files.forbidden:
         return []
     with workspace() as room:
-        unpack_copy(path, room / "copy", found.forbidden, name)
+        unpack_copy(path, room / "copy", files.forbidden, name)
         return list_differences(room / "copy", overlay)

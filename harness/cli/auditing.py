@@ -38,7 +38,7 @@ def require(assignment: Assignment) -> None:
 
 
 def run(
-    wanted: GradeOptions,
+    options: GradeOptions,
     plan: GradingPlan,
     result: ClassResult,
     seconds: float,
@@ -51,9 +51,9 @@ def run(
     from harness.grading import grade
     from harness.grading.auditing.audit import FOLDER, Audit, AuditProgress, nearly_full
 
-    keys = set(nearly_full(result.graded, wanted.assignment))
+    keys = set(nearly_full(result.graded, options.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
-    audit = Audit(grade.grading_context(wanted, plan), seconds, wanted.output / FOLDER)
+    audit = Audit(grade.grading_context(options, plan), seconds, options.output / FOLDER)
     left = audit.list_pending(units)
     found = number_of(len(units), "submission")
     print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
@@ -85,21 +85,23 @@ def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
 
 
 def hold(
-    given: argparse.Namespace, wanted: GradeOptions, plan: GradingPlan, originals: Path
+    arguments: argparse.Namespace, options: GradeOptions, plan: GradingPlan, originals: Path
 ) -> tuple[Path, ...]:
     """Let the submissions of a class play each other; return the table that was written.
 
     Raises:
         KeyboardInterrupt: the games so far are kept.
     """
-    chosen = TournamentOptions(given.tournament, given.tournament_size, given.tournament_points)
-    output = wanted.output / FOLDER
+    chosen = TournamentOptions(
+        arguments.tournament, arguments.tournament_size, arguments.tournament_points
+    )
+    output = options.output / FOLDER
     file_system.make(output, mode=0o700)
     units = grade.units(plan, Store(originals))
     try:
         with ending_on_signals():
             held = hold_tournament(
-                grade.grading_context(wanted, plan), plan.submissions, units, chosen, output
+                grade.grading_context(options, plan), plan.submissions, units, chosen, output
             )
     except KeyboardInterrupt:
         print("The marks and the games are kept; the same command continues.", file=sys.stderr)

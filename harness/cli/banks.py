@@ -44,19 +44,21 @@ def add_options(parser: CommandParser) -> None:
         help="sandbox level, 3 to 1; auto: the strongest that works (default: auto)")  # fmt: skip
 
 
-def are_known(given: argparse.Namespace, found: Assignment) -> bool:
+def are_known(arguments: argparse.Namespace, assignment: Assignment) -> bool:
     """Whether there are wrong engines: the command line names them, or the assignment does."""
-    return bool(given.mutants) or are_known_wrong(given, found)
+    return bool(arguments.mutants) or are_known_wrong(arguments, assignment)
 
 
-def are_known_wrong(given: argparse.Namespace, found: Assignment) -> bool:
+def are_known_wrong(arguments: argparse.Namespace, assignment: Assignment) -> bool:
     """Whether there are engines that somebody has found to be wrong, as mutants need not be."""
-    declared = found.declaration.wrong if found.declaration else ()
-    return bool(given.bank or given.engine or declared)
+    declared = assignment.declaration.wrong if assignment.declaration else ()
+    return bool(arguments.bank or arguments.engine or declared)
 
 
 @contextlib.contextmanager
-def wrong_engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[WrongEngine]]:
+def wrong_engines(
+    arguments: argparse.Namespace, assignment: Assignment
+) -> Iterator[list[WrongEngine]]:
     """Give the wrong engines that the command line and the assignment name, meanwhile.
 
     Raises:
@@ -67,35 +69,39 @@ def wrong_engines(given: argparse.Namespace, found: Assignment) -> Iterator[list
     from harness.assignments.needs import with_python
 
     with contextlib.ExitStack() as stack:
-        own = found
-        if given.bank and found.starts_python:
-            own = stack.enter_context(with_python(found))
-        named = stack.enter_context(banked.engines(own, given.bank, given.engine, given.sandbox))
-        all_ = [*named, *_mutants(given, found, stack)]
-        if given.bank and not all_:
-            raise UsageError(f"found no engines in {', '.join(given.bank)}")
+        own = assignment
+        if arguments.bank and assignment.starts_python:
+            own = stack.enter_context(with_python(assignment))
+        named = stack.enter_context(
+            banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        )
+        all_ = [*named, *_mutants(arguments, assignment, stack)]
+        if arguments.bank and not all_:
+            raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
         yield all_
 
 
 def _mutants(
-    given: argparse.Namespace, found: Assignment, stack: contextlib.ExitStack
+    arguments: argparse.Namespace, assignment: Assignment, stack: contextlib.ExitStack
 ) -> list[WrongEngine]:
-    if not given.mutants:
+    if not arguments.mutants:
         return []
     room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
     room.chmod(0o755)  # an engine in a sandbox is another user
-    return mutant_engines(_reference(given, found), given.mutants, given.seed, room)
+    return mutant_engines(
+        _reference(arguments, assignment), arguments.mutants, arguments.seed, room
+    )
 
 
-def _reference(given: argparse.Namespace, found: Assignment) -> str:
+def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
     """Return the command of the program that mutants are made of."""
-    if given.reference:
-        return str(given.reference)
-    told = found.declaration and found.declaration.reference
+    if arguments.reference:
+        return str(arguments.reference)
+    told = assignment.declaration and assignment.declaration.reference
     if not told:
         raise UsageError("--mutants needs a program in Python: give it with --reference")
-    words = found.fill_in(shlex.split(told.command), found.place)
-    return shlex.join(as_typed(words, str(found.place)))
+    words = assignment.fill_in(shlex.split(told.command), assignment.place)
+    return shlex.join(as_typed(words, str(assignment.place)))
 
 
 # --- The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them ---
@@ -140,11 +146,11 @@ def _trace(script: Script, result: FileResult) -> Trace:
 
 @contextmanager
 def load_engines(
-    given: Namespace, found: Assignment | None, fuzzer: Fuzzer
+    arguments: Namespace, assignment: Assignment | None, fuzzer: Fuzzer
 ) -> Iterator[KnownEngines]:
     """Give the engines of the banks that the command line names, and those of the assignment."""
     asker = EngineAsker(
-        fuzzer.judge.specification.commands, given.sandbox, protocol=given.protocol
+        fuzzer.judge.specification.commands, arguments.sandbox, protocol=arguments.protocol
     )
-    with wrong_engines(given, found) if found else nullcontext(()) as engines:
+    with wrong_engines(arguments, assignment) if assignment else nullcontext(()) as engines:
         yield KnownEngines(engines, asker, fuzzer)

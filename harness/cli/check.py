@@ -68,24 +68,26 @@ def main(arguments: list[str]) -> int:
     return check(wanted, sayer)
 
 
-def _options(given: argparse.Namespace) -> CheckOptions:
-    found = find_assignment(given.assignment)
-    source = source_named(given.source, found)
-    if given.overlay and not Path(given.overlay).is_dir():
-        raise UsageError(f"there is no folder {given.overlay}")
-    if given.output:
-        report_files.try_to_write_into(given.output)
-    case, line = _read_test(given.test, found) if given.test else ("", "")
+def _options(arguments: argparse.Namespace) -> CheckOptions:
+    assignment = find_assignment(arguments.assignment)
+    source = source_named(arguments.source, assignment)
+    if arguments.overlay and not Path(arguments.overlay).is_dir():
+        raise UsageError(f"there is no folder {arguments.overlay}")
+    if arguments.output:
+        report_files.try_to_write_into(arguments.output)
+    case, line = _read_test(arguments.test, assignment) if arguments.test else ("", "")
     if case:
-        found = found._replace(cases=found.cases._replace(public=(glob.escape(case),)))
+        assignment = assignment._replace(
+            cases=assignment.cases._replace(public=(glob.escape(case),))
+        )
     return CheckOptions(
         source=source,
-        assignment=found,
-        output=Path(given.output) if given.output else source.parent,
-        overlay=Path(given.overlay) if given.overlay else None,
-        sandbox=given.sandbox,
-        jobs=given.jobs,
-        python=given.python,
+        assignment=assignment,
+        output=Path(arguments.output) if arguments.output else source.parent,
+        overlay=Path(arguments.overlay) if arguments.overlay else None,
+        sandbox=arguments.sandbox,
+        jobs=arguments.jobs,
+        python=arguments.python,
         line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )

@@ -54,14 +54,14 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _build(found: Assignment) -> None:
-    choice = needs.find_declared_environment(found) if found.starts_python else None
+def _build(assignment: Assignment) -> None:
+    choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
     if choice is None:
-        _tell_undeclared(found)
+        _tell_undeclared(assignment)
         return
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe(needs.build_environment(found, choice))
+    _describe(needs.build_environment(assignment, choice))
 
 
 def _describe(made: Stored) -> None:
@@ -75,13 +75,15 @@ def _describe(made: Stored) -> None:
         print(f"{name}=={version}")
 
 
-def _tell_undeclared(found: Assignment) -> None:
-    if not found.starts_python:
-        print(f"{found.key}: its command starts no Python")
+def _tell_undeclared(assignment: Assignment) -> None:
+    if not assignment.starts_python:
+        print(f"{assignment.key}: its command starts no Python")
         return
-    with needs.with_python(found) as chosen:
+    with needs.with_python(assignment) as chosen:
         assert chosen.python
-        print(f"{found.key} declares no environment; its engines get {chosen.python.described}")
+        print(
+            f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
+        )
 
 
 def _list() -> None:

@@ -82,16 +82,16 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.assignment or not given.output:
         parser.error("give --assignment and -o")
-    found = find_assignment(given.assignment)
+    assignment = find_assignment(given.assignment)
     file_system.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
     secret = record_reading.read_secret(given.secret) if given.secret else None
     chosen = record_reading.choices(given.seed, secret)
-    if found.declaration and not found.declaration.extends:
-        return _own_game(given, found, chosen)
+    if assignment.declaration and not assignment.declaration.extends:
+        return _own_game(given, assignment, chosen)
     request = _request(given, chosen, is_secret=secret is not None)
     wanted = _options(given, chosen, request)
-    with _progress() as progress, _bench(given, found, request) as bench:
+    with _progress() as progress, _bench(given, assignment, request) as bench:
         request = request._replace(bench=bench)
         harvest = _harvest(given, wanted, progress)
         produced = scene_production.produce(request, harvest, progress.step)
@@ -102,46 +102,52 @@ def main(arguments: list[str]) -> int:
     return _status(request, produced)
 
 
-def _own_game(given: Namespace, found: Assignment, chosen: record_reading.Choices) -> ExitCode:
+def _own_game(
+    arguments: Namespace, assignment: Assignment, chosen: record_reading.Choices
+) -> ExitCode:
     """Make cases for a game that is declared."""
     with _progress() as progress:
-        own = OwnGame(given, found, chosen)
-        return own.run(_cases, _HALVES[_half(given)], progress.step, _heading(given, found.key))
+        own = OwnGame(arguments, assignment, chosen)
+        return own.run(
+            _cases, _HALVES[_half(arguments)], progress.step, _heading(arguments, assignment.key)
+        )
 
 
 @contextmanager
 def _bench(
-    given: Namespace, found: Assignment, request: scene_production.SceneRequest
+    arguments: Namespace, assignment: Assignment, request: scene_production.SceneRequest
 ) -> Iterator[bank_runs.EngineBench | None]:
     """Give the wrong engines that are named; None if there are none."""
-    if not banks.are_known(given, found):
+    if not banks.are_known(arguments, assignment):
         yield None
         return
     with (
         TemporaryDirectory(prefix="gtp-harness-") as room,
-        banks.wrong_engines(given, found) as engines,
+        banks.wrong_engines(arguments, assignment) as engines,
     ):
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
-        protocol = found.protocol
-        asker = bank_runs.EngineAsker(own.commands, given.sandbox, protocol=protocol, strict=False)
+        protocol = assignment.protocol
+        asker = bank_runs.EngineAsker(
+            own.commands, arguments.sandbox, protocol=protocol, strict=False
+        )
         yield bank_runs.EngineBench(engines, own, Path(room), asker)
 
 
-def _half(given: Namespace) -> str:
-    return given.half or ("private" if given.secret else "public")
+def _half(arguments: Namespace) -> str:
+    return arguments.half or ("private" if arguments.secret else "public")
 
 
 def _request(
-    given: Namespace, chosen: record_reading.Choices, *, is_secret: bool
+    arguments: Namespace, chosen: record_reading.Choices, *, is_secret: bool
 ) -> scene_production.SceneRequest:
-    specification = specification_of(find_assignment(given.assignment))
-    beside = _cases([*given.beside, *given.kill])
-    sizes = given.sizes or specification.kind.sizes
-    most = given.tests or (40 if given.kill else 16)
-    excluded = _cases(given.exclude)
+    specification = specification_of(find_assignment(arguments.assignment))
+    beside = _cases([*arguments.beside, *arguments.kill])
+    sizes = arguments.sizes or specification.kind.sizes
+    most = arguments.tests or (40 if arguments.kill else 16)
+    excluded = _cases(arguments.exclude)
     return scene_production.SceneRequest(
-        specification, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
+        specification, chosen, sizes, most, is_secret, beside, excluded, bool(arguments.kill)
     )
 
 
@@ -150,58 +156,58 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 
 
 def _options(
-    given: Namespace, chosen: record_reading.Choices, request: scene_production.SceneRequest
+    arguments: Namespace, chosen: record_reading.Choices, request: scene_production.SceneRequest
 ) -> record_reading.HarvestOptions:
-    after = record_reading.parse(given.moves) if given.moves else record_reading.Moves()
-    kind, half = request.specification.kind, _HALVES[_half(given)]
+    after = record_reading.parse(arguments.moves) if arguments.moves else record_reading.Moves()
+    kind, half = request.specification.kind, _HALVES[_half(arguments)]
     return record_reading.HarvestOptions(
-        kind, chosen, after, request.sizes, half, strict=given.strict
+        kind, chosen, after, request.sizes, half, strict=arguments.strict
     )
 
 
 def _harvest(
-    given: Namespace, wanted: record_reading.HarvestOptions, progress: GenerateProgress
+    arguments: Namespace, options: record_reading.HarvestOptions, progress: GenerateProgress
 ) -> record_reading.Harvest:
-    if not given.games:
+    if not arguments.games:
         return record_reading.Harvest.empty()
-    found = record_reading.records(given.games)
-    jobs = given.jobs or processors()
+    found = record_reading.records(arguments.games)
+    jobs = arguments.jobs or processors()
     progress.begin(record_reading.weight(found))
-    return record_reading.harvest(found, wanted, jobs, progress.read)
+    return record_reading.harvest(found, options, jobs, progress.read)
 
 
 def _write(
-    given: Namespace,
+    arguments: Namespace,
     request: scene_production.SceneRequest,
     produced: scene_production.ProducedScenes,
 ) -> None:
     """Write the case file, and beside it the board files that it loads."""
-    folder = Path(given.output).parent
+    folder = Path(arguments.output).parent
     for name, content in scene_text.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         report_files.write(str(folder / name), [content])
     own = request.specification
     text = scene_text.case_file(
-        own.kind, produced.scenes, _heading(given, given.assignment), own.commands
+        own.kind, produced.scenes, _heading(arguments, arguments.assignment), own.commands
     )
-    report_files.write(given.output, [text])
+    report_files.write(arguments.output, [text])
 
 
-def _heading(given: Namespace, name: str) -> list[str]:
-    secret = ", with a secret" if given.secret else ""
+def _heading(arguments: Namespace, name: str) -> list[str]:
+    secret = ", with a secret" if arguments.secret else ""
     return [
         f"{name}: generated cases",
-        f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
+        f"Made by gtp-harness generate with the seed {arguments.seed}{secret}.",
     ]
 
 
 def _report_nothing(
-    given: Namespace,
+    arguments: Namespace,
     request: scene_production.SceneRequest,
     produced: scene_production.ProducedScenes,
 ) -> ExitCode:
     """Say why there is no test, and leave no empty file."""
-    path = Path(given.output)
+    path = Path(arguments.output)
     if path.exists() and not path.stat().st_size:
         path.unlink()
     if request.only_survivors and not produced.survivors:
@@ -324,15 +330,15 @@ _ANSWERS, _GTP = ".txt", ".gtp"  # endings of names of case files
 class OwnGame:
     """One call of the command, for a game that is declared."""
 
-    def __init__(self, given: Namespace, found: Assignment, chosen: Choices) -> None:
-        specification, declaration = found.specification, found.declaration
+    def __init__(self, arguments: Namespace, assignment: Assignment, chosen: Choices) -> None:
+        specification, declaration = assignment.specification, assignment.declaration
         assert specification is not None
         assert declaration is not None
-        self._given = given
-        self._found = found
+        self._given = arguments
+        self._found = assignment
         self._choices = chosen
         self._specification: Specification = specification
-        self._declaration = _of_sizes(declaration, given.sizes)
+        self._declaration = _of_sizes(declaration, arguments.sizes)
 
     def run(
         self,

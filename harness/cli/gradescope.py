@@ -57,20 +57,21 @@ def _grade(root: Path) -> int:
     return ExitCode.OK
 
 
-def _make(given: argparse.Namespace) -> int:
+def _make(arguments: argparse.Namespace) -> int:
     from harness.gradescope import bundle
 
-    if given.private and given.public_only:
+    if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
-    found = find_assignment(given.assignment)
-    overlay = Path(given.overlay) if given.overlay else None
+    assignment = find_assignment(arguments.assignment)
+    overlay = Path(arguments.overlay) if arguments.overlay else None
     wanted = GradescopeSettings(
-        "", (), given.public_only, given.timeout * 60, given.private_visibility
+        "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
-    content = bundle.bundle(found, given.private, overlay, wanted)
-    _write(Path(given.output), content)
+    content = bundle.bundle(assignment, arguments.private, overlay, wanted)
+    _write(Path(arguments.output), content)
     print(
-        f"{given.output}: {len(content):,} bytes. Upload it as the autograder of the assignment."
+        f"{arguments.output}: {len(content):,} bytes. "
+        "Upload it as the autograder of the assignment."
     )
     return ExitCode.OK
 

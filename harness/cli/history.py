@@ -75,23 +75,28 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _trends(given: argparse.Namespace) -> Trends:
+def _trends(arguments: argparse.Namespace) -> Trends:
     from harness.history import history_file
     from harness.history.trends import trends
 
-    version, runs = history_file.read(given.file)
-    if given.program and all(run.program != given.program for run in runs):
+    version, runs = history_file.read(arguments.file)
+    if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
-        raise UsageError(f"{given.file} has no runs of {given.program!r}; it has: {known}")
-    return trends(given.file, version, runs[-given.last :] if given.last else runs, given.program)
+        raise UsageError(f"{arguments.file} has no runs of {arguments.program!r}; it has: {known}")
+    return trends(
+        arguments.file,
+        version,
+        runs[-arguments.last :] if arguments.last else runs,
+        arguments.program,
+    )
 
 
-def _show(found: Trends, given: argparse.Namespace) -> None:
+def _show(trends: Trends, arguments: argparse.Namespace) -> None:
     from harness.history import text
     from harness.report.paint import Paint
 
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
-    for line in text.lines(found, paint, unicode=not given.ascii):
+    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+    for line in text.lines(trends, paint, unicode=not arguments.ascii):
         print(line)
 
 

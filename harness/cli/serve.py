@@ -66,22 +66,22 @@ def main(arguments: list[str]) -> int:
     return _check(settings) if given.check else _serve(settings)
 
 
-def _with_oidc(settings: Settings, given: argparse.Namespace) -> Settings:
+def _with_oidc(settings: Settings, arguments: argparse.Namespace) -> Settings:
     return settings._replace(
-        oidc=given.oidc,
-        oidc_client=given.oidc_client,
-        oidc_secret=str(Path(given.oidc_secret).absolute()) if given.oidc_secret else "",
-        oidc_claim=given.oidc_claim,
-        oidc_add=given.oidc_add,
+        oidc=arguments.oidc,
+        oidc_client=arguments.oidc_client,
+        oidc_secret=str(Path(arguments.oidc_secret).absolute()) if arguments.oidc_secret else "",
+        oidc_claim=arguments.oidc_claim,
+        oidc_add=arguments.oidc_add,
     )
 
 
-def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
-    if not given.scheduler:
+def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    if not arguments.scheduler:
         return settings
     from harness.cli import cluster
 
-    found = cluster.connector_settings(given)
+    found = cluster.connector_settings(arguments)
     return settings._replace(
         scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
     )

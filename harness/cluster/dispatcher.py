@@ -600,8 +600,8 @@ def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) 
     return Needs(__version__, level, tools, python, sent.packed.base if sent else "")
 
 
-def _describe(wanted: Needs, python: EnginePython | None) -> str:
-    words = [f"gtp-harness {wanted.version}", f"sandbox level {wanted.level}", *wanted.tools]
+def _describe(needs: Needs, python: EnginePython | None) -> str:
+    words = [f"gtp-harness {needs.version}", f"sandbox level {needs.level}", *needs.tools]
     return ", ".join([*words, *([python.described] if python else [])])
 
 

@@ -120,10 +120,10 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
     return _merge([*found, *_note_forgotten(seen), *_questions(seen)])
 
 
-def _merge(found: list[Note]) -> list[Note]:
+def _merge(notes: list[Note]) -> list[Note]:
     """Return one note for all commands of which the same is to be said."""
     commands: dict[tuple[Matter, str], list[str]] = {}
-    for one in found:
+    for one in notes:
         commands.setdefault((one.matter, one.text), []).append(one.command)
     return [Note(", ".join(names), *told) for told, names in commands.items()]
 

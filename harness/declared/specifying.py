@@ -41,21 +41,21 @@ from oracle.command_properties import BOARD, MOVED, CommandProperties
 from oracle.gtp.protocol import Engine, is_number, split
 
 
-def beside(shipped: Truth, own: Truth, declaration: Declaration) -> Truth:
+def beside(shipped: Truth, truth: Truth, declaration: Declaration) -> Truth:
     """Return a truth of two: a reference answers what is declared, the oracle all else.
 
     Both are told of the game: declared commands ask and set, and do not move.
     """
-    return InProcess(lambda: _EngineBeside(shipped.engine(), own, declaration))
+    return InProcess(lambda: _EngineBeside(shipped.engine(), truth, declaration))
 
 
 class _EngineBeside(Engine):
     """The oracle's engine, which passes on to the reference what is the reference's."""
 
-    def __init__(self, shipped: Engine, own: Truth, declaration: Declaration) -> None:
+    def __init__(self, shipped: Engine, truth: Truth, declaration: Declaration) -> None:
         super().__init__(shipped.session)
         self._shipped = shipped
-        self._own = own
+        self._own = truth
         self._declaration = declaration
         self._said: tuple[str, ...] = ()  # to the reference
 
@@ -195,7 +195,7 @@ def specify(
 
 
 def _reference(
-    own: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
+    specification: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
 ) -> ReferenceProgram:
     told = declaration.reference
     assert told is not None
@@ -203,7 +203,7 @@ def _reference(
     program = ProgramStart(
         words,
         place,
-        own.commands,
+        specification.commands,
         told.sandbox,
         told.timeout,
         told.fresh,
@@ -216,7 +216,7 @@ def _reference(
 
 def _beside(
     shipped: Specification,
-    own: Specification,
+    specification: Specification,
     declaration: Declaration,
     truth: Truth | None,
     place: Path,
@@ -225,10 +225,10 @@ def _beside(
     names = {one.name for one in declaration.commands}
     return replace(
         shipped,
-        forms={**shipped.forms, **{name: own.forms[name] for name in names}},
+        forms={**shipped.forms, **{name: specification.forms[name] for name in names}},
         command_properties={
             **shipped.command_properties,
-            **{name: own.command_properties[name] for name in names},
+            **{name: specification.command_properties[name] for name in names},
         },
         told=truth and beside(shipped.truth, truth, declaration),
         own_commands=frozenset(names),

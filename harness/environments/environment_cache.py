@@ -56,9 +56,9 @@ def root() -> Path:
     return Path(file_system.cache(), "environments")
 
 
-def key(base: Interpreter, wanted: DeclaredEnvironment) -> str:
+def key(base: Interpreter, environment: DeclaredEnvironment) -> str:
     """Return the name of the folder for an environment made from the Python ``base``."""
-    parts = (base.version, base.implementation, base.platform, wanted.requirements)
+    parts = (base.version, base.implementation, base.platform, environment.requirements)
     return f"python{base.version}-{digest(*parts)[:12]}"
 
 
@@ -258,7 +258,9 @@ _LAST = 12  # lines of what a tool said that are shown when it fails
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE")
 
 
-def build(folder: Path, base: Interpreter, wanted: DeclaredEnvironment, beside: Path) -> Stored:
+def build(
+    folder: Path, base: Interpreter, environment: DeclaredEnvironment, beside: Path
+) -> Stored:
     """Make an environment in ``folder``, from the Python ``base``.
 
     ``beside``: the folder that relative paths in the requirements start from.
@@ -269,13 +271,13 @@ def build(folder: Path, base: Interpreter, wanted: DeclaredEnvironment, beside: 
     folder.parent.mkdir(parents=True, exist_ok=True)
     uv = shutil.which("uv")
     tool = _with_uv(uv, folder, base) if uv else _with_pip(folder, base)
-    if wanted.requirements.strip():
+    if environment.requirements.strip():
         written = folder / "requirements.txt"
-        written.write_text(wanted.requirements, encoding="utf-8")
+        written.write_text(environment.requirements, encoding="utf-8")
         # In a file uv takes paths as relative to that; what it reads from a pipe, to its folder.
-        _run([*tool, "-r", "-" if uv else str(written)], beside, wanted.requirements)
+        _run([*tool, "-r", "-" if uv else str(written)], beside, environment.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return Stored(folder, base.version, wanted.requirements, built, "uv" if uv else "pip")
+    return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
 
 
 def _with_uv(uv: str, folder: Path, base: Interpreter) -> list[str]:

@@ -94,9 +94,9 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def fingerprint(found: Interpreter) -> str:
+def fingerprint(interpreter: Interpreter) -> str:
     """Return the digest of what of a Python a result may depend on."""
-    return digest(found.version, found.implementation, found.packages)
+    return digest(interpreter.version, interpreter.implementation, interpreter.packages)
 
 
 def digest(*parts: object) -> str:

@@ -213,14 +213,14 @@ class GivenMark(NamedTuple):
     reason: str
 
 
-def counting_mark(computed: Marks, given: GivenMark | None) -> Marks:
+def counting_mark(computed: Marks, given_mark: GivenMark | None) -> Marks:
     """Return the mark that counts for a student: the given one, else the computed one."""
-    if given is None:
+    if given_mark is None:
         return computed
     was = "there was none" if computed.withheld else f"{computed}"
-    note = f"Given by a person instead of the computed mark ({was}): {given.reason}"
+    note = f"Given by a person instead of the computed mark ({was}): {given_mark.reason}"
     parts = () if computed.withheld else computed.parts
-    return computed._replace(parts=parts, total=given.points, note=note, withheld=False)
+    return computed._replace(parts=parts, total=given_mark.points, note=note, withheld=False)
 
 
 class Newcomer(NamedTuple):

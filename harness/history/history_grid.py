@@ -81,7 +81,7 @@ class _TestRow(NamedTuple):
 
 
 def file_pages(  # noqa: PLR0913 - what a page is made of
-    found: Trends,
+    trends: Trends,
     runs: Sequence[RunKept],
     file: FileCourse,
     name: str,
@@ -100,7 +100,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
         addresses.update({row.course.test: _address(own, row) for row in rows})
     for number, rows in enumerate(parts, 1):
         heading = file.path + (f", part {number}" if number > 1 else "")
-        first = (f"History of {one_line(found.program, 40)}", "index.html")
+        first = (f"History of {one_line(trends.program, 40)}", "index.html")
         crumbs = (*home, first, (heading, ""))
         body = _body(file, runs, rows, name, (number, len(parts)))
         yield part_name(name, number), page(heading, body, _frame(crumbs))

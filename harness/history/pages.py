@@ -55,7 +55,7 @@ padding-right:var(--s4)}.rn>.rh{padding-left:35px}}@media print{.rn,.news li{bre
 
 
 def index_page(
-    found: Trends,
+    trends: Trends,
     files: Sequence[FileCourse],
     names: Sequence[str],
     addresses: Addresses,
@@ -63,8 +63,8 @@ def index_page(
     home: Crumbs = (),
 ) -> Iterator[Markup]:
     """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it."""
-    index = _Index(found, files, names, addresses)
-    heading = f"History of {one_line(found.program, 40)}"
+    index = _Index(trends, files, names, addresses)
+    heading = f"History of {one_line(trends.program, 40)}"
     crumbs = (*home, (heading, "")) if home else ()
     frame = PageFrame(crumbs, script=True, style=plots.STYLE + GRID + STYLE)
     return page(heading, index.body(), frame)
@@ -75,12 +75,12 @@ class _Index:
 
     def __init__(
         self,
-        found: Trends,
+        trends: Trends,
         files: Sequence[FileCourse],
         names: Sequence[str],
         addresses: Addresses,
     ) -> None:
-        self._found, self._files, self._names = found, files, names
+        self._found, self._files, self._names = trends, files, names
         self._addresses = addresses
         self._courses = {one.test: one for file in files for one in file.courses}
 
@@ -359,16 +359,16 @@ def _file(file: FileCourse, name: str, rank: int, scale: plots.Scale) -> Markup:
 # filter, sort and move.
 
 
-def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
+def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
     """Write all pages into a folder, which is there. ``home``: the way to the first one.
 
     Raises :class:`~harness.errors.ReportError` when one cannot be written.
     """
-    runs, courses = choose_shown_runs(found), file_courses(found)
+    runs, courses = choose_shown_runs(trends), file_courses(trends)
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
-        for own, parts in file_pages(found, runs, file, name, addresses, home=home):
+        for own, parts in file_pages(trends, runs, file, name, addresses, home=home):
             report_files.write(f"{folder}/{own}.html", parts)
     report_files.write(
-        f"{folder}/index.html", index_page(found, courses, names, addresses, home=home)
+        f"{folder}/index.html", index_page(trends, courses, names, addresses, home=home)
     )

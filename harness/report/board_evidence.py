@@ -233,9 +233,9 @@ class Count(NamedTuple):
     result: tuple[str, str] = ("", "")  # who leads and by how much; of both colors only
 
 
-def counts(found: Mapping[int, Explanation]) -> dict[int, Count]:
+def counts(explanations: Mapping[int, Explanation]) -> dict[int, Count]:
     """Return the tables of those explanations that add up something."""
-    made = ((step, count_of(why)) for step, why in found.items())
+    made = ((step, count_of(why)) for step, why in explanations.items())
     return {step: count for step, count in made if count}
 
 

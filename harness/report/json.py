@@ -104,12 +104,12 @@ def parts(
     yield "\n"
 
 
-def _diagnosis(found: Diagnosis) -> dict[str, object]:
+def _diagnosis(diagnosis: Diagnosis) -> dict[str, object]:
     sets = [
         [{"name": one.name, "sentence": one.sentence} for one in mistakes]
-        for mistakes in found.sets
+        for mistakes in diagnosis.sets
     ]
-    return {**found._asdict(), "sets": sets, "text": str(found)}
+    return {**diagnosis._asdict(), "sets": sets, "text": str(diagnosis)}
 
 
 def open_object(members: Mapping[str, object]) -> str:

@@ -104,22 +104,22 @@ class Terminal:
         command = self.paint("bold", one_line(step.text, _WIDTH))
         return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
 
-    def _sides(self, step: Step, told: Sides) -> Iterator[str]:
-        yield from self._wrap("asked", told.asked)
-        carets = not told.is_long
-        yield from self._side("expected", told.expected, with_carets=carets)
-        if told.got:
-            yield from self._side("got", told.got, with_carets=carets)
-        yield from self._wrap("missing", told.missing)
-        yield from self._wrap("extra", told.extra)
-        if step.pattern and self._is_shown(step.pattern, told.expected):
+    def _sides(self, step: Step, sides: Sides) -> Iterator[str]:
+        yield from self._wrap("asked", sides.asked)
+        carets = not sides.is_long
+        yield from self._side("expected", sides.expected, with_carets=carets)
+        if sides.got:
+            yield from self._side("got", sides.got, with_carets=carets)
+        yield from self._wrap("missing", sides.missing)
+        yield from self._wrap("extra", sides.extra)
+        if step.pattern and self._is_shown(step.pattern, sides.expected):
             yield from self._side("pattern", Side((Segment(step.pattern.text, False),)))
-        if told.hint:
-            for line in wrap(told.hint, self._room):
+        if sides.hint:
+            for line in wrap(sides.hint, self._room):
                 yield self.paint("dim", " " * _TEXT + line)
 
-    def _is_shown(self, pattern: Pattern, told: Side) -> bool:
-        return bool(told.pattern) or (self._patterns and not is_literal(pattern))
+    def _is_shown(self, pattern: Pattern, side: Side) -> bool:
+        return bool(side.pattern) or (self._patterns and not is_literal(pattern))
 
     def _wrap(self, label: str, sentences: str) -> Iterator[str]:
         width = min(self._room or _WRAP, _WRAP)

@@ -53,15 +53,15 @@ class ResultCollector:
         self,
         cases: Sequence[CaseFile],
         options: Options,
-        told: RunListeners,
+        listeners: RunListeners,
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []
         self._cases = cases
         self._options = options
-        self._on_progress = told.on_progress or (lambda _: None)
-        self._on_test = told.on_test
-        self._on_file = told.on_file or (lambda _: None)
+        self._on_progress = listeners.on_progress or (lambda _: None)
+        self._on_test = listeners.on_test
+        self._on_file = listeners.on_file or (lambda _: None)
         self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
         self._early: dict[int, FileResult] = {}  # those after a gap
         self._cut: dict[int, FileResult] = {}  # those broken off

@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     on_progress: Callable[[Progress], None] | None = None,
     on_file: Callable[[FileResult], None] | None = None,
     *,
-    command_properties: PropertyTable = EVERYONES,
+    natures: PropertyTable = EVERYONES,  # the public name stays
 ) -> RunResult:
     """Run all of ``tests`` against ``program`` and return what happened.
 
@@ -74,7 +74,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     ``tests``: case files, directories, ``@suites``, as on the command line; or one of them.
     ``on_progress``: called as files start, proceed and end, in any order.
     ``on_file``: called with each file's result in the order named, as soon as that is possible.
-    ``command_properties``: what the commands do; by default, what any assignment says of its own.
+    ``natures``: what the commands do; by default, what any assignment says of its own.
 
     A reply that takes too long to be matched with its expectation has the verdict *not judged* and
     an error of its case file.
@@ -100,9 +100,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
             options.lines,
             protocol=options.protocol,
         )
-        return run_gathered(
-            program, found, options, RunListeners(on_progress, on_file), command_properties
-        )
+        return run_gathered(program, found, options, RunListeners(on_progress, on_file), natures)
 
 
 def run_cases(
@@ -128,7 +126,7 @@ def run_gathered(
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
-    told: RunListeners,
+    listeners: RunListeners,
     command_properties: PropertyTable = EVERYONES,
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
@@ -146,7 +144,7 @@ def run_gathered(
     )
     sandbox = sandbox_for(options, cases, command_properties)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = ResultCollector(cases, options, told)
+    gathering = ResultCollector(cases, options, listeners)
 
     def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(

@@ -23,13 +23,15 @@ class FileFinder:
     def __init__(self, stores: Sequence[Path] = ()) -> None:
         self._stores = tuple(stores)
 
-    def archive(self, own: UnitSubmission) -> Path:
+    def archive(self, submission: UnitSubmission) -> Path:
         """Return where the bytes of a submission are.
 
         Raises:
             MissingBytesError: nowhere.
         """
-        return self._find(own.sha256, own.path, f"the submission of {own.key}")
+        return self._find(
+            submission.sha256, submission.path, f"the submission of {submission.key}"
+        )
 
     def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
         """Return a case file's bytes, and its path with all that it names beside it.

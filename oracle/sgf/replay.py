@@ -297,15 +297,15 @@ def read_sgf(
     )
 
 
-def _choose(found: list[SgfGame], number: int | None, file: str | None) -> SgfGame:
-    has = "1 game" if len(found) == 1 else f"{len(found)} games"
-    if number is None and len(found) > 1:
+def _choose(games_found: list[SgfGame], number: int | None, file: str | None) -> SgfGame:
+    has = "1 game" if len(games_found) == 1 else f"{len(games_found)} games"
+    if number is None and len(games_found) > 1:
         raise SgfError(f"the file has {has}; choose one by its number", file)
     number = 1 if number is None else number
-    if not 1 <= number <= len(found):
-        damaged = " (the last is damaged, so there may be more)" if found[-1].fault else ""
+    if not 1 <= number <= len(games_found):
+        damaged = " (the last is damaged, so there may be more)" if games_found[-1].fault else ""
         raise SgfError(f"there is no game {number}: the file has {has}{damaged}", file)
-    return found[number - 1]
+    return games_found[number - 1]
 
 
 def _line(root: Node, variation: tuple[int, ...], faults: Faults) -> list[Node]:

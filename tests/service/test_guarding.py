@@ -305,6 +305,7 @@ def test_a_revoked_token_holds_no_more(service):
 
 def test_files_of_pages_are_ours_alone():
     scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
+    scripts |= {"times.js", "review.js", "lti.js"}
     assert set(files()) == scripts | {"style.css", "icon.svg"}
 
 

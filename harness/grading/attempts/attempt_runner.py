@@ -43,12 +43,12 @@ class Runner:
         ledger: Ledger,
         means: GradingContext,
         listener: GradingListener,
-        company: Concurrency = ALONE,
+        concurrency: Concurrency = ALONE,
     ) -> None:
         self._ledger = ledger
         self._means = means
         self._listener = listener
-        self._company = company
+        self._company = concurrency
         self._ours: set[str] = set()  # the attempts that we have leased
         self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
         self._slow: set[str] = set()  # attempts that were cut short at such commands

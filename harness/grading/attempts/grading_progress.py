@@ -241,11 +241,11 @@ class Alarm:
         """Whether there is nothing left to listen for."""
         return self._runs
 
-    def note(self, name: str, sha256: str, found: Trouble | None) -> None:
+    def note(self, name: str, sha256: str, trouble: Trouble | None) -> None:
         """Take in how a submission started; the same archive counts once."""
-        self._runs = self._runs or found is None
-        if found:
-            self._found.setdefault(sha256, (name, found))
+        self._runs = self._runs or trouble is None
+        if trouble:
+            self._found.setdefault(sha256, (name, trouble))
 
     def check(self, command: str) -> None:
         """Stop a grading in which the first submissions all failed alike.

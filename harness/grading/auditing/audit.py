@@ -127,10 +127,10 @@ class Looker:
         return lambda: next(turns).launcher(case, room, shown)
 
     def _cases(
-        self, found: Sequence[FuzzFinding], judge: ReplyJudge, folder: Path
+        self, findings: Sequence[FuzzFinding], judge: ReplyJudge, folder: Path
     ) -> Iterator[WrongAnswerFiles]:
         """Yield each finding as a case file, with the files beside it."""
-        for number, finding in enumerate(found, 1):
+        for number, finding in enumerate(findings, 1):
             beside = folder / f"finding{number}"
             beside.mkdir()
             name = write(beside, number, finding, judge).name
@@ -235,7 +235,7 @@ _REPEATS = 2  # times that what was found is asked again, alone
 class AuditListener(Protocol):
     """A listener to the events of an audit."""
 
-    def on_audited(self, found: Audited) -> None:
+    def on_audited(self, audited: Audited) -> None:
         """Take in the findings for a submission."""
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
@@ -414,10 +414,10 @@ class AuditProgress(UnitsProgress):
         super().__init__(total, partial(bars, refresh=False), "audit")
         self._wrong = 0
 
-    def on_audited(self, found: Audited) -> None:
+    def on_audited(self, audited: Audited) -> None:
         """Take in the findings for a submission."""
         self._done += 1
-        self._wrong += bool(found.wrong)
+        self._wrong += bool(audited.wrong)
         self._draw(f"audit, {self._summarize()}")
 
     def _summarize(self) -> str:

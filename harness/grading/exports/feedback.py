@@ -75,9 +75,11 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
             yield student, as_file(student_page(about.title, student.name, own))
 
 
-def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
+def _with_mark(shown: Feedback, given_mark: GivenMark, cards: Cards) -> Markup:
     """Return the page of a student whose mark a person changed."""
-    return join_markup(body_of(shown._replace(marks=counting_mark(shown.marks, given)), cards))
+    return join_markup(
+        body_of(shown._replace(marks=counting_mark(shown.marks, given_mark)), cards)
+    )
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:

@@ -156,14 +156,14 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
     return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
 
 
-def _sides(told: Sides) -> Iterator[str]:
-    yield told.asked
-    for label, side in (("expected: ", told.expected), ("got:      ", told.got)):
+def _sides(sides: Sides) -> Iterator[str]:
+    yield sides.asked
+    for label, side in (("expected: ", sides.expected), ("got:      ", sides.got)):
         if side:
             yield f"{label}{side}"
-    yield f"missing:  {told.missing}" if told.missing else ""
-    yield f"extra:    {told.extra}" if told.extra else ""
-    yield told.hint
+    yield f"missing:  {sides.missing}" if sides.missing else ""
+    yield f"extra:    {sides.extra}" if sides.extra else ""
+    yield sides.hint
 
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:

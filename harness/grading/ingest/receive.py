@@ -340,7 +340,7 @@ def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
 
 
 def _receive_one(
-    own: Submission,
+    submission: Submission,
     handed: SubmittedFile,
     assignment: Assignment,
     store: Store,
@@ -357,7 +357,7 @@ def _receive_one(
     inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
         raise ArchiveError(describe_empty(inside.found, assignment))
-    return own._replace(
+    return submission._replace(
         sha256=sha256,
         root=inside.root,
         kept=inside.found.kept,

@@ -108,15 +108,17 @@ def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     return ways(views, names)
 
 
-def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
+def _diagnoses(diagnoses: Sequence[Diagnosis]) -> Markup:
     """What explains the failures: the engine *answers as if* ..."""
     return (
-        box("What explains the failures", items(map(_lines, found)), "odd") if found else NOTHING
+        box("What explains the failures", items(map(_lines, diagnoses)), "odd")
+        if diagnoses
+        else NOTHING
     )
 
 
-def _lines(found: Diagnosis) -> str | Markup:
-    first, *others = found.lines
+def _lines(diagnosis: Diagnosis) -> str | Markup:
+    first, *others = diagnosis.lines
     return Markup("%s%s") % (first, items(others)) if others else first
 
 

@@ -71,6 +71,7 @@ def load(
     """
     own = own_files.assignment_of(settings, one)
     page = f"/courses/{one.course}/assignments/{one.id}"
+    measured = measured or private_cases.load_measured(settings, one)
     return Setup(
         [
             *_list_overlay(settings, one, own, page),
@@ -136,11 +137,11 @@ def _list_private(
     settings: Settings,
     one: CourseAssignment,
     own: Assignment,
-    measured: MeasuredCases | None,
+    measured: MeasuredCases,
     page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
-    measured, place = measured or private_cases.load_measured(settings, one), f"{page}/private"
+    place = f"{page}/private"
     name = "Private cases"
     if not measured.paths:
         parts = point_weights.apply_weights(own, point_weights.load_weights(one)).marks

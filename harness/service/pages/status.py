@@ -146,12 +146,12 @@ def _with_mark(
     marked = uploads.mark_of(db, released.id, student) if released else None
     if released is None or marked is None:
         return facts
-    own = uploads.overrides(db, assigned.id).get(student)
-    last = history.last
+    own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
+    usable = [one for one in history.counting if not refusal(one)]
     return facts._replace(
         is_released=True,
         mark=gradings.format_counting_mark(canonical_json.loads(Marks, marked.shown), own),
         is_given=own is not None,
-        is_newer=last is not None and last.at > released.released,
+        is_newer=bool(usable) and usable[-1].at > released.released,
         awaits_mark=False,
     )

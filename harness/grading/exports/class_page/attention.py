@@ -331,13 +331,13 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
-def _suspicion(one: Graded, found: Suspicion) -> Markup:
+def _suspicion(one: Graded, suspicion: Suspicion) -> Markup:
     cells = (
         ("", link_names(one)),
-        ("tests", found.tests),
-        ("failed", f"{found.failed} of {found.images}"),
-        ("chance", f"{found.chance:.2g}"),
-        ("", found.example),
+        ("tests", suspicion.tests),
+        ("failed", f"{suspicion.failed} of {suspicion.images}"),
+        ("chance", f"{suspicion.chance:.2g}"),
+        ("", suspicion.example),
     )
     return _row(cells)
 

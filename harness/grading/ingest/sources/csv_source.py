@@ -256,20 +256,20 @@ def _members(
     return matched
 
 
-def _join(member: GroupMember, found: Student) -> Student:
+def _join(member: GroupMember, student: Student) -> Student:
     """Return a member with all ids, and with the download's name where the file has a number only.
 
     Moodle before version 4 puts the group's name before each member's.
     """
     own = member.student
-    named = member.row.get("name") or not _is_key(own, found)
-    name = own.name if named else found.name.removeprefix(f"{member.group}-")
-    return own._replace(name=name, ids=(*own.ids, *found.ids))
+    named = member.row.get("name") or not _is_key(own, student)
+    name = own.name if named else student.name.removeprefix(f"{member.group}-")
+    return own._replace(name=name, ids=(*own.ids, *student.ids))
 
 
-def _is_key(own: Student, found: Student) -> bool:
+def _is_key(own: Student, student: Student) -> bool:
     """Whether a member's key is one of the download's keys or numbers for a student."""
-    return own.key in (found.key, *dict(found.ids).values())
+    return own.key in (student.key, *dict(student.ids).values())
 
 
 def _add_known_names(

@@ -264,20 +264,20 @@ _WHAT = r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<page>(?:text|link)\.html))"
 CANVAS_NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
 
 
-def canvas_pieces(path: Path, found: re.Match[str]) -> Iterator[SourcePiece]:
-    """Yield the submission with a file; ``found``: its name, as :data:`CANVAS_NAME` matches it."""
-    file = found["file"] or found["page"]
-    handed = SubmittedFile(path, file, late=bool(found["late"] or found["late2"]))
+def canvas_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
+    """Yield the submission with a file; ``match``: its name, as :data:`CANVAS_NAME` matches it."""
+    file = match["file"] or match["page"]
+    handed = SubmittedFile(path, file, late=bool(match["late"] or match["late2"]))
     yield SourcePiece(
-        _canvas_student(found), handed, (int(found["attachment"] or 0), version(file))
+        _canvas_student(match), handed, (int(match["attachment"] or 0), version(file))
     )
 
 
-def _canvas_student(found: re.Match[str]) -> Student:
-    if found["anon"]:
-        number = found["anon"]
+def _canvas_student(match: re.Match[str]) -> Student:
+    if match["anon"]:
+        number = match["anon"]
         return Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
-    name, user = found["name"], found["user"]
+    name, user = match["name"], match["user"]
     return Student(f"{name}_{user}", name or f"user {user}", ((_CANVAS_ID, user),))
 
 
@@ -303,22 +303,22 @@ MOODLE_NAME = re.compile(
 )
 
 
-def moodle_pieces(path: Path, found: re.Match[str]) -> Iterator[SourcePiece]:
+def moodle_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
     """Yield a student's files: of a text typed in there is the student alone.
 
-    ``found``: the name of a file or folder, as :data:`MOODLE_NAME` matches it.
+    ``match``: the name of a file or folder, as :data:`MOODLE_NAME` matches it.
     """
-    student = _moodle_student(found)
+    student = _moodle_student(match)
     yield SourcePiece(student)
-    if found["plugin"] != "file":
+    if match["plugin"] != "file":
         return
     for file in own_files(path, below=True) if path.is_dir() else [path]:
-        name = file.relative_to(path).as_posix() if path.is_dir() else found["file"] or path.name
+        name = file.relative_to(path).as_posix() if path.is_dir() else match["file"] or path.name
         yield SourcePiece(student, SubmittedFile(file, name), version(name))
 
 
-def _moodle_student(found: re.Match[str]) -> Student:
-    name, number = found["name"].strip(), found["id"] or ""
+def _moodle_student(match: re.Match[str]) -> Student:
+    name, number = match["name"].strip(), match["id"] or ""
     ids = ((_MOODLE_ID, number),) if number else ()
     return Student(f"{name}_{number}" if number else name, name or f"participant {number}", ids)
 
