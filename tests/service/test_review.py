@@ -160,6 +160,36 @@ def test_a_key_with_any_letters_is_led_to(service, counting):
         assert tess.get(one.replace("&amp;", "&")).status_code == 200
 
 
+_ONCE = re.compile(r'name="(once|form_token)" value="\w+"')
+
+
+def test_a_student_sees_no_difference_before_the_release(service, counting):
+    """Whether there is a mark, or which filter the address has, which is the staff's."""
+    course = make_class(service, 2, deadline=LATER)
+    ada = Browser(service).enter(course.links["s1"])
+    upload = hand_in(ada, course, GOOD).url.path
+    work(service)
+
+    def see():
+        paths = (course.assignment, f"{course.assignment}?show=attention&find=s2", upload)
+        pages = [_ONCE.sub("", ada.get(path).text) for path in paths]
+        assert pages[0] == pages[1]
+        return pages
+
+    before = see()
+    assert "Passed all 4 tests." in before[0] and "Passed all 4 tests." in before[2]
+    grading, _ = grade_public(service, course)
+    page = f"{course.assignment}/students/s1"
+    course.teacher.post(f"{page}/override", page, points="1", reason="seen")
+    assert see() == before
+    course.teacher.post(f"{grading}/release", grading, early="yes")
+    work(service)
+    after = see()
+    assert "Your mark is 1 of 5, given by your teacher" in after[0]
+    hand_in(ada, course, small_class.submission("return 7"))
+    assert "Your newer submission is not in it" in see()[0]
+
+
 def count_statements(service, ask):
     """Return how many SQL statements a request takes."""
     found = []

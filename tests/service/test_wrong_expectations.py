@@ -11,6 +11,7 @@ from harness.service.courses import cases
 from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN
 from harness.service.storage import queue
+from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
     Browser,
@@ -37,7 +38,12 @@ def service(request, tmp_path):
 
 @pytest.fixture
 def course(service):
-    return make_course(service, "student\nada\n", source="go-scoring")
+    over = {"deadline": "2020-01-01T00:00", "closes": "2020-01-02T00:00"}  # it can be graded
+    made = make_course(service, "student\nada\n", source="go-scoring", **over)
+    folder = {"file": ("util.tgz", small_class.archive({"a.py": ""}, "util"))}
+    page = f"{made.assignment}/course-folder"
+    assert made.teacher.post(f"{made.assignment}/overlay", page, folder).is_success
+    return made
 
 
 def add(course, data, name="one.gtp"):
@@ -71,7 +77,7 @@ def test_a_grading_that_needs_private_case_files_is_not_begun_without_one(servic
     said = "'private tests' needs private case files, and there are none: add some on the page"
     refused = course.teacher.post(f"{course.assignment}/gradings", course.assignment)
     assert refused.status_code == 422 and said in text_of(refused)
-    assert "tick without private case files" in refused.text
+    assert "tick Only public case files" in refused.text
     api = api_of(service, "Tess Teacher")
     answer = api("POST", f"/api/v1{course.assignment}/gradings", json={})
     assert answer.status_code == 422 and said in answer.json()["detail"]

@@ -117,19 +117,19 @@ def _describe_nothing(window: SubmissionWindow) -> tuple[str, str, str]:
 
 
 def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
+    more, failed = _tell_more(facts), facts.tests - facts.passed
     if not facts.builds:
         return "bad", "Not built", "Your program could not be built, so no test ran."
     if not facts.tests:
         look, label = ("look", "Not judged") if facts.unjudged else ("good", "Received")
-        return look, label, f"No public test was judged.{_tell_more(facts)}"
+        return look, label, f"No public test was judged.{more}"
     tests = number_of(facts.tests, "test")
-    if facts.passed == facts.tests and not facts.archive_faults:
-        look, label = ("look", "Partly judged") if facts.unjudged else ("good", "All passed")
-        every = f"all {tests}" if facts.tests > 1 else "the only test"
-        return look, label, f"Passed {every}.{_tell_more(facts)}"
-    failed = facts.tests - facts.passed
-    label = f"{failed} failed" if failed else "Archive to correct"
-    return "bad", label, f"Passed {facts.passed} of {tests}.{_tell_more(facts)}"
+    if failed or facts.archive_faults:
+        label = f"{failed} failed" if failed else "Archive to correct"
+        return "bad", label, f"Passed {facts.passed} of {tests}.{more}"
+    look, label = ("look", "Partly judged") if facts.unjudged else ("good", "All passed")
+    every = f"all {tests}" if facts.tests > 1 else "the only test"
+    return look, label, f"Passed {every}.{more}"
 
 
 def _tell_more(facts: SubmissionFacts) -> str:

@@ -16,6 +16,7 @@ from harness.assignments.assignment import Assignment
 from harness.grading.records import PRIVATE
 from harness.service.courses import own_files, point_weights
 from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment, Member
 from harness.service.settings import Settings
@@ -55,21 +56,29 @@ class Setup(NamedTuple):
         return any(one.state == MISSING and one.blocks for one in self.items)
 
 
-def load(db: Connection, settings: Settings, one: CourseAssignment) -> Setup:
+def load(
+    db: Connection,
+    settings: Settings,
+    one: CourseAssignment,
+    measured: MeasuredCases | None = None,
+) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
+
+    ``measured``: its private case files, if they were read already.
 
     Raises:
         UsageError: the assignment was removed.
     """
     own = own_files.assignment_of(settings, one)
     page = f"/courses/{one.course}/assignments/{one.id}"
+    measured = measured or private_cases.load_measured(settings, one)
     return Setup(
         [
             *_list_overlay(settings, one, own, page),
             *_list_programs(settings, own),
             _describe_students(courses.students(db, one.course), one),
             _describe_dates(one, page),
-            *_list_private(settings, one, own, page),
+            *_list_private(settings, one, own, measured, page),
             *_list_visible(one, page),
         ]
     )
@@ -125,10 +134,14 @@ def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
 
 
 def _list_private(
-    settings: Settings, one: CourseAssignment, own: Assignment, page: str
+    settings: Settings,
+    one: CourseAssignment,
+    own: Assignment,
+    measured: MeasuredCases,
+    page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
-    measured, place = private_cases.load_measured(settings, one), f"{page}/private"
+    place = f"{page}/private"
     name = "Private cases"
     if not measured.paths:
         parts = point_weights.apply_weights(own, point_weights.load_weights(one)).marks

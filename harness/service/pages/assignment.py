@@ -103,7 +103,7 @@ def _to_staff(context: RequestContext) -> Response:
     doubts = wrong_expectations.find(settings, known.assigned, measured)
     with context.service.database.reading() as db:
         everybody = standings.standings_of_all(db, known.assigned)
-        setup = checklist.load(db, settings, known.assigned)
+        setup = checklist.load(db, settings, known.assigned, measured)
         begun = [_grading_line(db, one) for one in uploads.gradings(db, known.assigned.id)]
         in_force = uploads.in_force(db, known.assigned.id)
         is_open = bool(list_open_dates(db, known.assigned, datetime.datetime.now()))

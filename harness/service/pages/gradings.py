@@ -83,7 +83,7 @@ def begin(context: Context) -> Response:
     public_only = context.field("public_only") == "yes"
     own_files.require_set_up(context.service.settings, context.require().assigned)
     if not public_only:
-        how = "tick without private case files"
+        how = "tick Only public case files"
         private_cases.require_some(context.service.settings, context.require().assigned, how)
     if not public_only and context.field("all_the_same") != "yes":
         service, tick = context.service, "tick Grade anyway"

@@ -147,11 +147,11 @@ def _with_mark(
     if released is None or marked is None:
         return facts
     own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
-    last = history.last
+    usable = [one for one in history.counting if not refusal(one)]
     return facts._replace(
         is_released=True,
         mark=gradings.format_counting_mark(canonical_json.loads(Marks, marked.shown), own),
         is_given=own is not None,
-        is_newer=last is not None and last.at > released.released,
+        is_newer=bool(usable) and usable[-1].at > released.released,
         awaits_mark=False,
     )
