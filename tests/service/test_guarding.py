@@ -304,7 +304,7 @@ def test_a_revoked_token_holds_no_more(service):
 
 
 def test_files_of_pages_are_ours_alone():
-    scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
+    scripts = {"page.js", "live.js", "htmx.js", "lti.js", "drop.js", "forms.js"}
     assert set(files()) == scripts | {"style.css", "icon.svg"}
 
 
