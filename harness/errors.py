@@ -4,6 +4,7 @@
     ├── UsageError             the command line or an option file is wrong
     │   ├── BusyError          another process is at work with the same ledger
     │   ├── InvalidGradingStateError  a request that does not fit the state of a grading
+    │   ├── NotSetUpError      an assignment lacks what checks need
     │   ├── ColumnError        a gradebook lacks the column to be filled in, or has several
     │   ├── AccountDisabledError  somebody whom the operator of a service has shut out
     │   └── TooManyFilesError  a folder with far too many files for a submission
@@ -45,6 +46,8 @@ engine* is an ``EngineError``. Anything else is the *harness's* own fault and ne
 """
 
 from __future__ import annotations
+
+import enum
 
 from harness.records import Failure, FailureKind
 
@@ -170,3 +173,18 @@ class EngineError(HarnessError):
 
 class EngineIdleError(EngineError):
     """An engine that did not answer within a short limit, and sleeps: it may still be left."""
+
+
+# --- The exit status of ``gtp-harness``; 0, 1 and 2 are gogui-regress's --------------------------
+
+
+class ExitCode(enum.IntEnum):
+    """What a run's exit status means. When several hold, the largest of 0 to 3 is returned."""
+
+    OK = 0  # no unexpected failure
+    FAILED = 1  # at least one unexpected failure
+    BROKEN = 2  # an engine died, hung or could not start, or the input was bad
+    FAULT = 3  # the harness itself failed; no engine is to blame
+    ATTENTION = 4  # of grade: all marks are there, but something concerns several submissions
+    NO_READER = 141  # the reader of our output has gone, as shells count it: 128 + SIGPIPE
+    INTERRUPTED = 130  # Ctrl-C, as shells count it: 128 + SIGINT; after SIGTERM it becomes 143

@@ -103,7 +103,7 @@ class Failure(NamedTuple):
     text: str  # one sentence for a student; where a limit was hit, what comes before the limit
     step: int | None = None  # index into CaseFile.steps of the command under way
     reason: str = ""  # its last words without places: the same for all that die of the same
-    computed: float = 0.0  # of a time limit that was hit: the part in which the engine computed
+    computed: float = 0.0  # of a time limit that was hit: the part that was used up computing
     limit: Limit | None = None  # that was hit
     rest: str = ""  # of the sentence, after the limit
 

@@ -17,9 +17,9 @@ __version__ = "0.1.0"
 # The module of each public name. If a path ends in the name, the public name is that module (the
 # functions ``grid`` and ``vertex`` are not public, because their modules have the same names).
 _HOMES = {
-    "BLACK": "color",
-    "EMPTY": "color",
-    "WHITE": "color",
+    "BLACK": "position",
+    "EMPTY": "position",
+    "WHITE": "position",
     "Diagram": "draw",
     "draw_svg": "draw",
     "draw_text": "draw",
@@ -36,9 +36,9 @@ _HOMES = {
     "is_underspecified": "explanation",
     "GoGame": "games.go",
     "GomokuGame": "games.gomoku",
-    "Grid": "grid",
+    "Grid": "position",
     "Position": "position",
-    "parse_vertex": "vertex",
+    "parse_vertex": "position",
     "batch": "batch",
     "batch_gomoku": "batch_gomoku",
     "go_scoring": "answers.go_scoring",

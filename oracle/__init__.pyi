@@ -10,9 +10,6 @@ from oracle.answers import gosensei as gosensei
 from oracle.answers import java_go as java_go
 from oracle.assignments import engine_for as engine_for
 from oracle.boards.snapshot import Snapshot as Snapshot
-from oracle.color import BLACK as BLACK
-from oracle.color import EMPTY as EMPTY
-from oracle.color import WHITE as WHITE
 from oracle.draw import Diagram as Diagram
 from oracle.draw import draw_svg as draw_svg
 from oracle.draw import draw_text as draw_text
@@ -26,10 +23,13 @@ from oracle.explanation import is_underspecified as is_underspecified
 from oracle.formats import read_position as read_position
 from oracle.games.go import GoGame as GoGame
 from oracle.games.gomoku import GomokuGame as GomokuGame
-from oracle.grid import Grid as Grid
 from oracle.gtp.protocol import Engine as Engine
+from oracle.position import BLACK as BLACK
+from oracle.position import EMPTY as EMPTY
+from oracle.position import WHITE as WHITE
+from oracle.position import Grid as Grid
 from oracle.position import Position as Position
-from oracle.vertex import parse_vertex as parse_vertex
+from oracle.position import parse_vertex as parse_vertex
 
 __version__: str
 

@@ -11,8 +11,8 @@ shape with a value for every point. Gomoku is in :mod:`oracle.batch_gomoku`.
 
 from __future__ import annotations
 
-from oracle.color import BLACK, WHITE
 from oracle.planes import PlaneFrame, Planes, ask
+from oracle.position import BLACK, WHITE
 from oracle.rules import go
 from oracle.rules import go as rules
 from oracle.rules.flood import labels

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from oracle.color import BLACK, WHITE
 from oracle.planes import PlaneFrame, Planes, ask, check_boards
+from oracle.position import BLACK, WHITE
 from oracle.rules.gomoku import TYPES, by_urgency, fives
 
 TYPE_CHECKING = False

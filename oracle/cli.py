@@ -81,7 +81,7 @@ def _answer(argv: list[str]) -> int:
         sys.stdout.write(f"gtp-oracle {oracle.__version__}\n")
         return 0
     if name not in COMMANDS:
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         return fail(f"no command {name!r}; see gtp-oracle --help{hint(name, COMMANDS)}")
     from importlib import import_module

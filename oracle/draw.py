@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, EMPTY, WHITE
-from oracle.grid import Grid
-from oracle.position import Position
-from oracle.vertex import GTP_LETTERS, Move, Point, vertex
+from oracle.position import BLACK, EMPTY, GTP_LETTERS, WHITE, Grid, Move, Point, Position, vertex
 
 
 class Diagram:

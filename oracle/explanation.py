@@ -6,16 +6,13 @@ Anyone who reads it for the facts takes them from there; the words are for peopl
 
 from __future__ import annotations
 
-from oracle.color import NAMES
+from oracle.position import GTP_LETTERS, NAMES, Point, vertex
 from oracle.sentences import count, listing
-from oracle.vertex import GTP_LETTERS, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
-
-    from oracle.vertex import Point
 
 
 class Record:
@@ -191,9 +188,9 @@ def a_point(name: str, point: Point, letters: str = GTP_LETTERS) -> Fact:
     return Fact(name, point, vertex(point, letters))
 
 
-def points(name: str, found: Iterable[Point], letters: str = GTP_LETTERS) -> Fact:
+def points(name: str, points: Iterable[Point], letters: str = GTP_LETTERS) -> Fact:
     """Return a list of points, such as ``A1, B2 and C3``."""
-    listed = tuple(found)
+    listed = tuple(points)
     return Fact(name, listed, listing([vertex(point, letters) for point in listed]))
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from itertools import accumulate
 from operator import or_
 
-from oracle.color import opponent
-from oracle.grid import each_bit
+from oracle.position import Grid, Point, Position, each_bit, opponent
 from oracle.rules.gomoku import POLICIES, WIN, fives, most_urgent
 
 TYPE_CHECKING = False
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from oracle.grid import Grid
-    from oracle.position import Position
-    from oracle.vertex import Point
 
 WON, DRAWN, LOST = 1, 0, -1  # for the side whose turn it is at the beginning of a playout
 

@@ -1,9 +1,9 @@
 """Bit-planes: many positions side by side, for the rules that :mod:`oracle.rules` states once.
 
 A set of points, for each of many positions of one shape, is a :class:`Planes`: a matrix of 64-bit
-words with a row for every bit of a :class:`oracle.grid.Grid`'s masks (guard column included) and,
-in each row, one bit for every position. So one operation on planes is one vectorised operation on
-all positions, and where an integer's bits are shifted, rows are::
+words with a row for every bit of a :class:`oracle.position.Grid`'s masks (guard column included)
+and, in each row, one bit for every position. So one operation on planes is one vectorised
+operation on all positions, and where an integer's bits are shifted, rows are::
 
     Grid      bit  row * stride + column of one integer      << 1 moves bits
     Planes    row  row * stride + column of the matrix       << 1 moves rows
@@ -18,7 +18,7 @@ from functools import cache
 
 import numpy as np
 
-from oracle.grid import Grid, grid
+from oracle.position import Grid, grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Planes:
 class PlaneFrame:
     """The frame of :mod:`oracle.rules` for planes: the geometry, and the way in and out.
 
-    Attributes as those of :class:`oracle.grid.Grid`, of one shape of board.
+    Attributes as those of :class:`oracle.position.Grid`, of one shape of board.
     """
 
     def __init__(self, grid: Grid) -> None:

@@ -12,19 +12,28 @@ from __future__ import annotations
 from pathlib import Path
 
 from oracle.answers import java_go
-from oracle.color import BLACK, LETTERS, NAMES, WHITE, opponent
 from oracle.draw import Diagram, draw_text
 from oracle.errors import IllegalMove, VertexError
 from oracle.games.go import BLACK_FIRST, GoGame
+from oracle.position import (
+    BLACK,
+    EXAMPLE,
+    LETTERS,
+    NAMES,
+    WHITE,
+    Move,
+    Point,
+    Position,
+    opponent,
+    parse_vertex,
+    vertex,
+)
 from oracle.sentences import count
-from oracle.vertex import EXAMPLE, parse_vertex, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from oracle.position import Position
-    from oracle.vertex import Move, Point
 
 _REASONS = {
     "off board": "there is no such point on this board",

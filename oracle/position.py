@@ -1,14 +1,188 @@
-"""A position: which stones lie where, and nothing else.
-
-Turn, ko, prisoners and history belong to the games (:mod:`oracle.games`).
-"""
+"""Colors, vertices, the geometry of a board, and which stones lie where: nothing of a game."""
 
 from __future__ import annotations
 
-from oracle.color import BLACK, EMPTY, WHITE
-from oracle.errors import FormatError
-from oracle.grid import Grid, grid
-from oracle.vertex import Point
+from oracle.errors import FormatError, VertexError
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EMPTY, BLACK, WHITE = 0, 1, 2
+
+NAMES = ("empty", "black", "white")
+LETTERS = (".", "B", "W")
+_COLORS = {"b": BLACK, "black": BLACK, "w": WHITE, "white": WHITE}
+
+
+def opponent(color: int) -> int:
+    """Return the other color: ``WHITE`` for ``BLACK`` and the reverse."""
+    return 3 - color
+
+
+def color_of(text: str) -> int | None:
+    """Return the color that GTP's ``b w black white`` (any case) name, None for anything else.
+
+    Source: GTP version 2, section 2.11 *color*.
+    """
+    return _COLORS.get(text.lower())
+
+
+# --- Vertices: the names of points, as text ------------------------------------------------------
+# A *point* is ``(row, column)``, both from 0, with row 0 at the bottom and column 0 at the left,
+# so that GTP's ``A1`` is ``(0, 0)`` (as in sgfmill). A *vertex* is its name as text.
+
+# GTP version 2, section 2.11 *vertex*: the letter I is skipped; at most 25 columns.
+GTP_LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
+EXAMPLE = "; expected one such as C3"  # at the end of an error
+# gosensei.txt, "Go Board Configuration File": columns a to i, with i.
+SENSEI_LETTERS = "ABCDEFGHI"
+
+Point = tuple[int, int]
+Move = tuple[int, Point | None]  # color and point; None is a pass
+
+# The points of names that were read before, by the letters: there are only so many names.
+_read_before: dict[tuple[str, str], Point] = {}
+
+
+def vertex(point: Point, letters: str = GTP_LETTERS) -> str:
+    """Return the name of a point, such as ``"C7"``."""
+    row, column = point
+    return f"{letters[column]}{row + 1}"
+
+
+def parse_vertex(text: str, rows: int, columns: int, letters: str = GTP_LETTERS) -> Point:
+    """Return the point that a vertex names, in either case.
+
+    Raises :class:`VertexError` when it names none on a board of this size, or is ``pass``.
+    """
+    point = _read_before.get((letters, text))
+    if point is None:
+        point = _read_before[letters, text] = _read(text, letters)
+    if not (0 <= point[0] < rows and point[1] < columns):
+        raise VertexError(f"{text!r} is not on a board of {columns} columns and {rows} rows")
+    return point
+
+
+def _read(text: str, letters: str) -> Point:
+    """Return the point that a vertex names, whether or not a board has it."""
+    column = letters.find(text[:1].upper()) if text else -1
+    digits = text[1:]
+    if column < 0 or not (digits.isascii() and digits.isdigit()) or len(digits) > 2:
+        raise VertexError(f"not a vertex: {text!r}{EXAMPLE}")
+    return int(digits) - 1, column
+
+
+# --- The geometry of a board whose points are bits -----------------------------------------------
+# Point ``(row, column)`` is bit ``row * stride + column``, with ``stride = columns + 1``: one
+# *guard column* on the right is never set, so that a shift over the edge of a row falls into it
+# and is masked off, instead of wrapping round to the next row. Rows below 0 fall off the integer's
+# end and rows above the last are masked off in the same way.
+#
+# ::
+#
+# row 1   bits  4 5 6 | 7        up     << stride
+# row 0   bits  0 1 2 | 3        right  << 1
+# column        0 1 2  guard
+
+MAX_SIZE = 25  # GTP version 2, section 2.11: columns A to Z without I
+
+
+class Grid:
+    """A board's shape and its masks; one shared object for each shape (see :func:`grid`).
+
+    Attributes: ``rows``, ``columns``, ``stride`` (bits from a point to the one above it),
+    ``full`` (the mask of all points on the board), ``halves`` (a few masks; at least one tells any
+    two points apart), ``span`` (bits of a board with a guard row above it).
+
+    A grid is the *frame* of :mod:`oracle.rules` for integers.
+    """
+
+    __slots__ = ("columns", "full", "halves", "rows", "span", "stride")
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows = rows
+        self.columns = columns
+        self.stride = columns + 1
+        self.span = (rows + 1) * self.stride
+        row = (1 << columns) - 1
+        self.full = sum(row << (r * self.stride) for r in range(rows))
+        self.halves = self._halves()
+
+    def _halves(self) -> tuple[int, ...]:
+        """Return a mask for each binary digit of a row's and of a column's number."""
+        points = self.points(self.full)
+        sides = [(0, self.rows), (1, self.columns)]
+        return tuple(
+            self.mask([point for point in points if point[side] >> digit & 1])
+            for side, size in sides
+            for digit in range((size - 1).bit_length())
+        )
+
+    def join(self, first: int, second: int) -> int:
+        """Return two masks side by side in one integer, with a guard row between them."""
+        return first | second << self.span
+
+    def split(self, both: int) -> tuple[int, int]:
+        """Return the two masks that :meth:`join` put side by side."""
+        return both & self.full, both >> self.span
+
+    def bit(self, point: Point) -> int:
+        """Return the mask of one point."""
+        row, column = point
+        return 1 << (row * self.stride + column)
+
+    def point(self, bit: int) -> Point:
+        """Return the point of a mask that has one bit set."""
+        return divmod(bit.bit_length() - 1, self.stride)
+
+    def points(self, mask: int) -> list[Point]:
+        """Return the points of a mask, from A1 rightwards, then upwards."""
+        return [self.point(bit) for bit in each_bit(mask)]
+
+    def mask(self, points: list[Point] | tuple[Point, ...]) -> int:
+        """Return the mask of some points."""
+        mask = 0
+        for point in points:
+            mask |= self.bit(point)
+        return mask
+
+    def __contains__(self, point: Point) -> bool:
+        """Whether the point is on the board."""
+        return 0 <= point[0] < self.rows and 0 <= point[1] < self.columns
+
+    def __repr__(self) -> str:
+        return f"grid({self.rows}, {self.columns})"
+
+
+def each_bit(mask: int) -> Iterator[int]:
+    """Yield the masks of one bit that make up a mask, the lowest first."""
+    while mask:
+        bit = mask & -mask
+        yield bit
+        mask ^= bit
+
+
+_GRIDS: dict[tuple[int, int], Grid] = {}
+
+
+def grid(rows: int, columns: int | None = None) -> Grid:
+    """Return the grid of a shape; square when only ``rows`` is given.
+
+    Raises :class:`ValueError` outside 1 to 25 (two letters would be needed).
+    """
+    columns = rows if columns is None else columns
+    if not (1 <= rows <= MAX_SIZE and 1 <= columns <= MAX_SIZE):
+        raise ValueError(f"a board has 1 to {MAX_SIZE} rows and columns, not {rows} by {columns}")
+    shape = (rows, columns)
+    if shape not in _GRIDS:  # functools.cache would take half of an engine's time to start
+        _GRIDS[shape] = Grid(rows, columns)
+    return _GRIDS[shape]
+
+
+# --- A position: which stones lie where, and nothing else ----------------------------------------
+# Turn, ko, prisoners and history belong to the games (:mod:`oracle.games`).
 
 _VALUES = frozenset((EMPTY, BLACK, WHITE))
 
@@ -16,7 +190,7 @@ _VALUES = frozenset((EMPTY, BLACK, WHITE))
 class Position:
     """Stones on a grid: one integer of bits for each color. Immutable and hashable.
 
-    Attributes: ``grid``, ``black`` and ``white`` (disjoint masks of :mod:`oracle.grid`).
+    Attributes: ``grid``, ``black`` and ``white`` (disjoint masks of :mod:`oracle.position`).
     """
 
     __slots__ = ("black", "grid", "white")

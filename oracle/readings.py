@@ -14,13 +14,12 @@ from functools import partial
 
 from oracle.answers import gomoku_policy, gosensei
 from oracle.assignments import ASSIGNMENTS, engine_for
-from oracle.color import BLACK, WHITE, color_of, opponent
 from oracle.errors import GtpError, VertexError
 from oracle.gtp import protocol
-from oracle.gtp.gomoku import is_usual, policy_subject, policy_text
+from oracle.gtp.gomoku import GomokuSession, is_usual, policy_subject, policy_text
 from oracle.gtp.protocol import Engine
+from oracle.position import BLACK, WHITE, color_of, opponent, parse_vertex, vertex
 from oracle.rules.gomoku import fives
-from oracle.vertex import parse_vertex, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
     from oracle.games.gomoku import GomokuState
     from oracle.gtp.go import GoSession
-    from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.java_go import JavaGoSession
     from oracle.gtp.protocol import Command
@@ -430,7 +428,7 @@ def find_reading(name: str) -> Reading:
     try:
         return READINGS[name]
     except KeyError:
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         told = f"no reading {name!r}; --reading list shows all{hint(name, READINGS)}"
         raise ValueError(told) from None

@@ -6,15 +6,12 @@ right, 2 bottom and top, 4 rows and columns. 0 leaves everything where it is.
 
 from __future__ import annotations
 
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Grid, Point, Position, grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from oracle.grid import Grid
-    from oracle.vertex import Point
 
 ALL = tuple(range(8))
 OF_RECTANGLES = ALL[:4]

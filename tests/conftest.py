@@ -30,9 +30,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from harness.engine import leftovers
+from harness.engine import launch
 
-pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql"]
+pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql", "tests.warm"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -200,10 +200,10 @@ def _end_what_a_failed_test_started(request: pytest.FixtureRequest):
     """A process that nobody ends computes on for ever, and the tests after it are slow."""
     from tests import postgresql
 
-    before = set(leftovers.children())
+    before = set(launch.children())
     yield
     if request.node.stash.get(_FAILED, False):
-        for pid in set(leftovers.children()) - before - postgresql.KEPT:
+        for pid in set(launch.children()) - before - postgresql.KEPT:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 

@@ -13,6 +13,8 @@ from ruamel.yaml import YAML
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE
 
+pytestmark = pytest.mark.long(1)
+
 ROOT = Path(__file__).parents[1]
 ACTION, CLASSROOM = ROOT / "action.yml", ROOT / "docs" / "github" / "classroom.yml"
 TESTS = ROOT / ".github" / "workflows" / "tests.yml"

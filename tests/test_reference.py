@@ -10,7 +10,7 @@ import oracle
 import oracle.cli
 from docs import reference_pages
 from harness.assignments import assignment
-from harness.cli import command_data
+from harness.cli import man
 from harness.service.app import ROUTES
 from tests.documents import ROOT, read
 from tests.harness.sandbox_mutants import MUTANTS
@@ -34,7 +34,7 @@ def test_commands_has_every_command_and_option(pages):
     parts = re.split(r"^### ", pages["commands"], flags=re.MULTILINE)
     told = {part.partition("\n")[0]: part for part in parts}
     assert {f"gtp-oracle {name}" for name in oracle.cli.COMMANDS} <= told.keys()
-    for command in command_data.commands():
+    for command in man.describe_commands():
         for option in command.options:
             for name in option.names:
                 assert name in told[f"gtp-harness {command.name}"], (command.name, name)
@@ -61,7 +61,7 @@ def test_api_has_every_request(pages):
 def test_formats_has_every_command_that_writes_json(pages):
     writers = {
         command.name
-        for command in command_data.commands()
+        for command in man.describe_commands()
         for option in command.options
         if "--json" in option.names
     }

@@ -32,7 +32,7 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import settings
@@ -55,7 +55,8 @@ SERVERS = frozenset({"postgresql", "own_postgresql"})
 # What a machine seldom has, with what it is called.
 DEAR = {"chromium": "in a browser", "java": "with Java"}
 # The service's tests on PostgreSQL before the slow tier: they call all that its storage has.
-# Pages and API ask the storage alone, and are proved on SQLite.
+# Pages and API ask the storage alone, and are proved on SQLite. Of the sets of parameters of one
+# test only the first is tried there.
 STORED = frozenset(
     {
         "test_admin",
@@ -110,8 +111,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if PROGRAMS & set(getattr(item, "fixturenames", ())):
             item.add_marker("processes")
-    chosen = [item for item in items if belongs(item, tier)]
-    left_out = [item for item in items if not belongs(item, tier)]
+    leave_repetitions(items)
+    chosen, left_out = [], []
+    for item in items:
+        (chosen if belongs(item, tier) else left_out).append(item)
     config.hook.pytest_deselected(items=left_out)
     config.stash[_LEFT_OUT] = Counter(map(why_dear, left_out))
     for item in chosen:
@@ -119,6 +122,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     first = [item for item in chosen if tier == "full" and belongs(item, "quick")]
     items[:] = arrange(chosen, workers, first)
+
+
+def leave_repetitions(items: list[pytest.Item]) -> None:
+    """Leave all but the first parameters of a service's test on PostgreSQL to the slow tier.
+
+    What the others show is proved on SQLite; that the test's statements work there, by one.
+    """
+    seen: set[str] = set()
+    for item in items:
+        if item.path.parent.name == "service" and needs_server(item):
+            name = item.nodeid.partition("[")[0]
+            if name in seen:
+                item.add_marker("slow")
+            seen.add(name)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -158,6 +175,17 @@ def has(item: pytest.Item, *marks: str) -> bool:
 def long_if(is_long: bool, *values: object, seconds: float = 2) -> object:
     """Return the parameters of one test, which is long if that is so."""
     return pytest.param(*values, marks=[pytest.mark.long(seconds)] if is_long else [])
+
+
+def one_in(step: int, values: Iterable[object]) -> list[object]:
+    """Return parameters of which one in so many is tried before the slow tier."""
+    return [
+        pytest.param(
+            *(one if isinstance(one, tuple) else [one]),
+            marks=[pytest.mark.slow] if place % step else [],
+        )
+        for place, one in enumerate(values)
+    ]
 
 
 def belongs(item: pytest.Item, tier: str) -> bool:

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import shared_files, toml_schema
+from harness import file_system, toml_schema
 from harness.toml_schema import Field, KeyPlace
 
 _INSIDE = Path(__file__).parent / "inside"
@@ -79,7 +79,7 @@ def place(adapter: Adapter, folder: Path) -> None:
     for name in _PACKAGES.get(adapter.name, ()):
         _copy(_package(name), folder / name)
     (folder / "settings.json").write_text(json.dumps(adapter.settings, indent=1))
-    shared_files.open_all(folder)
+    file_system.open_all(folder)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -17,11 +17,10 @@ from typing import BinaryIO
 from harness import platforms
 from harness.archives import reading
 from harness.archives.archive_streams import Meter
-from harness.archives.frames import read_kind, read_members
 from harness.archives.members import ArchiveMember
-from harness.archives.reader_server import Request
+from harness.archives.reader_server import Request, read_kind, read_members
 from harness.errors import ReadingFailedError
-from harness.sandbox import kernel, seccomp
+from harness.sandbox import landlock, seccomp
 
 # :mod:`harness.archives.reader_server` decides what a child may do, and
 # :mod:`harness.archives.confined_reading` reads what it says. A child that dies, hangs or talks
@@ -39,7 +38,7 @@ _PIECE = 1 << 16
 
 def is_possible() -> bool:
     """Whether children can be confined on a machine like this one."""
-    return platforms.has_sandboxes() and kernel.machine() in seccomp.AUDIT_ARCH
+    return platforms.has_sandboxes() and landlock.machine() in seccomp.AUDIT_ARCH
 
 
 def confine() -> None:
@@ -78,16 +77,16 @@ class ConfinedReader:
                 process.wait()
                 self._server = None
 
-    def _begin(self, file: BinaryIO, wanted: Request) -> _Pipe:
+    def _begin(self, file: BinaryIO, request: Request) -> _Pipe:
         ours, theirs = os.pipe()
         try:
-            self._send(wanted.pack(), [file.fileno(), theirs])
+            self._send(request.pack(), [file.fileno(), theirs])
         except OSError as error:
             os.close(ours)
             raise ReadingFailedError(f"no archive can be read: {error}") from None
         finally:
             os.close(theirs)
-        return _Pipe(ours, wanted.seconds + self._patience)
+        return _Pipe(ours, request.seconds + self._patience)
 
     def _send(self, message: bytes, descriptors: list[int]) -> None:
         """Send a request to the server; to another one if that has died meanwhile."""

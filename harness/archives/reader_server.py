@@ -1,12 +1,14 @@
-"""A small process that has archives read: each by a child that can do nothing else.
+"""A small process that has archives read by confined children, and the frames that those write.
 
-A child is given an archive, open for reading, and the end of a pipe to write to. Before it looks
-at a byte it gives up all else, for good: system calls other than those for computing with what it
-has, files, rights, memory and time without limit. An attacker who takes it over by a hole in what
-reads archives has that archive, of his own making, and a pipe to somebody who believes nothing.
+A frame is a letter, a length of four bytes and so many bytes: JSON, or of DATA the bytes of a
+file. In this order, or it is nonsense::
 
-The server forks, so that no archive pays for the start of a Python; it has no secrets, for it was
-executed anew, with an empty environment. It ends when the process that started it does.
+    KIND    of harness.archives.archive_streams
+    MEMBER  [name, is_folder, executable, size], then DATA, as many bytes as its size
+    END     null; or REFUSED [message, member]: the archive is; or FAULT, a sentence: we are
+
+A reader that an archive has taken over can say what it likes. So names are checked by who hears
+them, bytes are counted, and all that is not of this form is an error of ours.
 """
 
 from __future__ import annotations
@@ -18,13 +20,151 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
-from harness.archives import frames, reading
+from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import MIB, IntakeLimits, Meter
-from harness.errors import ArchiveError
-from harness.sandbox import kernel, landlock, limits, seccomp
+from harness.archives.members import ArchiveMember
+from harness.archives.reading import OpenArchive
+from harness.errors import ArchiveError, ReadingFailedError
+from harness.sandbox import landlock, plan, seccomp
+from harness.text import one_line
+
+KIND, MEMBER, DATA, END, REFUSED, FAULT = b"K", b"M", b"D", b"E", b"R", b"F"
+
+_HEAD = struct.Struct("!cI")
+
+_LONGEST = 1 << 20  # bytes of a frame
+
+_MOST_SAID = 500  # characters of a message
+
+Take = Callable[[int], bytes]  # so many bytes, from the reader
+
+
+def write(sink: BinaryIO, kind: bytes, payload: bytes) -> None:
+    """Write a frame."""
+    sink.write(_HEAD.pack(kind, len(payload)))
+    sink.write(payload)
+
+
+def say(sink: BinaryIO, kind: bytes, value: object) -> None:
+    """Write a frame of JSON."""
+    write(sink, kind, json.dumps(value).encode())
+
+
+def write_reading(sink: BinaryIO, archive: OpenArchive) -> None:
+    """Write an archive that is being read, to its end; raises as its members do."""
+    say(sink, KIND, archive.kind)
+    for member in archive.members:
+        say(sink, MEMBER, [member.name, member.is_folder, member.executable, member.size])
+        for piece in member.content:
+            write(sink, DATA, piece)
+    say(sink, END, None)
+
+
+def read_kind(take: Take) -> str:
+    """Return the kind of the archive, which comes first.
+
+    Raises:
+        ArchiveError: it is refused.
+        ReadingFailedError: the reader failed, or says something else.
+    """
+    kind, payload = _read(take)
+    found = _json(payload) if kind == KIND else None
+    if not isinstance(found, str) or found not in archive_streams.WORDS:
+        raise ReadingFailedError("the reader of an archive did not say what it is")
+    return found
+
+
+def read_members(take: Take, most: int) -> Iterator[ArchiveMember]:
+    """Yield the members, which have ``most`` bytes together; raises as :func:`read_kind`."""
+    heard = _Heard(take, most)
+    heard.next()
+    while heard.kind == MEMBER:
+        name, is_folder, executable, size = _check_member(_json(heard.payload))
+        content = heard.content(size)
+        yield ArchiveMember(name, is_folder, executable, size, content)
+        for _ in content:
+            pass
+    if heard.kind != END:
+        raise ReadingFailedError("the reader of an archive talks nonsense")
+
+
+class _Heard:
+    """The frame that was heard last."""
+
+    def __init__(self, take: Take, most: int) -> None:
+        self._take = take
+        self._left = most
+        self.kind, self.payload = b"", b""
+
+    def next(self) -> None:
+        self.kind, self.payload = _read(self._take)
+
+    def content(self, size: int) -> Iterator[bytes]:
+        """Yield the bytes of a member, and hear what comes after them."""
+        self.next()
+        while self.kind == DATA:
+            size -= len(self.payload)
+            self._left -= len(self.payload)
+            if min(size, self._left) < 0:
+                break
+            yield self.payload
+            self.next()
+        if size or self._left < 0:
+            raise ReadingFailedError("the reader of an archive miscounts its bytes")
+
+
+def _read(take: Take) -> tuple[bytes, bytes]:
+    """Return the kind and payload of the next frame; raise what it reports."""
+    kind, length = _HEAD.unpack(take(_HEAD.size))
+    if length > _LONGEST:
+        raise ReadingFailedError("the reader of an archive says too much")
+    payload = take(length)
+    if kind == REFUSED:
+        raise _refusal(_json(payload))
+    if kind == FAULT:
+        raise ReadingFailedError(f"the reader of an archive failed: {_text(_json(payload))}")
+    return kind, payload
+
+
+def _json(payload: bytes) -> object:
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        raise ReadingFailedError("the reader of an archive says what is not JSON") from None
+
+
+def _refusal(value: object) -> ArchiveError:
+    match value:
+        case [str(message), str(member)]:
+            return ArchiveError(_text(message), member)
+    raise ReadingFailedError("the reader of an archive does not say why it is refused")
+
+
+def _text(value: object) -> str:
+    return one_line(str(value), _MOST_SAID)
+
+
+def _check_member(value: object) -> tuple[str, bool, bool, int]:
+    match value:
+        case [str(name), bool(is_folder), bool(executable), int(size)] if size >= 0:
+            return name, is_folder, executable, size
+    raise ReadingFailedError("the reader of an archive does not say what a member is")
+
+
+# --- A small process that has archives read: each by a child that can do nothing else ------------
+# A child is given an archive, open for reading, and the end of a pipe to write to. Before it looks
+# at a byte it gives up all else, for good: system calls other than those for computing with what
+# it has, files, rights, memory and time without limit. An attacker who takes it over by a hole in
+# what reads archives has that archive, of his own making, and a pipe to somebody who believes
+# nothing.
+#
+# The server forks, so that no archive pays for the start of a Python; it has no secrets, for it
+# was executed anew, with an empty environment. It ends when the process that started it does.
+
 
 _LONGEST_REQUEST = 1 << 14
 _MEMORY = 1024 * MIB  # of addresses; xz may have 96 MiB, the directory of a large download 400
@@ -57,7 +197,7 @@ def main(descriptor: int, read: Read = reading.read_here) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     "".encode("cp437")  # loaded when it is first used, which a child could not do
-    calls = seccomp.computing(kernel.machine())
+    calls = seccomp.computing(landlock.machine())
     control = socket.socket(fileno=descriptor)
     _give_up()
     gc.freeze()
@@ -69,9 +209,9 @@ def main(descriptor: int, read: Read = reading.read_here) -> None:
 
 def _give_up() -> None:
     """Give up, for good, what neither this process needs nor a child: rights and files."""
-    kernel.drop_capabilities()
-    kernel.no_new_privileges()
-    kernel.prctl("not dumpable", kernel.PR_SET_DUMPABLE, 0)
+    landlock.drop_capabilities()
+    landlock.no_new_privileges()
+    landlock.prctl("not dumpable", landlock.PR_SET_DUMPABLE, 0)
     if abi := landlock.abi():
         landlock.confine((), abi)
 
@@ -108,20 +248,20 @@ def _answer(got: _ReceivedArchive, calls: bytes, read: Read) -> None:
     archive.seek(0)
     try:
         _confine(got.request, calls)
-        frames.write_reading(sink, read(archive, Meter(got.request.limits, size)))
+        write_reading(sink, read(archive, Meter(got.request.limits, size)))
     except ArchiveError as error:
-        frames.say(sink, frames.REFUSED, [error.message, error.member])
+        say(sink, REFUSED, [error.message, error.member])
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes a sentence
-        frames.say(sink, frames.FAULT, f"{type(error).__name__}: {error}")
+        say(sink, FAULT, f"{type(error).__name__}: {error}")
     sink.flush()
 
 
-def _confine(wanted: Request, calls: bytes) -> None:
+def _confine(request: Request, calls: bytes) -> None:
     """Take on limits, and give up all system calls except those of a filter."""
-    seconds = int(wanted.seconds) + 1
-    signal.setitimer(signal.ITIMER_REAL, wanted.seconds)  # which ends us
+    seconds = int(request.seconds) + 1
+    signal.setitimer(signal.ITIMER_REAL, request.seconds)  # which ends us
     none = (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC)
-    limits.set_limits(
+    plan.set_limits(
         0,
         [
             (resource.RLIMIT_AS, _MEMORY, _MEMORY),
@@ -130,4 +270,4 @@ def _confine(wanted: Request, calls: bytes) -> None:
             *((kind, 0, 0) for kind in none),
         ],
     )
-    kernel.filter_system_calls(calls)
+    landlock.filter_system_calls(calls)

@@ -28,7 +28,7 @@ from harness.declared import declaration as declared
 from harness.declared.declaration import Declaration
 from harness.engine import translation
 from harness.environments import interpreters
-from harness.environments.records import EnginePython
+from harness.environments.interpreters import EnginePython
 from harness.errors import AssignmentError, UsageError
 from harness.options import GTP, BoxLimits, Limits
 from harness.toml_schema import Field, KeyPlace
@@ -37,7 +37,7 @@ from oracle.assignments import ASSIGNMENTS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
-    from oracle.natures import Natures
+    from oracle.command_properties import PropertyTable
 
 FILE = shipped.ASSIGNMENT
 ADAPTER = "adapter"  # the folder beside the submission's in which an adapter lies
@@ -184,7 +184,7 @@ class Assignment(NamedTuple):
         return state(words, self.place, (*told.files, *table))
 
     @property
-    def natures(self) -> Natures:
+    def command_properties(self) -> PropertyTable:
         """What the commands of its case files do, as its specification or else anyone's says."""
         from harness.specifications import EVERYONES
 
@@ -309,7 +309,7 @@ def find(name: str | os.PathLike[str]) -> Assignment:
     if path.is_dir():
         path /= FILE
     if not path.is_file():
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         known = shipped.names()
         raise UsageError(
@@ -319,18 +319,18 @@ def find(name: str | os.PathLike[str]) -> Assignment:
     return read(path)
 
 
-def specification_of(found: Assignment) -> Specification:
+def specification_of(assignment: Assignment) -> Specification:
     """Return the specification of an assignment that needs one.
 
     Raises:
         UsageError: it has none.
     """
-    if found.specification is None:
+    if assignment.specification is None:
         raise UsageError(
-            f"{found.place}: found no key 'specification' in its {FILE}, expected one of"
+            f"{assignment.place}: found no key 'specification' in its {FILE}, expected one of"
             f" {', '.join(ASSIGNMENTS)}, or a [reference], which knows the right answers"
         )
-    return found.specification
+    return assignment.specification
 
 
 def read(path: Path) -> Assignment:

@@ -60,12 +60,14 @@ def _same_letters(wanted: PurePosixPath, other: PurePosixPath) -> bool:
 # --- another assignment ------------------------------------------------------------------------
 
 
-def other_assignment(names: Sequence[str], own: FilePatterns, others: Iterable[Assignment]) -> str:
+def other_assignment(
+    names: Sequence[str], patterns: FilePatterns, others: Iterable[Assignment]
+) -> str:
     """Return the phrase that files are another assignment's, "" if that is not so.
 
     They are if none of the own files with a full name is there, and all of the other's are.
     """
-    own_names = _distinctive_names(own)
+    own_names = _distinctive_names(patterns)
     bare = {PurePosixPath(name).name for name in names}
     if not own_names or own_names & bare:
         return ""
@@ -196,28 +198,28 @@ def _kind(name: str, root: str, files: FilePatterns) -> str:
     return "kept" if name.startswith(root) and is_one(wanted) else "extra"
 
 
-def faults(found: SortedFiles) -> list[str]:
+def faults(files: SortedFiles) -> list[str]:
     """Return what is wrong with the contents, a phrase for each; none when nothing is."""
-    there = [name for name in (*found.kept, *found.extra) if name not in found.required]
-    return [f"{name} is missing{hint(name, there)}" for name in found.missing]
+    there = [name for name in (*files.kept, *files.extra) if name not in files.required]
+    return [f"{name} is missing{hint(name, there)}" for name in files.missing]
 
 
-def foreign(found: SortedFiles, assignment: Assignment) -> list[str]:
+def foreign(files: SortedFiles, assignment: Assignment) -> list[str]:
     """Return the phrase that the files are those of another assignment, if they are."""
-    if not found.missing:
+    if not files.missing:
         return []
     others = (find(name) for name in shipped.names() if name != assignment.key)
-    phrase = other_assignment((*found.kept, *found.extra), assignment.files, others)
+    phrase = other_assignment((*files.kept, *files.extra), assignment.files, others)
     return [phrase] if phrase else []
 
 
-def describe_empty(found: SortedFiles, assignment: Assignment) -> str:
+def describe_empty(files: SortedFiles, assignment: Assignment) -> str:
     """Return the sentence, without its end, that no file of the assignment is there."""
-    there = some([*found.extra, *found.left_out, *found.forbidden], MOST)
+    there = some([*files.extra, *files.left_out, *files.forbidden], MOST)
     wanted = ", ".join(assignment.files.required)
     what = f"expected {wanted} in {assignment.archive.folder}, found {there or 'no file'}"
     return "; ".join(
-        [f"it contains none of the assignment's files ({what})", *foreign(found, assignment)]
+        [f"it contains none of the assignment's files ({what})", *foreign(files, assignment)]
     )
 
 
@@ -226,12 +228,12 @@ def likeness(name: str) -> str:
     return name.rpartition("/")[2].partition(".")[0].casefold()
 
 
-def remarks(found: SortedFiles, overlay: str) -> list[str]:
+def remarks(files: SortedFiles, overlay: str) -> list[str]:
     """Return sentences about files that are not taken along."""
     heaps = (
-        ("left out, made by tools", found.left_out),
-        (f"ignored: the course's {overlay} is used instead", found.forbidden),
-        ("left out, no part of this assignment", found.extra),
+        ("left out, made by tools", files.left_out),
+        (f"ignored: the course's {overlay} is used instead", files.forbidden),
+        ("left out, no part of this assignment", files.extra),
     )
     return [f"{what}: {_some(names)}" for what, names in heaps if names]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import Assignment
 from harness.environments import environment_cache, interpreters
 from harness.environments.environment_cache import Stored
-from harness.environments.records import (
+from harness.environments.interpreters import (
     DeclaredEnvironment,
     EnginePython,
     Interpreter,
@@ -278,9 +278,9 @@ def _by_path(path: str) -> EnginePython:
     return _as_it_is(interpreters.inspect_python(program))
 
 
-def _as_it_is(found: Interpreter) -> EnginePython:
-    described = found.describe(where=found.program)
-    return EnginePython(found.program, described, fingerprint(found))
+def _as_it_is(interpreter: Interpreter) -> EnginePython:
+    described = interpreter.describe(where=interpreter.program)
+    return EnginePython(interpreter.program, described, fingerprint(interpreter))
 
 
 def _system_python(assignment: Assignment) -> EnginePython:

@@ -103,29 +103,36 @@ def _run(
     program: str,
     tests: Sequence[str],
     options: Options,
-    told: RunListeners,
+    listeners: RunListeners,
 ) -> RunResult:
     """Run the files; those with a failed choice once more, one at a time, before they are told.
 
     All are told in their order: those after such a file wait for it.
     """
-    tell, natures = told.on_file or (lambda _: None), assignment.natures
+    tell, command_properties = listeners.on_file or (lambda _: None), assignment.command_properties
     held: list[FileResult] = []
     result = run(
         program,
         tests,
         options,
-        told.on_progress,
-        lambda file: held.append(file) if held or fails_by_choice(file, natures) else tell(file),
-        natures=natures,
+        listeners.on_progress,
+        lambda file: (
+            held.append(file) if held or fails_by_choice(file, command_properties) else tell(file)
+        ),
+        natures=command_properties,
     )
     known = {file.case.path: file for file in result.files}
     faults = result.faults
     for first in held:
-        if fails_by_choice(first, natures):
-            again = run(program, [first.case.path], options._replace(jobs=1), natures=natures)
+        if fails_by_choice(first, command_properties):
+            again = run(
+                program,
+                [first.case.path],
+                options._replace(jobs=1),
+                natures=command_properties,
+            )
             for second in again.files:
-                known[first.case.path] = believe(first, second, natures)
+                known[first.case.path] = believe(first, second, command_properties)
             faults += again.faults
         tell(known[first.case.path])
     return result._replace(files=tuple(known.values()), faults=faults)

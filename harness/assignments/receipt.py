@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from harness.archives.archive_streams import PIECE
 from harness.assignments.assignment import Assignment
-from harness.escaping import one_line
+from harness.text import one_line
 from oracle import __version__
 
 
@@ -102,20 +102,19 @@ def find_receipt(log: Sequence[str]) -> Receipt | None:
     return None
 
 
-def compare_receipt(found: Receipt | None, expected: Receipt) -> str:
+def compare_receipt(receipt: Receipt | None, expected: Receipt) -> str:
     """Return as a sentence what a receipt in a log says of an archive; empty without one.
 
     ``expected``: for what the archive has in it.
     """
-    if found is None:
+    if receipt is None:
         return ""
-    if found.assignment != expected.assignment:
-        return f"The receipt in the log is for another assignment, {found.assignment}."
-    if found.files != expected.files:
+    if receipt.assignment != expected.assignment:
+        return f"The receipt in the log is for another assignment, {receipt.assignment}."
+    if receipt.files != expected.files:
         return "The receipt in the log is for other files than the submitted ones."
-    if found.cases != expected.cases:
+    if receipt.cases != expected.cases:
         return "The receipt in the log fits the files, but they were tested with other case files."
-    python = f", run by {one_line(found.python, 200)}" if found.python else ""
-    return (
-        f"The receipt in the log fits: gtp-harness {found.version} has tested these files{python}."
-    )
+    python = f", run by {one_line(receipt.python, 200)}" if receipt.python else ""
+    version = receipt.version
+    return f"The receipt in the log fits: gtp-harness {version} has tested these files{python}."

@@ -10,7 +10,7 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.archives import archive
 from harness.archives.archive import place
 from harness.assignments import contents as misplaced
@@ -33,13 +33,13 @@ def workspace() -> Iterator[Path]:
 
 def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
     """Unpack the files that are kept, by their names below ``root`` in the archive."""
-    shared_files.make_open(folder)
+    file_system.make_open(folder)
     archive.unpack(path, folder, {root + name: name for name in kept})
 
 
 def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> None:
     """Unpack what an archive has of a folder called ``name``, wherever that lies in it."""
-    shared_files.make_open(folder)
+    file_system.make_open(folder)
     places = {member: f"/{member}".partition(f"/{name}/")[2] for member in names}
     # Two copies in different places may have a file of the same name, or one a file where the
     # other has a folder: the first is enough, and the file.
@@ -79,7 +79,7 @@ def overlay(source: Path, target: Path) -> int:
     left_out = shutil.ignore_patterns(*_NOT_THE_COURSES)
     try:
         shutil.copytree(source, target, ignore=left_out, symlinks=False)
-        shared_files.open_all(target)
+        file_system.open_all(target)
     except (OSError, shutil.Error) as error:
         raise UsageError(f"cannot copy {source}: {error}") from None
     return sum(path.is_file() for path in target.rglob("*"))
@@ -143,13 +143,13 @@ def inspect_archive(path: str, assignment: Assignment, name: str = "") -> Inspec
     return InspectedArchive(contents, placing.root, found, remarks)
 
 
-def changes(path: str, found: SortedFiles, name: str, overlay: Path) -> list[str]:
+def changes(path: str, files: SortedFiles, name: str, overlay: Path) -> list[str]:
     """Return which files of the course's folder ``name`` came along in an archive, and changed.
 
     ``overlay``: the course folder.
     """
-    if not found.forbidden:
+    if not files.forbidden:
         return []
     with workspace() as room:
-        unpack_copy(path, room / "copy", found.forbidden, name)
+        unpack_copy(path, room / "copy", files.forbidden, name)
         return list_differences(room / "copy", overlay)

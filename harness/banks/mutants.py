@@ -18,7 +18,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.banks.banks import WrongEngine
 from harness.engine.launch import as_typed, split_program
 from harness.errors import UsageError
@@ -303,6 +303,6 @@ def _engine(one: Mutant, words: list[str], place: int, room: Path) -> WrongEngin
     folder = room / one.name
     shutil.copytree(program.parent, folder, ignore=_NOT_COPIED)
     (folder / one.file).write_text(one.source, encoding="utf-8", errors="surrogateescape")
-    shared_files.open_all(folder)  # an engine of root is another user
+    file_system.open_all(folder)  # an engine of root is another user
     changed = [*words[:place], str(folder / program.name), *words[place + 1 :]]
     return WrongEngine(one.name, one.sentence, shlex.join(changed), str(folder))

@@ -6,10 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 
-from harness.escaping import escape_controls, without_surrogates
 from harness.records import Repeat
-from harness.report.paint import Paint
+from harness.report.paint import Paint, wrap
 from harness.report.terminal_report import Terminal
+from harness.text import escape_controls, without_surrogates
 
 
 def _now() -> str:
@@ -25,12 +25,12 @@ class Transcript:
         self._started = clock()
         self._written: list[str] = []
 
-    def say(self, text: str = "") -> None:
-        """Write lines."""
-        print(text, flush=True)
+    def say(self, text: str = "", shown: str = "") -> None:
+        """Write lines. ``shown``: the same, wrapped for the terminal; the transcript is not."""
+        print(shown or text, flush=True)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-        shown = text.encode(encoding, "backslashreplace").decode(encoding)
-        self._written.append(shown + "\n")
+        kept = text.encode(encoding, "backslashreplace").decode(encoding)
+        self._written.append(kept + "\n")
 
     def close(self, status: int) -> bytes:
         """Return the transcript so far, with a last line that says the exit status."""
@@ -54,13 +54,21 @@ class CheckReporter:
     faults of the submission, what could not be found out, and what costs nothing.
 
     ``terminal`` knows how results look. ``repeat``: for the command lines that repeat tests.
+    ``width``: columns of the terminal; 0 for a file or a pipe.
     """
 
     def __init__(
-        self, transcript: Transcript, paint: Paint, *, unicode: bool, repeat: Repeat = _NO
+        self,
+        transcript: Transcript,
+        paint: Paint,
+        *,
+        unicode: bool,
+        repeat: Repeat = _NO,
+        width: int = 0,
     ) -> None:
         self.transcript = transcript
-        self.terminal = Terminal(paint, unicode=unicode, repeat=repeat)
+        self._room = max(width - len(INDENT), 0)
+        self.terminal = Terminal(paint, unicode=unicode, repeat=repeat, width=self._room)
         self.wrong: list[str] = []
         self.unknown: list[str] = []
         self.odd: list[str] = []
@@ -78,7 +86,9 @@ class CheckReporter:
 
     def note(self, text: str, color: str = "") -> None:
         """Write a line under the step; ``color`` is one of paint's."""
-        self.say(INDENT + (self._paint(color, text) if color else text))
+        written = INDENT + (self._paint(color, text) if color else text)
+        wrapped = f"\n{INDENT}".join(wrap(written.removeprefix(INDENT), self._room))
+        self.transcript.say(written, INDENT + wrapped)
 
     def remarks(self, sentences: Iterable[str]) -> None:
         """Write what is odd but no fault."""

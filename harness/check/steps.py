@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.archives import archive
-from harness.archives.archive_writing import files_in, pack
+from harness.archives.archive import files_in, pack
 from harness.assignments import needs, receipt, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
@@ -33,16 +33,14 @@ from harness.assignments.public_tests import (
 )
 from harness.assignments.workspace import inspect_archive
 from harness.check.saying import CheckReporter
-from harness.errors import ArchiveError, UsageError
-from harness.escaping import escape_controls, one_line
-from harness.exits import ExitCode
+from harness.errors import ArchiveError, ExitCode, UsageError
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
 from harness.records import FileResult
 from harness.report.file_view import crash_of, paths_of_crashes
 from harness.report.progress import LiveProgress
 from harness.report.tally import exit_code, phrases, tally, total
-from harness.text import number_of
+from harness.text import escape_controls, number_of, one_line
 from oracle import __version__
 
 
@@ -135,13 +133,13 @@ def _archive(context: CheckContext, source: Path) -> CheckedFiles:
     return CheckedFiles(room / "given", found, room / "copy" if found.forbidden else None)
 
 
-def _describe(context: CheckContext, found: SortedFiles, sizes: dict[str, int]) -> None:
+def _describe(context: CheckContext, files: SortedFiles, sizes: dict[str, int]) -> None:
     for name, size in sizes.items():
         is_log = name == context.assignment.files.log
         old = " (an old one: a new one replaces it)" if is_log else ""
         context.sayer.note(f"{escape_controls(name):32}{size:>9,} bytes{old}")
-    context.sayer.remarks(remarks(found, context.assignment.engine.overlay))
-    context.sayer.faults([*faults(found), *foreign(found, context.assignment)])
+    context.sayer.remarks(remarks(files, context.assignment.engine.overlay))
+    context.sayer.faults([*faults(files), *foreign(files, context.assignment)])
 
 
 # --- The build steps and the public tests: what they print, where they fail, and what explains it
@@ -274,7 +272,7 @@ def _odd(files: Sequence[FileResult]) -> list[str]:
 # --- Archives: one made and unpacked as the teacher will, the log added, a last look -------------
 
 
-def make_archive(context: CheckContext, given: CheckedFiles) -> CheckedFiles:
+def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
     """Make an archive of what is kept, and unpack it twice: to be kept, and to be run.
 
     Whatever is built and run on the stage then changes nothing of what is submitted.
@@ -284,19 +282,19 @@ def make_archive(context: CheckContext, given: CheckedFiles) -> CheckedFiles:
     """
     sayer, form = context.sayer, context.assignment.archive
     sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
-    kept = tuple(name for name in given.found.kept if name != context.assignment.files.log)
+    kept = tuple(name for name in checked.found.kept if name != context.assignment.files.log)
     if not kept:
         raise UsageError(
-            f"{context.wanted.source}: {describe_empty(given.found, context.assignment)}"
+            f"{context.wanted.source}: {describe_empty(checked.found, context.assignment)}"
         )
     path = context.room / form.name
-    pack(path, form.folder, given.folder, kept)
+    pack(path, form.folder, checked.folder, kept)
     for file in archive.examine(str(path)).files:
         sayer.note(escape_controls(file.name))
     tested = context.room / "tested" / form.folder
     for folder in (tested, context.stage / form.folder):
         workspace.unpack(str(path), folder, f"{form.folder}/", kept)
-    return CheckedFiles(tested, given.found._replace(kept=kept))
+    return CheckedFiles(tested, checked.found._replace(kept=kept))
 
 
 def overlay(context: CheckContext, copy: Path | None) -> None:
@@ -400,13 +398,13 @@ _OURS = (
 )
 
 
-def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
+def check(options: CheckOptions, sayer: CheckReporter) -> int:
     """Check, leave the archive to be submitted, and return the exit status."""
-    title = f"check for {wanted.assignment.title} ({wanted.assignment.key})"
+    title = f"check for {options.assignment.title} ({options.assignment.key})"
     sayer.say(f"gtp-harness {__version__}: {title}")
-    needs.require(wanted.assignment)
-    with workspace.workspace() as room, _with_python(wanted, sayer) as assignment:
-        context = CheckContext(wanted._replace(assignment=assignment), room, sayer)
+    needs.require(options.assignment)
+    with workspace.workspace() as room, _with_python(options, sayer) as assignment:
+        context = CheckContext(options._replace(assignment=assignment), room, sayer)
         try:
             given = look(context)
             tested = make_archive(context, given)
@@ -416,16 +414,18 @@ def check(wanted: CheckOptions, sayer: CheckReporter) -> int:
             sayer.say(f"\nDo not hand it in: {error}.")
             return ExitCode.BROKEN
         status = _tests(context)
-        if wanted.line:
+        if options.line:
             return _verdict_on_one(status, sayer)
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
     return _verdict(context.made, status, sayer)
 
 
-def _with_python(wanted: CheckOptions, sayer: CheckReporter) -> AbstractContextManager[Assignment]:
+def _with_python(
+    options: CheckOptions, sayer: CheckReporter
+) -> AbstractContextManager[Assignment]:
     """Give the assignment with the Python of the course, built if it was not yet."""
-    return with_python(wanted.assignment, wanted.python, lambda text: sayer.note(text, "dim"))
+    return with_python(options.assignment, options.python, lambda text: sayer.note(text, "dim"))
 
 
 def _tests(context: CheckContext) -> int:

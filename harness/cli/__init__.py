@@ -60,7 +60,7 @@ _WITHOUT_ENGINES = frozenset(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run ``gtp-harness`` and return its exit status (:class:`harness.exits.ExitCode`).
+    """Run ``gtp-harness`` and return its exit status (:class:`harness.errors.ExitCode`).
 
     ``arguments``: None, the process's own: then Ctrl-C ends it while it starts, too.
     """
@@ -105,12 +105,12 @@ def _flush(status: int) -> int:
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
     """Answer; ``collects``: whether garbage is collected once the command is loaded."""
-    from harness import errors, new_folders, signals
-    from harness.exits import ExitCode
+    from harness import errors, file_system, signals
+    from harness.errors import ExitCode
 
     faults = (errors.ClassWideError, errors.ReportError, errors.SandboxError, errors.ServerError)
     try:
-        with new_folders.removed_if_empty():
+        with file_system.removed_if_empty():
             return _dispatch(arguments, collects=collects)
     except faults as error:
         return _say(str(error), ExitCode.FAULT)
@@ -130,7 +130,7 @@ def _answer(arguments: list[str], *, collects: bool = False) -> int:
 
 def _dispatch(arguments: list[str], *, collects: bool) -> int:
     from harness import signals
-    from harness.exits import ExitCode
+    from harness.errors import ExitCode
 
     name, *rest = arguments or ["--help"]
     if name == "help" and rest:
@@ -172,7 +172,7 @@ def _import(module: str, *, collects: bool) -> Any:
 
 
 def _describe_unknown(name: str) -> str:
-    from oracle.spelling import hint
+    from oracle.sentences import hint
 
     known = ", ".join(COMMANDS)
     return f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}"
@@ -213,7 +213,7 @@ def _fault(error: Exception) -> int:
     import errno
     import os
 
-    from harness.exits import ExitCode
+    from harness.errors import ExitCode
 
     if os.environ.get("GTP_HARNESS_DEBUG"):
         raise error

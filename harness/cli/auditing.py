@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from harness import new_folders
-from harness.escaping import escape_controls
+from harness import file_system
 from harness.grading import grade
 from harness.grading.ledger.places import Store
 from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
 from harness.match.standings import Standings
 from harness.match.text import lines
 from harness.signals import ending_on_signals
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from harness.assignments.assignment import Assignment
     from harness.grading.grade import GradeOptions, GradingPlan
-    from harness.grading.ledger.places import Store
     from harness.grading.records import ClassResult
 
 
@@ -40,7 +38,7 @@ def require(assignment: Assignment) -> None:
 
 
 def run(
-    wanted: GradeOptions,
+    options: GradeOptions,
     plan: GradingPlan,
     result: ClassResult,
     seconds: float,
@@ -53,9 +51,9 @@ def run(
     from harness.grading import grade
     from harness.grading.auditing.audit import FOLDER, Audit, AuditProgress, nearly_full
 
-    keys = set(nearly_full(result.graded, wanted.assignment))
+    keys = set(nearly_full(result.graded, options.assignment))
     units = [one for one in grade.units(plan, store) if one.submission.key in keys]
-    audit = Audit(grade.grading_context(wanted, plan), seconds, wanted.output / FOLDER)
+    audit = Audit(grade.grading_context(options, plan), seconds, options.output / FOLDER)
     left = audit.list_pending(units)
     found = number_of(len(units), "submission")
     print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
@@ -87,21 +85,23 @@ def case_files(result: ClassResult, output: Path) -> tuple[Path, ...]:
 
 
 def hold(
-    given: argparse.Namespace, wanted: GradeOptions, plan: GradingPlan, originals: Path
+    arguments: argparse.Namespace, options: GradeOptions, plan: GradingPlan, originals: Path
 ) -> tuple[Path, ...]:
     """Let the submissions of a class play each other; return the table that was written.
 
     Raises:
         KeyboardInterrupt: the games so far are kept.
     """
-    chosen = TournamentOptions(given.tournament, given.tournament_size, given.tournament_points)
-    output = wanted.output / FOLDER
-    new_folders.make(output, mode=0o700)
+    chosen = TournamentOptions(
+        arguments.tournament, arguments.tournament_size, arguments.tournament_points
+    )
+    output = options.output / FOLDER
+    file_system.make(output, mode=0o700)
     units = grade.units(plan, Store(originals))
     try:
         with ending_on_signals():
             held = hold_tournament(
-                grade.grading_context(wanted, plan), plan.submissions, units, chosen, output
+                grade.grading_context(options, plan), plan.submissions, units, chosen, output
             )
     except KeyboardInterrupt:
         print("The marks and the games are kept; the same command continues.", file=sys.stderr)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\

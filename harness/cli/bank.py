@@ -12,15 +12,13 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
 from harness.banks import banks
 from harness.banks.banks import Bank
-from harness.cli import grading_options
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.processes import processors
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +88,7 @@ def command_line() -> CommandParser:
     add("--key", metavar="FILE", help="file with the ledger's key (default: beside the ledger)")
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
-    grading_options.add_sandbox(add)
+    arguments.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
     return parser
@@ -114,20 +112,20 @@ def _list(bank: Bank) -> int:
 # --- add ---------------------------------------------------------------------------------------
 
 
-def _add(given: argparse.Namespace) -> int:
+def _add(arguments: argparse.Namespace) -> int:
     from harness.grading.ledger.ledger import Ledger
     from harness.grading.ledger.places import LedgerFile
 
-    path = Path(given.folder)
+    path = Path(arguments.folder)
     path = path / "ledger.sqlite" if path.is_dir() else path
     if not path.is_file():
-        raise UsageError(f"{given.folder} is not the folder of a grading: there is no {path}")
-    key = Path(given.key) if given.key else None
+        raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
+    key = Path(arguments.key) if arguments.key else None
     with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
-        found = find_assignment(given.assignment or _assignment_name(ledger, path))
+        found = find_assignment(arguments.assignment or _assignment_name(ledger, path))
         needs.require(found)
-        with with_python(found, given.python) as found:
-            return _take(given, found, ledger, path.parent / "originals")
+        with with_python(found, arguments.python) as found:
+            return _take(arguments, found, ledger, path.parent / "originals")
 
 
 def _assignment_name(ledger: Ledger, path: Path) -> str:
@@ -143,7 +141,9 @@ def _assignment_name(ledger: Ledger, path: Path) -> str:
     return name
 
 
-def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, originals: Path) -> int:
+def _take(
+    arguments: argparse.Namespace, assignment: Assignment, ledger: Ledger, originals: Path
+) -> int:
     from harness.grading import grade
     from harness.grading.banking.bank_selection import (
         NOTHING,
@@ -153,10 +153,12 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     )
 
     ledger.check()
-    plan, folder = grade.load_last_plan(ledger), Path(given.bank)
-    wanted = _options(given, found)
-    class_ = _class(plan, found, ledger, originals)
-    selection = BankSelection(class_, found.files.required, _make_filter(given.commands, plan))
+    plan, folder = grade.load_last_plan(ledger), Path(arguments.bank)
+    wanted = _options(arguments, assignment)
+    class_ = _class(plan, assignment, ledger, originals)
+    selection = BankSelection(
+        class_, assignment.files.required, _make_filter(arguments.commands, plan)
+    )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
     trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.planned)
@@ -165,32 +167,36 @@ def _take(given: argparse.Namespace, found: Assignment, ledger: Ledger, original
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     banks.keep_course(folder, grade.overlay(wanted))
     entries = (*before.entries, *added.entries)
-    banks.write(folder, Bank(found.key, entries, count_left_out(before, added)))
+    banks.write(folder, Bank(assignment.key, entries, count_left_out(before, added)))
     _say(added, folder)
     return ExitCode.OK if added.entries else ExitCode.FAILED
 
 
-def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOptions:
     from harness.grading.grade import GradeOptions
 
     return GradeOptions(
-        found,
+        assignment,
         None,
-        Path(given.bank),
-        overlay=Path(given.overlay) if given.overlay else None,
-        sandbox=given.sandbox,
-        jobs=given.jobs or processors(),
+        Path(arguments.bank),
+        overlay=Path(arguments.overlay) if arguments.overlay else None,
+        sandbox=arguments.sandbox,
+        jobs=arguments.jobs or processors(),
     )
 
 
-def _class(plan: GradingPlan, found: Assignment, ledger: Ledger, originals: Path) -> list[Former]:
+def _class(
+    plan: GradingPlan, assignment: Assignment, ledger: Ledger, originals: Path
+) -> list[Former]:
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
     from harness.grading.attempts.attempt_plan import AttemptReader
     from harness.grading.banking.bank_selection import Former
     from harness.grading.ledger.places import Store
 
-    reader = AttemptReader(ledger, found, {(one.kind, one.name): one.path for one in plan.cases})
+    reader = AttemptReader(
+        ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}
+    )
     planned = grade.by_key(plan.planned)
     units = grade.units(plan, Store(originals))
     return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]

@@ -1,4 +1,4 @@
-"""The options of a command that measures tests by wrong engines."""
+"""The options of a command that measures tests by wrong engines, and fuzzing's use of a bank."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ import argparse
 import contextlib
 import shlex
 import tempfile
-from collections.abc import Iterator
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from itertools import takewhile
 from pathlib import Path
 
 from harness import platforms
 from harness.assignments.assignment import Assignment
-from harness.banks.banks import WrongEngine
+from harness.banks.banks import EngineAsker, WrongEngine
 from harness.banks.mutants import mutant_engines
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
 from harness.engine.launch import as_typed
 from harness.errors import UsageError
+from harness.fuzzing.findings import FuzzFinding
+from harness.fuzzing.fuzzer import Fuzzer
 from harness.options import SANDBOXES
+from harness.reading import casefile
+from harness.records import FileResult
+from harness.vocabulary.script import Script, Trace, lay_files
 
 
 def add_options(parser: CommandParser) -> None:
@@ -36,19 +44,21 @@ def add_options(parser: CommandParser) -> None:
         help="sandbox level, 3 to 1; auto: the strongest that works (default: auto)")  # fmt: skip
 
 
-def are_known(given: argparse.Namespace, found: Assignment) -> bool:
+def are_known(arguments: argparse.Namespace, assignment: Assignment) -> bool:
     """Whether there are wrong engines: the command line names them, or the assignment does."""
-    return bool(given.mutants) or are_known_wrong(given, found)
+    return bool(arguments.mutants) or are_known_wrong(arguments, assignment)
 
 
-def are_known_wrong(given: argparse.Namespace, found: Assignment) -> bool:
+def are_known_wrong(arguments: argparse.Namespace, assignment: Assignment) -> bool:
     """Whether there are engines that somebody has found to be wrong, as mutants need not be."""
-    declared = found.declaration.wrong if found.declaration else ()
-    return bool(given.bank or given.engine or declared)
+    declared = assignment.declaration.wrong if assignment.declaration else ()
+    return bool(arguments.bank or arguments.engine or declared)
 
 
 @contextlib.contextmanager
-def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[WrongEngine]]:
+def wrong_engines(
+    arguments: argparse.Namespace, assignment: Assignment
+) -> Iterator[list[WrongEngine]]:
     """Give the wrong engines that the command line and the assignment name, meanwhile.
 
     Raises:
@@ -59,32 +69,88 @@ def engines(given: argparse.Namespace, found: Assignment) -> Iterator[list[Wrong
     from harness.assignments.needs import with_python
 
     with contextlib.ExitStack() as stack:
-        own = found
-        if given.bank and found.starts_python:
-            own = stack.enter_context(with_python(found))
-        named = stack.enter_context(banked.engines(own, given.bank, given.engine, given.sandbox))
-        all_ = [*named, *_mutants(given, found, stack)]
-        if given.bank and not all_:
-            raise UsageError(f"found no engines in {', '.join(given.bank)}")
+        own = assignment
+        if arguments.bank and assignment.starts_python:
+            own = stack.enter_context(with_python(assignment))
+        named = stack.enter_context(
+            banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        )
+        all_ = [*named, *_mutants(arguments, assignment, stack)]
+        if arguments.bank and not all_:
+            raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
         yield all_
 
 
 def _mutants(
-    given: argparse.Namespace, found: Assignment, stack: contextlib.ExitStack
+    arguments: argparse.Namespace, assignment: Assignment, stack: contextlib.ExitStack
 ) -> list[WrongEngine]:
-    if not given.mutants:
+    if not arguments.mutants:
         return []
     room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
     room.chmod(0o755)  # an engine in a sandbox is another user
-    return mutant_engines(_reference(given, found), given.mutants, given.seed, room)
+    return mutant_engines(
+        _reference(arguments, assignment), arguments.mutants, arguments.seed, room
+    )
 
 
-def _reference(given: argparse.Namespace, found: Assignment) -> str:
+def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
     """Return the command of the program that mutants are made of."""
-    if given.reference:
-        return str(given.reference)
-    told = found.declaration and found.declaration.reference
+    if arguments.reference:
+        return str(arguments.reference)
+    told = assignment.declaration and assignment.declaration.reference
     if not told:
         raise UsageError("--mutants needs a program in Python: give it with --reference")
-    words = found.fill_in(shlex.split(told.command), found.place)
-    return shlex.join(as_typed(words, str(found.place)))
+    words = assignment.fill_in(shlex.split(told.command), assignment.place)
+    return shlex.join(as_typed(words, str(assignment.place)))
+
+
+# --- The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them ---
+
+
+class KnownEngines:
+    """The wrong engines that somebody knows already."""
+
+    def __init__(self, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer) -> None:
+        self._engines = engines
+        self._asker = asker
+        self._fuzzer = fuzzer
+
+    def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
+        """Return the engines that answer the last command of a finding as wrongly.
+
+        Raises:
+            SandboxError: the harness failed, or there is no sandbox here.
+        """
+        return tuple(one for one in self._engines if self._is_like(one, finding))
+
+    def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
+        trace = self._run_script(engine, finding.script)
+        return self._fuzzer.shows(trace, finding.difference)
+
+    def _run_script(self, engine: WrongEngine, script: Script) -> Trace:
+        folder = self._fuzzer.judge.folder
+        text = "\n".join(script.commands)
+        case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
+        lay_files(script, folder)
+        (result,) = self._asker.results([case], engine)
+        return _trace(script, result)
+
+
+def _trace(script: Script, result: FileResult) -> Trace:
+    """Return what an engine answered until it broke; a new one may have gone on."""
+    failure = next(iter(result.failures), None)
+    end = len(script.commands) if failure is None else failure.step or 0
+    replies = takewhile(lambda one: one is not None, result.replies[:end])
+    return Trace(script, tuple(one for one in replies if one), failure)
+
+
+@contextmanager
+def load_engines(
+    arguments: Namespace, assignment: Assignment | None, fuzzer: Fuzzer
+) -> Iterator[KnownEngines]:
+    """Give the engines of the banks that the command line names, and those of the assignment."""
+    asker = EngineAsker(
+        fuzzer.judge.specification.commands, arguments.sandbox, protocol=arguments.protocol
+    )
+    with wrong_engines(arguments, assignment) if assignment else nullcontext(()) as engines:
+        yield KnownEngines(engines, asker, fuzzer)

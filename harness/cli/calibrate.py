@@ -22,13 +22,11 @@ from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
 from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
 from harness.engine.launch import as_typed, split_program
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of
+from harness.text import encode_without_surrogates, number_of, one_line
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
@@ -74,8 +72,8 @@ def main(arguments: list[str]) -> int:
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
-    found = find_assignment(given.assignment)
-    trial = try_declaration(found, given)
+    assignment = find_assignment(given.assignment)
+    trial = try_declaration(assignment, given)
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
     if given.json:
@@ -91,50 +89,50 @@ class TriedDeclaration(NamedTuple):
     bounds: list[str]  # what cases cannot ask, in sentences
 
 
-def try_declaration(found: Assignment, given: argparse.Namespace) -> TriedDeclaration:
+def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> TriedDeclaration:
     """Try the declaration of an assignment as the command line says.
 
     Raises:
         UsageError: it has none, or no reference.
         ReferenceFailedError: the reference does not answer.
     """
-    whole_one = _without_extension(found)
+    whole_one = _without_extension(assignment)
     specification, declaration = whole_one.specification, whole_one.declaration
     assert declaration is not None
     if specification is None or not isinstance(specification.truth, ReferenceProgram):
-        raise UsageError(f"{found.place}: found no [reference], expected one: it is asked")
+        raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")
     reference = specification.truth.program
-    engines = {one: _program(one, reference, given) for one in given.engine}
+    engines = {one: _program(one, reference, arguments) for one in arguments.engine}
     seen = calibrate(
-        TrialDeclaration(declaration, specification, found.place),
+        TrialDeclaration(declaration, specification, assignment.place),
         reference,
         engines,
-        TrialBudget(given.seconds, given.conversations),
-        given.seed,
+        TrialBudget(arguments.seconds, arguments.conversations),
+        arguments.seed,
     )
     return TriedDeclaration(
-        seen, notes(seen, declaration), bounds(seen, found.declaration or declaration)
+        seen, notes(seen, declaration), bounds(seen, assignment.declaration or declaration)
     )
 
 
-def _without_extension(found: Assignment) -> Assignment:
+def _without_extension(assignment: Assignment) -> Assignment:
     """Return an assignment whose reference is asked about all, also where it extends another."""
-    declaration = found.declaration
+    declaration = assignment.declaration
     if declaration is None:
-        raise UsageError(f"{found.place}: found no [reference], [game] or [[command]] to try")
+        raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
     commands = declarations.with_standard(declaration.commands, declaration.game)
     alone = declaration._replace(extends="", commands=commands)
-    return found._replace(declaration=alone) if declaration.extends else found
+    return assignment._replace(declaration=alone) if declaration.extends else assignment
 
 
-def _program(command: str, reference: ProgramStart, given: argparse.Namespace) -> ProgramStart:
+def _program(command: str, reference: ProgramStart, arguments: argparse.Namespace) -> ProgramStart:
     """Return an engine at hand, started in the folder of its first file, or here."""
     words, _ = needs.in_command(as_typed(split_program(command)), "")
     named = [Path(word) for word in words[1:] if Path(word).is_file()]
     return reference._replace(
         words=tuple(words),
         folder=named[0].parent if named else Path.cwd(),
-        sandbox=given.sandbox,
+        sandbox=arguments.sandbox,
         timeout=_TIMEOUT,
     )
 
@@ -206,8 +204,8 @@ def _paragraph(note: Note, paint: Paint) -> Iterator[str]:
     yield ""
 
 
-def _many(told: list[Note]) -> str:
-    return f"{number_of(len(told), 'thing')} to look at" if told else "nothing to look at"
+def _many(notes: list[Note]) -> str:
+    return f"{number_of(len(notes), 'thing')} to look at" if notes else "nothing to look at"
 
 
 # --- for programs ------------------------------------------------------------------------------

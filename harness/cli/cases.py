@@ -9,8 +9,7 @@ from pathlib import Path
 from harness import find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
 from harness.cli.arguments import CommandParser
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.text import plural
 
 _DESCRIPTION = """\
@@ -70,7 +69,7 @@ def command_line() -> CommandParser:
 def _refuse_unknown(names: Sequence[str]) -> None:
     for name in names:
         if not shipped.find_paths(name):
-            from oracle.spelling import hint
+            from oracle.sentences import hint
 
             told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")

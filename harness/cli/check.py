@@ -13,17 +13,16 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.saying import CheckReporter, Transcript
 from harness.check.steps import CheckOptions, check, source_named
-from harness.cli import grading_options
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
-from harness.cli.console import can_draw, colors, never_fail_to_encode
+from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.options import SANDBOXES
 from harness.records import Repeat
 from harness.report import report_files
-from harness.report.context import shell_word
 from harness.report.paint import Paint
+from harness.report.reporters import shell_word
 
 _DESCRIPTION = """\
 Check a submission before you submit it. Its files are compared with what the
@@ -64,27 +63,31 @@ def main(arguments: list[str]) -> int:
     wanted = _options(given)
     repeat = Repeat() if given.test else Repeat(again, test=TEST)
     transcript = Transcript(shlex.join(words))
-    return check(wanted, CheckReporter(transcript, paint, unicode=unicode, repeat=repeat))
+    width = columns(sys.stdout)
+    sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
+    return check(wanted, sayer)
 
 
-def _options(given: argparse.Namespace) -> CheckOptions:
-    found = find_assignment(given.assignment)
-    source = source_named(given.source, found)
-    if given.overlay and not Path(given.overlay).is_dir():
-        raise UsageError(f"there is no folder {given.overlay}")
-    if given.output:
-        report_files.try_to_write_into(given.output)
-    case, line = _read_test(given.test, found) if given.test else ("", "")
+def _options(arguments: argparse.Namespace) -> CheckOptions:
+    assignment = find_assignment(arguments.assignment)
+    source = source_named(arguments.source, assignment)
+    if arguments.overlay and not Path(arguments.overlay).is_dir():
+        raise UsageError(f"there is no folder {arguments.overlay}")
+    if arguments.output:
+        report_files.try_to_write_into(arguments.output)
+    case, line = _read_test(arguments.test, assignment) if arguments.test else ("", "")
     if case:
-        found = found._replace(cases=found.cases._replace(public=(glob.escape(case),)))
+        assignment = assignment._replace(
+            cases=assignment.cases._replace(public=(glob.escape(case),))
+        )
     return CheckOptions(
         source=source,
-        assignment=found,
-        output=Path(given.output) if given.output else source.parent,
-        overlay=Path(given.overlay) if given.overlay else None,
-        sandbox=given.sandbox,
-        jobs=given.jobs,
-        python=given.python,
+        assignment=assignment,
+        output=Path(arguments.output) if arguments.output else source.parent,
+        overlay=Path(arguments.overlay) if arguments.overlay else None,
+        sandbox=arguments.sandbox,
+        jobs=arguments.jobs,
+        python=arguments.python,
         line=line,
         live=sys.stdout.isatty() and sys.stderr.isatty(),
     )
@@ -112,7 +115,7 @@ def command_line() -> CommandParser:
     parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
-    grading_options.add_assignment(add)
+    arguments.add_assignment(add)
     add("--overlay", metavar="DIR", help="the course folder, such as util")
     add(
         "--output",

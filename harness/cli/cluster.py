@@ -7,23 +7,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import MOST_PORT, port, whole
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import number_of
+from harness.errors import ExitCode, UsageError
+from harness.text import escape_controls, number_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from typing import Any
 
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
@@ -44,15 +40,15 @@ def print_status(settings: ConnectorSettings, *, as_json: bool) -> int:
     return ExitCode.OK if found.workers else ExitCode.FAILED
 
 
-def text(scheduler: str, found: ClusterState) -> Iterator[str]:
+def text(scheduler: str, state: ClusterState) -> Iterator[str]:
     """Yield the lines of a status."""
-    yield f"{scheduler}: {number_of(len(found.workers), 'worker')}"
-    for worker in found.workers:
+    yield f"{scheduler}: {number_of(len(state.workers), 'worker')}"
+    for worker in state.workers:
         yield ""
         yield from _worker(worker)
-    if found.left:
+    if state.left:
         yield "\nGone since the scheduler was started:"
-    for one in found.left:
+    for one in state.left:
         at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(one.at))
         had = ", ".join(unit.described for unit in one.lost)
         yield f"  {one.machine} ({one.address}), {at}{f'; it had {had}' if had else ''}"
@@ -136,34 +132,40 @@ def require() -> None:
     extras.require("a cluster", "cluster", "distributed", "cryptography")
 
 
-def _certificates(parser: CommandParser, given: argparse.Namespace) -> int:
+def _certificates(parser: CommandParser, arguments: argparse.Namespace) -> int:
     from harness.cluster import tls
 
-    if not given.folder:
+    if not arguments.folder:
         parser.error("certificates needs DIR, where it writes them")
-    tls.make(Path(given.folder), given.days)
+    tls.make(Path(arguments.folder), arguments.days)
     for role in tls.ROLES:
-        print(escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"))
-    print(escape_controls(f"{given.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
+        print(
+            escape_controls(f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
+        )
+    print(escape_controls(f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
     return ExitCode.OK
 
 
-def _status(parser: CommandParser, given: argparse.Namespace) -> int:
+def _status(parser: CommandParser, arguments: argparse.Namespace) -> int:
 
-    if not given.folder:
+    if not arguments.folder:
         parser.error("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
-    given.scheduler, given.bytes_at = given.folder, _HERE  # nobody fetches anything
-    return print_status(connector_settings(given), as_json=given.json)
+    arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
+    return print_status(connector_settings(arguments), as_json=arguments.json)
 
 
-def _scheduler(given: argparse.Namespace) -> int:
+def _scheduler(arguments: argparse.Namespace) -> int:
     from harness.cluster import tls
     from harness.cluster.records import SchedulerSettings
 
-    scheme = "tls" if given.tls else "tcp"
-    papers = read_papers(f"{scheme}://{given.host}:{given.port}", given.tls, tls.SCHEDULER)
+    scheme = "tls" if arguments.tls else "tcp"
+    papers = read_papers(
+        f"{scheme}://{arguments.host}:{arguments.port}", arguments.tls, tls.SCHEDULER
+    )
     folder = str(papers.folder) if papers else ""
-    status = run_cluster_process("scheduler", SchedulerSettings(given.host, given.port, folder))
+    status = run_cluster_process(
+        "scheduler", SchedulerSettings(arguments.host, arguments.port, folder)
+    )
     if status >= 0:
         return status
     print(f"gtp-harness: the scheduler was ended by signal {-status}", file=sys.stderr)
@@ -190,7 +192,7 @@ def run_cluster_process(kind: str, settings: Any) -> int:
 
 
 def dispatcher(
-    given: argparse.Namespace, remark: Callable[[str], object], folder: Path
+    arguments: argparse.Namespace, remark: Callable[[str], object], folder: Path
 ) -> Dispatcher:
     """Return what carries units to the cluster that a command line names.
 
@@ -199,7 +201,7 @@ def dispatcher(
     Raises:
         UsageError: it cannot be reached as the command line says.
     """
-    found = connector_settings(given)
+    found = connector_settings(arguments)
     from harness.cluster.dispatcher import Dispatcher
     from harness.grading import SET_ASIDE
     from harness.grading.attempts.orders import SetAside
@@ -207,15 +209,15 @@ def dispatcher(
     return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
 
 
-def connector_settings(given: argparse.Namespace) -> ConnectorSettings:
+def connector_settings(arguments: argparse.Namespace) -> ConnectorSettings:
     """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import tls
     from harness.cluster.records import ConnectorSettings
 
-    papers = read_papers(given.scheduler, given.tls, tls.SERVER)
-    host, port = _bytes_at(given.bytes_at, given.scheduler)
-    return ConnectorSettings(given.scheduler, str(papers.folder) if papers else "", host, port)
+    papers = read_papers(arguments.scheduler, arguments.tls, tls.SERVER)
+    host, port = _bytes_at(arguments.bytes_at, arguments.scheduler)
+    return ConnectorSettings(arguments.scheduler, str(papers.folder) if papers else "", host, port)
 
 
 def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:

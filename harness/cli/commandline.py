@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from harness.errors import UsageError
 from harness.reading.dialect import find_dialect
 from harness.records import Repeat
-from harness.report.context import shell_word
+from harness.report.reporters import shell_word
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ _KEPT = (
 _LIMITS = ("timeout", "startup", "file", "quit")
 
 
-def repeat(plain: Plain, given: Namespace, program: str) -> Repeat:
+def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
     """Return how tests are repeated.
 
     ``plain``: the existing options. ``program``: what to run, which need not be what was
@@ -166,12 +166,12 @@ def repeat(plain: Plain, given: Namespace, program: str) -> Repeat:
     """
     words = ["gtp-harness", "run"]
     for option in plain.options:
-        value = getattr(given, option.name, None)
+        value = getattr(arguments, option.name, None)
         is_kept = option.name in _KEPT or option.name in _LIMITS or option.name[:4] == "max_"
         if is_kept and value != option.default:
             words += _words(option.flag, value)
     start = " ".join(map(shell_word, [*words, program]))
-    return Repeat(start, find_dialect(given.dialect).settles_late)
+    return Repeat(start, find_dialect(arguments.dialect).settles_late)
 
 
 def _words(option: str, value: object) -> list[str]:

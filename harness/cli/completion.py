@@ -6,10 +6,10 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from harness.cli import command_data
+from harness.cli import man
 from harness.cli.arguments import CommandParser
-from harness.cli.command_data import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
-from harness.exits import ExitCode
+from harness.cli.man import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
+from harness.errors import ExitCode
 
 _DESCRIPTION = """\
 Print a script with which a shell completes the command lines of gtp-harness: commands,
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.shell:
         parser.error(f"give SHELL: {', '.join(_SHELLS)}")
-    print("\n".join(_SHELLS[given.shell](command_data.commands())))
+    print("\n".join(_SHELLS[given.shell](man.describe_commands())))
     return ExitCode.OK
 
 
@@ -140,7 +140,7 @@ def _bash_offer(value: Value) -> str:
 
 
 def _words(value: Value) -> tuple[str, ...]:
-    return (*value.words, *(command_data.cases() if value.kind == CASES else ()))
+    return (*value.words, *(man.cases() if value.kind == CASES else ()))
 
 
 # --- zsh ---------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ _ZSH_KINDS = {
 
 def _zsh(commands: list[CommandHelp]) -> Iterator[str]:
     parts = {
-        "CASES": " ".join(command_data.cases()),
+        "CASES": " ".join(man.cases()),
         "COMMANDS": "\n".join(
             f"        {_zsh_quote(f'{one.name}:{one.summary}')}" for one in commands
         ),

@@ -16,19 +16,17 @@ from functools import cached_property
 from io import TextIOWrapper
 
 from harness.cli import standard_streams
-from harness.escaping import escape_controls
-from harness.records import Outcome, Repeat, RunResult, Verdict
+from harness.records import CaseFile, Outcome, Progress, Repeat, RunResult, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
 from harness.report.tally import Tally, summary
-from harness.text import at_most
+from harness.text import at_most, escape_controls
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from harness.records import CaseFile, Progress, Waiting
     from harness.report.baseline import Comparison
     from harness.report.progress import Heartbeat, LiveProgress
     from harness.report.terminal_report import Terminal
@@ -139,7 +137,13 @@ class Console:
         """One for all files: it tells the same crash once."""
         from harness.report.terminal_report import Terminal
 
-        return Terminal(self.paint, unicode=self.unicode, patterns=True, repeat=self._repeat)
+        return Terminal(
+            self.paint,
+            unicode=self.unicode,
+            patterns=True,
+            repeat=self._repeat,
+            width=columns(self.out),
+        )
 
     def summary(self, run: RunResult, tallies: Sequence[Tally]) -> None:
         """Write the end of the report; beside gogui's lines, on standard error."""
@@ -226,6 +230,13 @@ def colors(stream: TextIO) -> int:
     if os.environ.get("FORCE_COLOR"):
         return _MOST
     return 0 if not stream.isatty() or _is_dumb() else _colors_of(os.environ["TERM"])
+
+
+def columns(stream: TextIO) -> int:
+    """Return how many columns a terminal has; 0 for a file or a pipe, which has no edge."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns if stream.isatty() else 0
 
 
 def _is_dumb() -> bool:

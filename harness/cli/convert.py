@@ -6,15 +6,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness import new_folders, read_case_file
+from harness import file_system, read_case_file
 from harness.cli.arguments import CommandParser
-from harness.errors import CaseError, UsageError
-from harness.escaping import one_line
-from harness.exits import ExitCode
+from harness.errors import CaseError, ExitCode, UsageError
 from harness.reading.suite import expand
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
 from harness.report import report_files
-from harness.text import encode
+from harness.text import encode, one_line
 
 _DESCRIPTION = """\
 Convert case files for GTP (.gtp, .tst) to the format with status lines (.txt), or
@@ -104,5 +102,5 @@ def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
     target = Path(folder, f"{Path(path).stem}.{wanted}")
     if target.exists():
         raise UsageError(f"{target} already exists; convert overwrites nothing")
-    new_folders.make(target.parent)
+    file_system.make(target.parent)
     report_files.write_bytes(str(target), data)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from harness import platforms
 from harness.cli.arguments import CommandParser
-from harness.errors import SandboxError, UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import box_clock, cgroup, landlock, levels
 from harness.sandbox.redteam import attack_report
 from harness.sandbox.redteam.attack_table import ROSTER
@@ -111,24 +110,24 @@ def _describe_needs(name: str) -> bool:
     from harness import find_assignment
     from harness.assignments import needs
 
-    found = find_assignment(name)
-    tools = needs.of(found)
-    print(f"\n{found.key} needs")
+    assignment = find_assignment(name)
+    tools = needs.of(assignment)
+    print(f"\n{assignment.key} needs")
     for tool in tools:
         missing = f"missing (Debian: apt install {tool.package})"
         there = f"{tool.version()} ({tool.path})".strip()
         print(f"  {tool.name:14}{there if tool.path else missing}")
-    python, is_there = _python_of(found)
+    python, is_there = _python_of(assignment)
     print(f"  {'Python':14}{python}")
     return is_there and all(tool.path for tool in tools)
 
 
-def _python_of(found: Assignment) -> tuple[str, bool]:
+def _python_of(assignment: Assignment) -> tuple[str, bool]:
     """Return the Python of engines in words, and whether it is there."""
     from harness.assignments.needs import with_python
 
     try:
-        with with_python(found) as chosen:
+        with with_python(assignment) as chosen:
             return chosen.python.described if chosen.python else "none", True
     except UsageError as error:
         return str(error), False

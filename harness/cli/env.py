@@ -7,11 +7,11 @@ import sys
 from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.cli import grading_options
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.environments import environment_cache
 from harness.environments.environment_cache import Stored
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.text import number_of
 
 _DESCRIPTION = """\
@@ -54,14 +54,14 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _build(found: Assignment) -> None:
-    choice = needs.find_declared_environment(found) if found.starts_python else None
+def _build(assignment: Assignment) -> None:
+    choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
     if choice is None:
-        _tell_undeclared(found)
+        _tell_undeclared(assignment)
         return
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe(needs.build_environment(found, choice))
+    _describe(needs.build_environment(assignment, choice))
 
 
 def _describe(made: Stored) -> None:
@@ -75,13 +75,15 @@ def _describe(made: Stored) -> None:
         print(f"{name}=={version}")
 
 
-def _tell_undeclared(found: Assignment) -> None:
-    if not found.starts_python:
-        print(f"{found.key}: its command starts no Python")
+def _tell_undeclared(assignment: Assignment) -> None:
+    if not assignment.starts_python:
+        print(f"{assignment.key}: its command starts no Python")
         return
-    with needs.with_python(found) as chosen:
+    with needs.with_python(assignment) as chosen:
         assert chosen.python
-        print(f"{found.key} declares no environment; its engines get {chosen.python.described}")
+        print(
+            f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
+        )
 
 
 def _list() -> None:
@@ -97,7 +99,7 @@ def command_line() -> CommandParser:
     parser = CommandParser("env", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
     add = parser.add_argument
-    grading_options.add_assignment(add)
+    arguments.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")

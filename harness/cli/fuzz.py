@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, read_case_file, shared_files
+from harness import file_system, find_assignment, read_case_file
 from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
@@ -19,22 +19,20 @@ from harness.cli.option_values import number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.report import report_files
 from harness.sandbox import programs
-from harness.text import number_of, plural
+from harness.text import encode_without_surrogates, number_of, one_line, plural
 from harness.vocabulary.script import BOARDS
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from harness.cli.fuzz_bank import KnownEngines
+    from harness.cli.banks import KnownEngines
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer
@@ -120,21 +118,25 @@ def _without_questions(findings: Sequence[tuple[FuzzFinding, Path]]) -> list[Fuz
     return [finding for finding, _ in findings if not finding.is_question]
 
 
-def _find_out(given: argparse.Namespace) -> None:
+def _find_out(arguments: argparse.Namespace) -> None:
     """See who judges, in which words, and from where conversations may continue."""
-    found = find_assignment(given.assignment) if given.assignment else None
-    given.found, given.protocol = found, found.protocol if found else GTP
-    given.spoken = find_protocol(given.protocol)
-    given.translate = given.translate or (found.translate if found else "")
-    given.declaration = found.declaration if found else None
-    given.engine_python = ""
-    given.witnesses = [_words(given, one) for one in given.against]
-    has_truth = found and not (given.declaration and given.declaration.reference is None)
-    if found and (has_truth or not given.against):
-        given.specification, given.judging = specification_of(found), []
+    assignment = find_assignment(arguments.assignment) if arguments.assignment else None
+    arguments.found, arguments.protocol = assignment, assignment.protocol if assignment else GTP
+    arguments.spoken = find_protocol(arguments.protocol)
+    arguments.translate = arguments.translate or (assignment.translate if assignment else "")
+    arguments.declaration = assignment.declaration if assignment else None
+    arguments.engine_python = ""
+    arguments.witnesses = [_words(arguments, one) for one in arguments.against]
+    has_truth = assignment and not (
+        arguments.declaration and arguments.declaration.reference is None
+    )
+    if assignment and (has_truth or not arguments.against):
+        arguments.specification, arguments.judging = specification_of(assignment), []
     else:
-        given.specification, given.judging = None, given.witnesses.pop(0)
-    given.openings = _openings([*given.go_on, *map(str, found.public_cases() if found else ())])
+        arguments.specification, arguments.judging = None, arguments.witnesses.pop(0)
+    arguments.openings = _openings(
+        [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
+    )
 
 
 def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
@@ -143,58 +145,59 @@ def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(step.command for step in case.steps) for case in cases if case.steps]
 
 
-def _words(given: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
+def _words(arguments: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
     """Return the words of an engine's command, and note the Python that runs it."""
     words, told = needs.in_command(as_typed(split_program(with_seed(command))), python_named)
-    given.engine_python = given.engine_python or told
+    arguments.engine_python = arguments.engine_python or told
     return words
 
 
 @contextlib.contextmanager
-def _fuzzer(given: argparse.Namespace) -> Iterator[Fuzzer]:
+def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
     """Start a fuzzer in a folder of its own, with which everything of it goes."""
     from harness.fuzzing.by_reference import judge_of
     from harness.fuzzing.fuzzer import Fuzzer
     from harness.fuzzing.search import FuzzBudget
 
-    budget = FuzzBudget(given.seconds, given.examples)
+    budget = FuzzBudget(arguments.seconds, arguments.examples)
     with (
-        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(given.show)) as name,
+        tempfile.TemporaryDirectory(prefix="gtp-harness-", dir=_outside(arguments.show)) as name,
         contextlib.ExitStack() as open_,
     ):
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
-        shared_files.make_open(room / BOARDS)
+        file_system.make_open(room / BOARDS)
         open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
-        words = _words(given, given.program, given.python)
-        program = open_.enter_context(_open_engine(given, words, room, given.translate))
-        given.specification = given.specification or _by_engine(given, program, room)
+        words = _words(arguments, arguments.program, arguments.python)
+        program = open_.enter_context(_open_engine(arguments, words, room, arguments.translate))
+        arguments.specification = arguments.specification or _by_engine(arguments, program, room)
         witnesses = [
-            open_.enter_context(_open_engine(given, one, room, "")) for one in given.witnesses
+            open_.enter_context(_open_engine(arguments, one, room, ""))
+            for one in arguments.witnesses
         ]
-        judge = judge_of(given.specification, room, given.openings)
-        yield Fuzzer(program, judge, budget, given.seed, witnesses)
+        judge = judge_of(arguments.specification, room, arguments.openings)
+        yield Fuzzer(program, judge, budget, arguments.seed, witnesses)
 
 
 def _load_known_engines(
-    given: argparse.Namespace, fuzzer: Fuzzer
+    arguments: argparse.Namespace, fuzzer: Fuzzer
 ) -> AbstractContextManager[KnownEngines]:
     """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.fuzz_bank import load_engines
+    from harness.cli.banks import load_engines
 
-    return load_engines(given, given.found, fuzzer)
+    return load_engines(arguments, arguments.found, fuzzer)
 
 
 @contextlib.contextmanager
 def _open_engine(
-    given: argparse.Namespace, words: list[str], room: Path, translate: str
+    arguments: argparse.Namespace, words: list[str], room: Path, translate: str
 ) -> Iterator[Piped]:
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
     from harness.fuzzing.fuzzed_engine import Piped, launchers
 
-    needed = programs.paths_of(words[0]) if given.engine_python else []
-    options = _options(given, (str(room / BOARDS), *needed))
-    natures = given.specification.commands if given.specification else STANDARD
+    needed = programs.paths_of(words[0]) if arguments.engine_python else []
+    options = _options(arguments, (str(room / BOARDS), *needed))
+    command_properties = arguments.specification.commands if arguments.specification else STANDARD
     with (
         launchers(options, room) as launcher,
         contextlib.closing(
@@ -203,8 +206,8 @@ def _open_engine(
                 launcher,
                 options.limits,
                 room,
-                natures,
-                given.spoken,
+                command_properties,
+                arguments.spoken,
                 sessions_of(translate),
             )
         ) as program,
@@ -212,22 +215,24 @@ def _open_engine(
         yield program
 
 
-def _by_engine(given: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
+def _by_engine(arguments: argparse.Namespace, program: FuzzedProgram, room: Path) -> Specification:
     """Return the specification by which the first engine of --against is right."""
     from harness.fuzzing import two_engines
     from harness.fuzzing.fuzzed_engine import board_sizes
 
-    if given.declaration is None:
-        with _open_engine(given, given.judging, room, "") as other:
+    if arguments.declaration is None:
+        with _open_engine(arguments, arguments.judging, room, "") as other:
             both = program, other
             taken = [board_sizes(one, two_engines.SIZES) for one in both]
             sizes = two_engines.common_sizes(*taken)
             common = two_engines.find_common_commands(both, sizes[0])
         if common.slow:
             print(f"left out, because it takes too long: {', '.join(common.slow)}", flush=True)
-        given.declaration = two_engines.standard(common.commands, sizes)
-    words, place = given.judging, Path.cwd()
-    return two_engines.specify_for(words, given.declaration, place, given.sandbox, given.timeout)
+        arguments.declaration = two_engines.standard(common.commands, sizes)
+    words, place = arguments.judging, Path.cwd()
+    return two_engines.specify_for(
+        words, arguments.declaration, place, arguments.sandbox, arguments.timeout
+    )
 
 
 def _outside(shown: Sequence[str]) -> str:
@@ -246,18 +251,22 @@ def _outside(shown: Sequence[str]) -> str:
     raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 
 
-def _options(given: argparse.Namespace, shown: Sequence[str]) -> Options:
-    limits = (Limits() if given.sandbox == "off" else UNTRUSTED)._replace(timeout=given.timeout)
+def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
+    limits = (Limits() if arguments.sandbox == "off" else UNTRUSTED)._replace(
+        timeout=arguments.timeout
+    )
     return Options(
         limits=limits,
-        sandbox=given.sandbox,
-        box=sandbox.box_limits(given),
-        show=sandbox.visible_paths(given.program, given.sandbox, (*given.show, *shown)),
+        sandbox=arguments.sandbox,
+        box=sandbox.box_limits(arguments),
+        show=sandbox.visible_paths(
+            arguments.program, arguments.sandbox, (*arguments.show, *shown)
+        ),
     )
 
 
 def _look(
-    given: argparse.Namespace,
+    arguments: argparse.Namespace,
     fuzzer: Fuzzer,
     known: KnownEngines,
     found: list[tuple[FuzzFinding, Path]],
@@ -269,15 +278,15 @@ def _look(
     """
     from harness.fuzzing import findings
 
-    folder, judge = Path(given.output), fuzzer.judge
+    folder, judge = Path(arguments.output), fuzzer.judge
     try:
         for new in fuzzer.findings():
             finding = new._replace(engines=known.like(new))
             folder.mkdir(parents=True, exist_ok=True)
-            path = findings.write(folder, len(found) + 1, finding, judge, given.protocol)
+            path = findings.write(folder, len(found) + 1, finding, judge, arguments.protocol)
             found.append((finding, path))
             print(_describe(finding, path), flush=True)
-            if len(found) == given.findings:
+            if len(found) == arguments.findings:
                 break
     except KeyboardInterrupt:
         return False
@@ -393,7 +402,7 @@ def _summary(fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]) -> Iterat
 
 
 def _document(
-    given: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]
+    arguments: argparse.Namespace, fuzzer: Fuzzer, findings: list[tuple[FuzzFinding, Path]]
 ) -> str:
     """Return what ``fuzz`` found as JSON.
 
@@ -422,11 +431,11 @@ def _document(
     document = {
         "schema": SCHEMA,
         "version": VERSION,
-        "program": given.program,
-        "python": given.engine_python,
-        "assignment": given.assignment,
-        "against": given.against,
-        "seed": given.seed,
+        "program": arguments.program,
+        "python": arguments.engine_python,
+        "assignment": arguments.assignment,
+        "against": arguments.against,
+        "seed": arguments.seed,
         "examples": fuzzer.budget.examples,
         "commands": fuzzer.budget.commands,
         "seconds": round(fuzzer.budget.seconds, 3),

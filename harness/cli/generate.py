@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from harness import find_assignment, new_folders, read_case_file
+from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
-from harness.banks import bank_runs
+from harness.banks import banks as bank_runs
+from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.declared.declaration import Declaration
+from harness.errors import ExitCode, UsageError
 from harness.generating import record_reading, scene_production, scene_text
 from harness.generating.coverage_report import report
+from harness.generating.own import openings, test_production
+from harness.generating.own.drafts import Drafter
+from harness.generating.own.test_production import ProducedTests, Sources, TestRequest
+from harness.generating.own.test_production import report as report_production
+from harness.generating.record_reading import Choices, records
 from harness.processes import processors
+from harness.reading import casefile, conversion
 from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import report_files
+from harness.specifications.record import Specification
 
 _HALVES = {"public": False, "private": True, "all": None}
 
@@ -74,16 +82,16 @@ def main(arguments: list[str]) -> int:
         return ExitCode.OK
     if not given.assignment or not given.output:
         parser.error("give --assignment and -o")
-    found = find_assignment(given.assignment)
-    new_folders.make(Path(given.output).parent)
+    assignment = find_assignment(given.assignment)
+    file_system.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
     secret = record_reading.read_secret(given.secret) if given.secret else None
     chosen = record_reading.choices(given.seed, secret)
-    if found.declaration and not found.declaration.extends:
-        return _own_game(given, found, chosen)
+    if assignment.declaration and not assignment.declaration.extends:
+        return _own_game(given, assignment, chosen)
     request = _request(given, chosen, is_secret=secret is not None)
     wanted = _options(given, chosen, request)
-    with _progress() as progress, _bench(given, found, request) as bench:
+    with _progress() as progress, _bench(given, assignment, request) as bench:
         request = request._replace(bench=bench)
         harvest = _harvest(given, wanted, progress)
         produced = scene_production.produce(request, harvest, progress.step)
@@ -94,45 +102,52 @@ def main(arguments: list[str]) -> int:
     return _status(request, produced)
 
 
-def _own_game(given: Namespace, found: Assignment, chosen: record_reading.Choices) -> ExitCode:
+def _own_game(
+    arguments: Namespace, assignment: Assignment, chosen: record_reading.Choices
+) -> ExitCode:
     """Make cases for a game that is declared."""
-    from harness.cli.generate_own import OwnGame
-
     with _progress() as progress:
-        own = OwnGame(given, found, chosen)
-        return own.run(_cases, _HALVES[_half(given)], progress.step, _heading(given, found.key))
+        own = OwnGame(arguments, assignment, chosen)
+        return own.run(
+            _cases, _HALVES[_half(arguments)], progress.step, _heading(arguments, assignment.key)
+        )
 
 
 @contextmanager
 def _bench(
-    given: Namespace, found: Assignment, request: scene_production.SceneRequest
+    arguments: Namespace, assignment: Assignment, request: scene_production.SceneRequest
 ) -> Iterator[bank_runs.EngineBench | None]:
     """Give the wrong engines that are named; None if there are none."""
-    if not banks.are_known(given, found):
+    if not banks.are_known(arguments, assignment):
         yield None
         return
-    with TemporaryDirectory(prefix="gtp-harness-") as room, banks.engines(given, found) as engines:
+    with (
+        TemporaryDirectory(prefix="gtp-harness-") as room,
+        banks.wrong_engines(arguments, assignment) as engines,
+    ):
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
-        protocol = found.protocol
-        asker = bank_runs.EngineAsker(own.commands, given.sandbox, protocol=protocol, strict=False)
+        protocol = assignment.protocol
+        asker = bank_runs.EngineAsker(
+            own.commands, arguments.sandbox, protocol=protocol, strict=False
+        )
         yield bank_runs.EngineBench(engines, own, Path(room), asker)
 
 
-def _half(given: Namespace) -> str:
-    return given.half or ("private" if given.secret else "public")
+def _half(arguments: Namespace) -> str:
+    return arguments.half or ("private" if arguments.secret else "public")
 
 
 def _request(
-    given: Namespace, chosen: record_reading.Choices, *, is_secret: bool
+    arguments: Namespace, chosen: record_reading.Choices, *, is_secret: bool
 ) -> scene_production.SceneRequest:
-    specification = specification_of(find_assignment(given.assignment))
-    beside = _cases([*given.beside, *given.kill])
-    sizes = given.sizes or specification.kind.sizes
-    most = given.tests or (40 if given.kill else 16)
-    excluded = _cases(given.exclude)
+    specification = specification_of(find_assignment(arguments.assignment))
+    beside = _cases([*arguments.beside, *arguments.kill])
+    sizes = arguments.sizes or specification.kind.sizes
+    most = arguments.tests or (40 if arguments.kill else 16)
+    excluded = _cases(arguments.exclude)
     return scene_production.SceneRequest(
-        specification, chosen, sizes, most, is_secret, beside, excluded, bool(given.kill)
+        specification, chosen, sizes, most, is_secret, beside, excluded, bool(arguments.kill)
     )
 
 
@@ -141,58 +156,58 @@ def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
 
 
 def _options(
-    given: Namespace, chosen: record_reading.Choices, request: scene_production.SceneRequest
+    arguments: Namespace, chosen: record_reading.Choices, request: scene_production.SceneRequest
 ) -> record_reading.HarvestOptions:
-    after = record_reading.parse(given.moves) if given.moves else record_reading.Moves()
-    kind, half = request.specification.kind, _HALVES[_half(given)]
+    after = record_reading.parse(arguments.moves) if arguments.moves else record_reading.Moves()
+    kind, half = request.specification.kind, _HALVES[_half(arguments)]
     return record_reading.HarvestOptions(
-        kind, chosen, after, request.sizes, half, strict=given.strict
+        kind, chosen, after, request.sizes, half, strict=arguments.strict
     )
 
 
 def _harvest(
-    given: Namespace, wanted: record_reading.HarvestOptions, progress: GenerateProgress
+    arguments: Namespace, options: record_reading.HarvestOptions, progress: GenerateProgress
 ) -> record_reading.Harvest:
-    if not given.games:
+    if not arguments.games:
         return record_reading.Harvest.empty()
-    found = record_reading.records(given.games)
-    jobs = given.jobs or processors()
+    found = record_reading.records(arguments.games)
+    jobs = arguments.jobs or processors()
     progress.begin(record_reading.weight(found))
-    return record_reading.harvest(found, wanted, jobs, progress.read)
+    return record_reading.harvest(found, options, jobs, progress.read)
 
 
 def _write(
-    given: Namespace,
+    arguments: Namespace,
     request: scene_production.SceneRequest,
     produced: scene_production.ProducedScenes,
 ) -> None:
     """Write the case file, and beside it the board files that it loads."""
-    folder = Path(given.output).parent
+    folder = Path(arguments.output).parent
     for name, content in scene_text.files(produced.scenes).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         report_files.write(str(folder / name), [content])
     own = request.specification
     text = scene_text.case_file(
-        own.kind, produced.scenes, _heading(given, given.assignment), own.commands
+        own.kind, produced.scenes, _heading(arguments, arguments.assignment), own.commands
     )
-    report_files.write(given.output, [text])
+    report_files.write(arguments.output, [text])
 
 
-def _heading(given: Namespace, name: str) -> list[str]:
-    secret = ", with a secret" if given.secret else ""
+def _heading(arguments: Namespace, name: str) -> list[str]:
+    secret = ", with a secret" if arguments.secret else ""
     return [
         f"{name}: generated cases",
-        f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
+        f"Made by gtp-harness generate with the seed {arguments.seed}{secret}.",
     ]
 
 
 def _report_nothing(
-    given: Namespace,
+    arguments: Namespace,
     request: scene_production.SceneRequest,
     produced: scene_production.ProducedScenes,
 ) -> ExitCode:
     """Say why there is no test, and leave no empty file."""
-    path = Path(given.output)
+    path = Path(arguments.output)
     if path.exists() and not path.stat().st_size:
         path.unlink()
     if request.only_survivors and not produced.survivors:
@@ -304,3 +319,124 @@ def _progress() -> Iterator[GenerateProgress]:
         yield progress
     finally:
         progress.stop()
+
+
+# --- ``gtp-harness generate`` for a declared game: from play, game records and given positions ---
+
+
+_ANSWERS, _GTP = ".txt", ".gtp"  # endings of names of case files
+
+
+class OwnGame:
+    """One call of the command, for a game that is declared."""
+
+    def __init__(self, arguments: Namespace, assignment: Assignment, chosen: Choices) -> None:
+        specification, declaration = assignment.specification, assignment.declaration
+        assert specification is not None
+        assert declaration is not None
+        self._given = arguments
+        self._found = assignment
+        self._choices = chosen
+        self._specification: Specification = specification
+        self._declaration = _of_sizes(declaration, arguments.sizes)
+
+    def run(
+        self,
+        cases: Callable[[Sequence[str]], tuple[CaseFile, ...]],
+        private: bool | None,
+        on_step: Callable[[str], None],
+        heading: Iterable[str],
+    ) -> ExitCode:
+        """Make the cases, write them, and tell the result.
+
+        ``cases``: reads case files. ``private``: which half of the game records; None: all.
+        """
+        given = self._given
+        beside, excluded = cases([*given.beside, *given.kill]), cases(given.exclude)
+        found = openings.Records(
+            self._specification,
+            self._declaration,
+            self._choices,
+            private=private,
+            strict=given.strict,
+        )
+        positions = [
+            *found.openings(records(given.games)),
+            *openings.of_cases(beside, self._declaration),
+        ]
+        drafter = Drafter(
+            self._specification, self._declaration, self._found.place, positions,
+            refusals=not given.output.endswith(_ANSWERS),
+        )  # fmt: skip
+        with banks.wrong_engines(given, self._found) as engines:
+            commands, protocol = self._specification.commands, self._found.protocol
+            asker = EngineAsker(commands, given.sandbox, protocol=protocol, strict=False)
+            bench = EngineBench(engines, self._specification, self._found.place, asker)
+            request = self._request(bench, beside, (*beside, *excluded))
+            produced = test_production.produce(request, drafter, bench, on_step)
+        sources = Sources(found.counts, len(positions), drafter.unsaid)
+        return self._report(produced, sources, list(heading))
+
+    def _request(
+        self, bench: EngineBench, beside: Sequence[CaseFile], excluded: Sequence[CaseFile]
+    ) -> TestRequest:
+        given = self._given
+        identities = {
+            one for case in excluded for one in openings.identities(case, self._declaration)
+        }
+        is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
+        most = given.tests or (40 if is_chosen_for else 16)
+        return TestRequest(
+            self._choices, most, identities, bench.find_caught(beside), bool(given.kill)
+        )
+
+    def _report(
+        self,
+        produced: ProducedTests,
+        sources: Sources,
+        heading: list[str],
+    ) -> ExitCode:
+        if not produced.drafts and self._given.kill and not produced.survivors:
+            print("these cases catch every engine: no test is needed, and no file is written")
+            return ExitCode.OK
+        if not produced.drafts:
+            raise UsageError("nothing can be asked with these options; no file is written")
+        self._copy_files(produced)
+        text = test_production.case_file(produced.drafts, heading)
+        report_files.write(self._given.output, [self._in_format(text)])
+        print("\n".join(report_production(produced, sources)))
+        return ExitCode.FAILED if produced.survivors else ExitCode.OK
+
+    def _copy_files(self, produced: ProducedTests) -> None:
+        """Copy the files that tests name beside the case file, unless they are there.
+
+        Raises:
+            UsageError: another file of that name is there.
+        """
+        place, beside = self._found.place, Path(self._given.output).parent
+        for name in test_production.find_named_files(produced.drafts, self._declaration, place):
+            content = (place / name).read_bytes()
+            if not (beside / name).exists():
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).write_bytes(content)
+            elif (beside / name).read_bytes() != content:
+                raise UsageError(
+                    f"{beside / name} differs from the file of that name in {place}, and tests"
+                    " need the latter: move it, or write the cases elsewhere"
+                )
+
+    def _in_format(self, text: str) -> str:
+        """Return a case file in the format that the ending of its name says."""
+        if not self._given.output.endswith(_ANSWERS):
+            return text
+        return conversion.to_answers(casefile.parse(text.encode(), self._given.output + _GTP))
+
+
+def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
+    """Return the declaration with those boards alone that are wanted."""
+    if sizes is None:
+        return declaration
+    kept = tuple(one for one in declaration.game.sizes if set(one) <= set(sizes))
+    if not kept:
+        raise UsageError("--sizes: the game has no board with such sides")
+    return declaration._replace(game=declaration.game._replace(sizes=kept))

@@ -6,33 +6,30 @@ import argparse
 import datetime
 import sys
 from collections import Counter
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
-from harness import find_assignment, new_folders, shipped
+from harness import file_system, find_assignment, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
-from harness.cli import auditing, grading_options
+from harness.cli import arguments, auditing
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import number, whole
-from harness.errors import SandboxError, UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode, SandboxError, UsageError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
 from harness.grading.ledger.places import LedgerFile
 from harness.processes import processors
 from harness.report.paint import Paint
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from harness.grading.attempts.orders import OtherMachines
     from harness.grading.exports.exporters import Sheets
@@ -91,23 +88,27 @@ def main(arguments: list[str]) -> int:
     if given.audit and given.marks_only:
         parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
-    found = find_assignment(given.assignment)
+    assignment = find_assignment(given.assignment)
     if not (given.marks_only or given.scheduler):
-        needs.require(found)
-    with nullcontext(found) if given.marks_only else with_python(found, given.python) as found:
-        return _Command(given, found).run()
+        needs.require(assignment)
+    with (
+        nullcontext(assignment)
+        if given.marks_only
+        else with_python(assignment, given.python) as assignment
+    ):
+        return _Command(given, assignment).run()
 
 
 class _Command:
     """One call of the command: what is read and tried before anything is run."""
 
-    def __init__(self, given: argparse.Namespace, found: Assignment) -> None:
-        self._given = given
-        self._paint = Paint(0 if given.no_color else colors(sys.stdout))
-        self._wanted = _options(given, found)
-        self._sheets = _sheets(given)
-        key = Path(given.key) if given.key else None
-        self._ledger = places.of(given.ledger or self._wanted.output / LEDGER, key)
+    def __init__(self, arguments: argparse.Namespace, assignment: Assignment) -> None:
+        self._given = arguments
+        self._paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        self._wanted = _options(arguments, assignment)
+        self._sheets = _sheets(arguments)
+        key = Path(arguments.key) if arguments.key else None
+        self._ledger = places.of(arguments.ledger or self._wanted.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, LedgerFile) else None
         self._originals = (beside or self._wanted.output) / ORIGINALS
 
@@ -193,7 +194,7 @@ class _Command:
         wanted = self._wanted
         entries = self._read_inputs()
         for folder in (wanted.output, self._originals.parent):
-            new_folders.make(folder, mode=0o700)  # marks and private case files lie there
+            file_system.make(folder, mode=0o700)  # marks and private case files lie there
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
             return self._grade(ledger, entries)
 
@@ -236,7 +237,7 @@ class _Command:
               f" {left} of {number_of(len(found.planned), 'attempt')} to be run")  # fmt: skip
         try:
             with self._away() as away, GradingProgress(left) as progress:
-                grade.run(wanted, ledger, found, store, progress, away=away)
+                grade.run(wanted, ledger, found, store, progress, other_machines=away)
         except KeyboardInterrupt:
             print("Results are kept; the same command continues.", file=sys.stderr)
             raise
@@ -293,40 +294,42 @@ def _describe_files(files: Sequence[Path], output: Path) -> str:
 # --- the command line --------------------------------------------------------------------------
 
 
-def _options(given: argparse.Namespace, found: Assignment) -> GradeOptions:
+def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOptions:
     from harness.grading.grade import GradeOptions
 
-    private = (path for path in given.private if not path.startswith("@"))
-    key = Path(given.key).parent if given.key else None
-    for path in filter(None, (given.source, given.groups, given.overlay, key, *private)):
+    private = (path for path in arguments.private if not path.startswith("@"))
+    key = Path(arguments.key).parent if arguments.key else None
+    for path in filter(
+        None, (arguments.source, arguments.groups, arguments.overlay, key, *private)
+    ):
         if not Path(path).exists():
             raise UsageError(f"there is no {path}")
-    if given.unsafe_no_sandbox and given.sandbox != "auto":
+    if arguments.unsafe_no_sandbox and arguments.sandbox != "auto":
         raise UsageError("--sandbox and --unsafe-no-sandbox exclude each other")
     return GradeOptions(
-        assignment=found._replace(late=_late(given, found)),
-        source=Path(given.source) if given.source else None,
-        output=Path(given.output),
-        groups=Path(given.groups) if given.groups else None,
-        overlay=Path(given.overlay) if given.overlay else None,
-        private=tuple(given.private),
-        public_only=given.public_only,
-        images=not given.no_images,
-        sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
-        jobs=given.jobs or processors(),
-        budget=given.budget * 60,
-        regrade=given.regrade,
-        accept=given.accept,
-        go_on=given.go_on,
-        set_aside=Path(given.output) / SET_ASIDE,
+        assignment=assignment._replace(late=_late(arguments, assignment)),
+        source=Path(arguments.source) if arguments.source else None,
+        output=Path(arguments.output),
+        groups=Path(arguments.groups) if arguments.groups else None,
+        overlay=Path(arguments.overlay) if arguments.overlay else None,
+        private=tuple(arguments.private),
+        public_only=arguments.public_only,
+        images=not arguments.no_images,
+        sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
+        jobs=arguments.jobs or processors(),
+        budget=arguments.budget * 60,
+        regrade=arguments.regrade,
+        accept=arguments.accept,
+        go_on=arguments.go_on,
+        set_aside=Path(arguments.output) / SET_ASIDE,
     )
 
 
-def _sheets(given: argparse.Namespace) -> Sheets:
+def _sheets(arguments: argparse.Namespace) -> Sheets:
     from harness.grading.exports.exporters import Downloaded
 
     asked = [
-        (one.download.name, *(getattr(given, name) for name in one.download.attributes))
+        (one.download.name, *(getattr(arguments, name) for name in one.download.attributes))
         for one in exporters.EXPORTS
         if one.download
     ]
@@ -347,13 +350,13 @@ def _names(metavar: str) -> Callable[[str], tuple[str, ...]]:
     return read
 
 
-def _late(given: argparse.Namespace, found: Assignment) -> assignment.Late:
+def _late(arguments: argparse.Namespace, found: Assignment) -> assignment.Late:
     """Return the assignment's rule with what the command line says otherwise."""
     named = {
-        "deadline": given.deadline,
-        "refused_after": given.refused_after,
-        "deduction": given.deduction,
-        "grace_minutes": given.grace,
+        "deadline": arguments.deadline,
+        "refused_after": arguments.refused_after,
+        "deduction": arguments.deduction,
+        "grace_minutes": arguments.grace,
     }
     return found.late._replace(**{key: value for key, value in named.items() if value is not None})
 
@@ -403,8 +406,8 @@ def command_line() -> CommandParser:
 
 def _add_assignment(parser: CommandParser) -> None:
     add = parser.add_argument_group("what to grade").add_argument
-    grading_options.add_assignment(add)
-    grading_options.add_private(add)
+    arguments.add_assignment(add)
+    arguments.add_private(add)
     add("--overlay", metavar="DIR", help="the course folder, such as util")
     add("--groups", metavar="FILE", help="CSV with the groups and their members")
     add(
@@ -439,7 +442,7 @@ def _add_run(parser: CommandParser) -> None:
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
-    grading_options.add_sandbox(add)
+    arguments.add_sandbox(add)
     add(
         "--python",
         metavar="PATH",
@@ -447,8 +450,8 @@ def _add_run(parser: CommandParser) -> None:
         help="Python that runs the engines, instead of the assignment's environment or the"
         " system's",
     )
-    grading_options.add_unsafe(add)
-    grading_options.add_cluster(add)
+    arguments.add_unsafe(add)
+    arguments.add_cluster(add)
     add("--no-images", action="store_true",
         help="do not run variants of the public tests (turned, mirrored and so on)")  # fmt: skip
     add("--audit", type=number(0.1, "seconds"), default=0.0, metavar="S",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import find_assignment, new_folders, shipped
-from harness.cli import grading_options
+from harness import file_system, find_assignment, shipped
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.gradescope.autograder_run import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
@@ -58,27 +57,28 @@ def _grade(root: Path) -> int:
     return ExitCode.OK
 
 
-def _make(given: argparse.Namespace) -> int:
+def _make(arguments: argparse.Namespace) -> int:
     from harness.gradescope import bundle
 
-    if given.private and given.public_only:
+    if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
-    found = find_assignment(given.assignment)
-    overlay = Path(given.overlay) if given.overlay else None
+    assignment = find_assignment(arguments.assignment)
+    overlay = Path(arguments.overlay) if arguments.overlay else None
     wanted = GradescopeSettings(
-        "", (), given.public_only, given.timeout * 60, given.private_visibility
+        "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
-    content = bundle.bundle(found, given.private, overlay, wanted)
-    _write(Path(given.output), content)
+    content = bundle.bundle(assignment, arguments.private, overlay, wanted)
+    _write(Path(arguments.output), content)
     print(
-        f"{given.output}: {len(content):,} bytes. Upload it as the autograder of the assignment."
+        f"{arguments.output}: {len(content):,} bytes. "
+        "Upload it as the autograder of the assignment."
     )
     return ExitCode.OK
 
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file that nobody else can read: private case files are in it."""
-    new_folders.make(path.parent)
+    file_system.make(path.parent)
     try:
         path.unlink(missing_ok=True)
         path.touch(mode=0o600)
@@ -92,8 +92,8 @@ def command_line() -> CommandParser:
     parser = CommandParser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
     parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
     add = parser.add_argument
-    grading_options.add_assignment(add)
-    grading_options.add_private(add)
+    arguments.add_assignment(add)
+    arguments.add_private(add)
     add("--private-visibility", choices=VISIBILITIES, default="after_due_date",
         help="when students see points and verdicts of private tests, and their total"
         " (default: %(default)s)")  # fmt: skip

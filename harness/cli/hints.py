@@ -108,7 +108,7 @@ def _instead(word: str) -> list[str]:
             language = _LANGUAGES.get(Path(word).suffix, "")
             return [*language.split(), word] if language else []
         return [] if "/" in word else [f"./{word}"]
-    from oracle.spelling import nearest
+    from oracle.sentences import nearest
 
     found = None if "/" in word else nearest(word, _programs(), _ALIKE)
     return [found] if found and found != word else []

@@ -8,10 +8,9 @@ import sys
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.cli.option_values import whole
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.report import report_files
+from harness.text import encode_without_surrogates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,23 +75,28 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def _trends(given: argparse.Namespace) -> Trends:
+def _trends(arguments: argparse.Namespace) -> Trends:
     from harness.history import history_file
     from harness.history.trends import trends
 
-    version, runs = history_file.read(given.file)
-    if given.program and all(run.program != given.program for run in runs):
+    version, runs = history_file.read(arguments.file)
+    if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"
-        raise UsageError(f"{given.file} has no runs of {given.program!r}; it has: {known}")
-    return trends(given.file, version, runs[-given.last :] if given.last else runs, given.program)
+        raise UsageError(f"{arguments.file} has no runs of {arguments.program!r}; it has: {known}")
+    return trends(
+        arguments.file,
+        version,
+        runs[-arguments.last :] if arguments.last else runs,
+        arguments.program,
+    )
 
 
-def _show(found: Trends, given: argparse.Namespace) -> None:
+def _show(trends: Trends, arguments: argparse.Namespace) -> None:
     from harness.history import text
     from harness.report.paint import Paint
 
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
-    for line in text.lines(found, paint, unicode=not given.ascii):
+    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+    for line in text.lines(trends, paint, unicode=not arguments.ascii):
         print(line)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness import new_folders
+from harness import file_system
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import at_most, plural
+from harness.errors import ExitCode
+from harness.text import at_most, escape_controls, plural
 
 _DESCRIPTION = """\
 Check the ledger of a grading, or rescue what can be read of a damaged one.
@@ -74,7 +73,7 @@ def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
 
     place = places.of(new)
     if isinstance(place, places.LedgerFile):
-        new_folders.make(place.path.parent)
+        file_system.make(place.path.parent)
     saved = salvage.salvage(where, new, key, checked=checked)
     for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))

@@ -15,8 +15,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
 from harness.cli.option_values import whole
 from harness.engine.launch import as_typed, split_program
-from harness.errors import EngineError, ReportError, UsageError
-from harness.exits import ExitCode
+from harness.errors import EngineError, ExitCode, ReportError, UsageError
 from harness.match.arbiter import Arbiter
 from harness.match.game import try_engine
 from harness.match.journal import Journal
@@ -28,7 +27,7 @@ from harness.match.schedule import FORMATS, ROUND_ROBIN, SWISS, Schedule
 from harness.match.sprt import Sprt
 from harness.match.standings import Standings
 from harness.match.text import game_line, lines
-from harness.match.tournament import Tournament
+from harness.match.tournament import MatchResult, Tournament
 from harness.options import Options
 from harness.processes import processors
 from harness.report import report_files
@@ -38,7 +37,6 @@ from oracle.komi import parse_komi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.match.tournament import MatchResult
     from harness.specifications.record import Specification
 
 _DESCRIPTION = """\
@@ -215,6 +213,8 @@ def _players(given: argparse.Namespace) -> tuple[Player, ...]:
         named = _NAMED.fullmatch(text)
         command = named[2] if named else text
         name = base = named[1] if named else text
+        if named and any(name == player.name for player in found):
+            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
         count = 1
         while any(name == player.name for player in found):
             count += 1

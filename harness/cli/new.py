@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, new_folders
+from harness import file_system, find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
@@ -18,20 +18,18 @@ from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import proposal
 from harness.declared.evidence import Evidence
+from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
-from harness.declared.protocol_trial import NoProtocolError, try_protocols
 from harness.engine.launch import split_program
 from harness.environments import interpreters
-from harness.errors import CaseError, UsageError
-from harness.escaping import one_line
-from harness.exits import ExitCode
+from harness.errors import CaseError, ExitCode, UsageError
 from harness.options import GTP, PROTOCOLS, STATUS_LAST
 from harness.reading import casefile, suite
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of
-from oracle.natures import STANDARD
+from harness.text import number_of, one_line
+from oracle.command_properties import STANDARD
 
 _QUESTIONS = 3  # at most, at a terminal
 _LAST_LINES = 8  # of standard error
@@ -71,39 +69,41 @@ def main(arguments: list[str]) -> int:
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
     cases = list(_cases(given.public))
     _make(given, folder, cases)
-    found = find_assignment(str(folder))
-    trial = calibrate.try_declaration(found, given)
+    assignment = find_assignment(str(folder))
+    trial = calibrate.try_declaration(assignment, given)
     print("\n".join(calibrate.lines(trial, Paint(colors(sys.stdout)))))
     print(f"\n{_next_steps(given, folder, cases, bool(trial.notes))}")
     return ExitCode.OK
 
 
-def _make(given: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) -> None:
+def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) -> None:
     """Ask the program, read the tests, and write the assignment's file beside them."""
     conversations = tuple(tuple(step.command for step in case.steps) for case in cases)
     told = {STATUS_LAST if case.format == ANSWERS_FILE else GTP for case in cases}
-    protocol = given.protocol or (told.pop() if len(told) == 1 else "")
-    new_folders.make(folder)
+    protocol = arguments.protocol or (told.pop() if len(told) == 1 else "")
+    file_system.make(folder)
     ask = Questions()
     failure = ""
-    for words in _commands(_from(folder, split_program(given.reference)), given.python, ask):
+    for words in _commands(
+        _from(folder, split_program(arguments.reference)), arguments.python, ask
+    ):
         full, described = needs.in_command(words, "")
-        start = ProgramStart(tuple(full), folder.absolute(), STANDARD, given.sandbox)
+        start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
         try:
             with try_protocols(start, conversations, protocol) as trial:
                 proposed = proposal.propose(Evidence(trial, conversations, ask))
             break
         except NoProtocolError as error:
-            failure = failure or _explain(given, full, described, error)
+            failure = failure or _explain(arguments, full, described, error)
             ask.missing = needs.missing_module(" ".join(error.seen.values()))
             if not ask.missing:
                 raise UsageError(failure) from None
     else:
         raise UsageError(failure)
-    for path in given.public:
+    for path in arguments.public:
         shutil.copy(path, folder)
     report_files.write(
-        str(folder / FILE), [proposal.text(shlex.join(words), given.sandbox, proposed)]
+        str(folder / FILE), [proposal.text(shlex.join(words), arguments.sandbox, proposed)]
     )
     print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
 
@@ -148,10 +148,10 @@ def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str
 
 
 def _explain(
-    given: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
+    arguments: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
 ) -> str:
     """Return why a program is not understood: its last words, and where it ran."""
-    lines = [f"{given.reference!r} does not answer as a program for a game does:"]
+    lines = [f"{arguments.reference!r} does not answer as a program for a game does:"]
     lines += [f"  as {name!r}: {one_line(what, 2 * _SHOWN)}" for name, what in error.seen.items()]
     if said := [line for line in error.stderr.splitlines() if line.strip()][-_LAST_LINES:]:
         lines.append("The end of its standard error:")
@@ -168,19 +168,19 @@ def _explain(
 
 
 def _next_steps(
-    given: argparse.Namespace, folder: Path, cases: Sequence[CaseFile], has_notes: bool
+    arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile], has_notes: bool
 ) -> str:
     """Return what to do now: the last command compares the reference with itself."""
-    own = shlex.join(["gtp-harness", "calibrate", given.folder])
+    own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
     steps = [f"Correct {folder / FILE}, and try it again: {own}"] * has_notes
     steps += [
         f"{case.path}: no command counts; write '?' before those whose answers are judged"
         for case in cases
         if not any(step.is_test for step in case.steps) and case.format == ANSWERS_FILE
     ]
-    words = ["gtp-harness", "fuzz", given.reference, "--assignment", given.folder]
-    words += ["--seconds", "30"] + ["--sandbox", given.sandbox] * (given.sandbox != "auto")
-    words += ["--python", given.python] * bool(given.python)
+    words = ["gtp-harness", "fuzz", arguments.reference, "--assignment", arguments.folder]
+    words += ["--seconds", "30"] + ["--sandbox", arguments.sandbox] * (arguments.sandbox != "auto")
+    words += ["--python", arguments.python] * bool(arguments.python)
     return "\n".join([*steps, f"Grade the reference against itself: {shlex.join(words)}"])
 
 

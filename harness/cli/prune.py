@@ -6,7 +6,7 @@ from contextlib import closing
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 
 _DESCRIPTION = """\
 Delete data that a service no longer needs. The service itself does so once a day,

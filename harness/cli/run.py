@@ -13,8 +13,7 @@ from harness.cli.commandline import Plain, repeat, with_config
 from harness.cli.console import Console, Style
 from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
-from harness.errors import ReportError, UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather
@@ -89,26 +88,31 @@ def _remark(option: str, words: list[str], first: int) -> str:
 class _CommandRun:
     """One run from its command line: what is asked for is read and tried before it begins."""
 
-    def __init__(self, given: Namespace, plain: Plain) -> None:
-        self.given = given
-        program, *tests = given.arguments
+    def __init__(self, arguments: Namespace, plain: Plain) -> None:
+        self.given = arguments
+        program, *tests = arguments.arguments
         self.program = with_seed(program)
-        self.repeat = repeat(plain, given, self.program)
+        self.repeat = repeat(plain, arguments, self.program)
         _refuse_swapped(self.program, tests)
-        _take_dialect(given)
-        self.dialect = find_dialect(given.dialect)
-        self.options = _options(given)
+        _take_dialect(arguments)
+        self.dialect = find_dialect(arguments.dialect)
+        self.options = _options(arguments)
         self.found = gather(
-            tests, given.dialect, given.only, given.ids, given.lines, protocol=given.protocol
+            tests,
+            arguments.dialect,
+            arguments.only,
+            arguments.ids,
+            arguments.lines,
+            protocol=arguments.protocol,
         )
         if self.found.errors:
             _refuse_unquoted(self.program, tests)
-        self.former = _load_former(given.baseline)
+        self.former = _load_former(arguments.baseline)
         self.faults: list[str] = []  # of our own
-        self.reports = _places(given)
+        self.reports = _places(arguments)
         self.views: list[FileView] = []
-        self.entered = _enter_history(given) if self.found.cases else None
-        self.console = Console(self.found.named, _style(given)._replace(repeat=self.repeat))
+        self.entered = _enter_history(arguments) if self.found.cases else None
+        self.console = Console(self.found.named, _style(arguments)._replace(repeat=self.repeat))
 
     def main(self) -> int:
         """Run, report, and return the exit status."""
@@ -296,11 +300,11 @@ def add_limits(add: Callable[..., object]) -> None:
         add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
 
 
-def read_limits(given: Namespace) -> Limits:
+def read_limits(arguments: Namespace) -> Limits:
     """Return the limits that the command line asks for."""
-    said = {name: getattr(given, name) for _, name, *_ in _LIMITS}
+    said = {name: getattr(arguments, name) for _, name, *_ in _LIMITS}
     chosen = {name: value for name, value in said.items() if value is not None}
-    return limits_of(given.sandbox)._replace(**chosen)
+    return limits_of(arguments.sandbox)._replace(**chosen)
 
 
 _SECONDS = number(0, "seconds, 0 for no limit")
@@ -377,17 +381,17 @@ def _board(game: str) -> BoardKind | None:
     return {"go": GO, "gomoku": GOMOKU}[game]
 
 
-def _take_dialect(given: Namespace) -> None:
+def _take_dialect(arguments: Namespace) -> None:
     """Make ``--compatible`` the dialect that it is. Raises :class:`UsageError`."""
-    if given.compatible:
-        if given.dialect == GnuGo.name:
+    if arguments.compatible:
+        if arguments.dialect == GnuGo.name:
             raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
-        given.dialect = Compatible.name
+        arguments.dialect = Compatible.name
 
 
-def _options(given: Namespace) -> Options:
-    box = sandbox.box_limits(given)
-    show = sandbox.visible_paths(given.arguments[0], given.sandbox, given.show)
+def _options(arguments: Namespace) -> Options:
+    box = sandbox.box_limits(arguments)
+    show = sandbox.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
     own = {
         "limits",
         "box",
@@ -399,27 +403,27 @@ def _options(given: Namespace) -> Options:
         "most_hung",
     }  # not the user's
     names = set(Options._fields) - own
-    others = {name: getattr(given, name) for name in names}
-    return Options(limits=read_limits(given), box=box, show=show, **others)
+    others = {name: getattr(arguments, name) for name in names}
+    return Options(limits=read_limits(arguments), box=box, show=show, **others)
 
 
-def _places(given: Namespace) -> dict[Reporter, str]:
+def _places(arguments: Namespace) -> dict[Reporter, str]:
     """Return where each report that is asked for is to be written, once it is sure that it can be.
 
     Raises :class:`UsageError`.
     """
-    asked = {one: getattr(given, one.attribute) for one in reporters.REPORTERS}
+    asked = {one: getattr(arguments, one.attribute) for one in reporters.REPORTERS}
     places = {one: path for one, path in asked.items() if path}
-    if given.history in STDOUT:
-        raise UsageError(f"--history: found {given.history}, expected a file")
+    if arguments.history in STDOUT:
+        raise UsageError(f"--history: found {arguments.history}, expected a file")
     taken: dict[str, str] = {}
     for one, path in places.items():
         if one.is_folder:
             _try_folder(one.option, path)
         else:
             _try_file(one.option, path, taken)
-    if given.history:
-        _try_file("--history", given.history, taken)
+    if arguments.history:
+        _try_file("--history", arguments.history, taken)
     return places
 
 
@@ -438,28 +442,28 @@ def _try_folder(option: str, path: str) -> None:
     report_files.try_to_write_into(path)
 
 
-def _enter_history(given: Namespace) -> RunKept | None:
+def _enter_history(arguments: Namespace) -> RunKept | None:
     """Enter the run into its history before it begins; None without ``--history``.
 
     Raises :class:`UsageError` for a file that is not a history or cannot be written.
     """
-    if not given.history:
+    if not arguments.history:
         return None
     from harness.history import history_file
 
-    run = history_file.begin_run(given.arguments[0], vars(given))
-    return run._replace(number=history_file.enter(given.history, run))
+    run = history_file.begin_run(arguments.arguments[0], vars(arguments))
+    return run._replace(number=history_file.enter(arguments.history, run))
 
 
-def _style(given: Namespace) -> Style:
+def _style(arguments: Namespace) -> Style:
     return Style(
-        aside=any(getattr(given, one.attribute) in STDOUT for one in reporters.REPORTERS),
-        long=given.long,
-        plain=given.plain,
-        report=given.report,
-        color=not given.no_color,
-        unicode=not given.ascii,
-        progress=not given.verbose,
+        aside=any(getattr(arguments, one.attribute) in STDOUT for one in reporters.REPORTERS),
+        long=arguments.long,
+        plain=arguments.plain,
+        report=arguments.report,
+        color=not arguments.no_color,
+        unicode=not arguments.ascii,
+        progress=not arguments.verbose,
     )
 
 

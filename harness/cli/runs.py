@@ -12,10 +12,8 @@ from pathlib import Path
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.errors import UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.text import number_of
+from harness.errors import ExitCode, UsageError
+from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,12 +87,12 @@ def main(arguments: list[str]) -> int:
         return _ACTIONS[given.action](client, suite, given)
 
 
-def push(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
     """Post a run, print what differs from the one before, and return the exit status."""
-    file = Path(given.words[0])
+    file = Path(arguments.words[0])
     if _is_archive(file):
-        return _push_engine(client, suite, file, given.revision or _commit())
-    found = client.post_run(suite, file, given.revision or _revision(file))
+        return _push_engine(client, suite, file, arguments.revision or _commit())
+    found = client.post_run(suite, file, arguments.revision or _revision(file))
     print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
     return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
 
@@ -138,10 +136,10 @@ def _commit() -> str:
     return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
 
 
-def send_cases(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
     """Send the case files of a suite, and return the exit status."""
-    with _as_archive(Path(given.words[0])) as archive:
-        found = client.send_cases(suite, archive, given.command, given.build)
+    with _as_archive(Path(arguments.words[0])) as archive:
+        found = client.send_cases(suite, archive, arguments.command, arguments.build)
     print(escape_controls(f"{found['title']} runs engines with these case files."))
     print(f"Page: {found['page']}")
     return ExitCode.OK
@@ -153,7 +151,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    from harness.archives.archive_writing import files_in, pack_alike
+    from harness.archives.archive import files_in, pack_alike
 
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
         archive = Path(room, "cases.tar")
@@ -168,13 +166,13 @@ def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> 
     return ExitCode.OK
 
 
-def compare(client: Client, suite: SuitePlace, given: argparse.Namespace) -> int:
+def compare(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
     """Print what differs between two runs, by their numbers; return the exit status."""
     known = {str(one["number"]): one["id"] for one in client.items(suite.path)}
-    for word in given.words:
+    for word in arguments.words:
         if word not in known:
             raise UsageError(f"unknown run {word}; gtp-harness runs list shows the numbers")
-    return _tell(client.compare(suite, *(known[word] for word in given.words)))
+    return _tell(client.compare(suite, *(known[word] for word in arguments.words)))
 
 
 def _line(run: dict[str, Any]) -> str:

@@ -54,9 +54,9 @@ def _oracle_of(name: str) -> Iterator[str]:
         yield str(Path(oracle.__file__).parent)
 
 
-def box_limits(given: Namespace) -> BoxLimits:
+def box_limits(arguments: Namespace) -> BoxLimits:
     """Return the limits that the command line asks for."""
-    return BoxLimits(**{name: getattr(given, f"max_{name}") for name, *_ in _LIMITS})
+    return BoxLimits(**{name: getattr(arguments, f"max_{name}") for name, *_ in _LIMITS})
 
 
 _COUNT = whole(0, "a whole number, 0 for no limit")

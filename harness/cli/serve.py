@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli import grading_options, service_options
+from harness.cli import arguments, service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import port, whole
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.processes import processors
+from harness.text import escape_controls
 
 if TYPE_CHECKING:
     import argparse
@@ -66,22 +66,22 @@ def main(arguments: list[str]) -> int:
     return _check(settings) if given.check else _serve(settings)
 
 
-def _with_oidc(settings: Settings, given: argparse.Namespace) -> Settings:
+def _with_oidc(settings: Settings, arguments: argparse.Namespace) -> Settings:
     return settings._replace(
-        oidc=given.oidc,
-        oidc_client=given.oidc_client,
-        oidc_secret=str(Path(given.oidc_secret).absolute()) if given.oidc_secret else "",
-        oidc_claim=given.oidc_claim,
-        oidc_add=given.oidc_add,
+        oidc=arguments.oidc,
+        oidc_client=arguments.oidc_client,
+        oidc_secret=str(Path(arguments.oidc_secret).absolute()) if arguments.oidc_secret else "",
+        oidc_claim=arguments.oidc_claim,
+        oidc_add=arguments.oidc_add,
     )
 
 
-def _with_cluster(settings: Settings, given: argparse.Namespace) -> Settings:
-    if not given.scheduler:
+def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    if not arguments.scheduler:
         return settings
     from harness.cli import cluster
 
-    found = cluster.connector_settings(given)
+    found = cluster.connector_settings(arguments)
     return settings._replace(
         scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
     )
@@ -159,9 +159,9 @@ def command_line() -> CommandParser:
     add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
         metavar="MB",
         help="size of these together, in MB (default: %(default)s)")  # fmt: skip
-    grading_options.add_sandbox(add)
-    grading_options.add_unsafe(add)
-    grading_options.add_cluster(add)
+    arguments.add_sandbox(add)
+    arguments.add_unsafe(add)
+    arguments.add_cluster(add)
     add("--log-stderr", action="store_true",
         help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
     add("--mail", default="", metavar="SERVER",

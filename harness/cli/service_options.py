@@ -56,7 +56,7 @@ def require(settings: Settings) -> None:
         )
 
 
-def place(given: argparse.Namespace) -> Settings:
+def place(arguments: argparse.Namespace) -> Settings:
     """Return settings that say where the data are.
 
     Raises:
@@ -66,11 +66,13 @@ def place(given: argparse.Namespace) -> Settings:
     from harness.grading.ledger.places import is_server
     from harness.service.settings import Settings, data_folder
 
-    if given.database and not is_server(given.database):  # which may have a password in it
+    if arguments.database and not is_server(arguments.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
-    if given.database:
+    if arguments.database:
         extras.require("--database on a server", "postgresql", "psycopg")
-    return Settings(Path(given.data).absolute() if given.data else data_folder(), given.database)
+    return Settings(
+        Path(arguments.data).absolute() if arguments.data else data_folder(), arguments.database
+    )
 
 
 # --- Options that all commands share which ask a service: its token, and the package they need ---
@@ -96,20 +98,20 @@ def add_token_options(parser: argparse.ArgumentParser) -> None:
         " read it")  # fmt: skip
 
 
-def token(given: argparse.Namespace) -> str:
+def token(arguments: argparse.Namespace) -> str:
     """Return the API token.
 
     Raises:
         UsageError: there is none, or its file cannot be read.
     """
     text = os.environ.get(TOKEN, "")
-    if given.token_file:
+    if arguments.token_file:
         try:
-            text = Path(given.token_file).read_text(encoding="ascii")
+            text = Path(arguments.token_file).read_text(encoding="ascii")
         except OSError as error:
-            raise UsageError(f"cannot read {given.token_file}: {error.strerror}") from None
+            raise UsageError(f"cannot read {arguments.token_file}: {error.strerror}") from None
         except UnicodeError:
-            raise UsageError(f"{given.token_file} has no token in it") from None
+            raise UsageError(f"{arguments.token_file} has no token in it") from None
     if not text.strip().isascii() or not text.strip().isprintable() or not text.strip():
         raise UsageError(
             f"found no API token: make one on the page API tokens of the service, and put it"

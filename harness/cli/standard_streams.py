@@ -10,7 +10,7 @@ import os
 import sys
 from contextlib import suppress
 
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from harness import find_assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
-from harness.banks import bank_runs
+from harness.banks import banks as bank_runs
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import number, whole
-from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
 from harness.reading.named_case_files import gather
@@ -24,7 +22,7 @@ from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications import NAMES
 from harness.specifications.record import Specification
-from harness.text import at_most, count_rest, number_of
+from harness.text import at_most, count_rest, encode_without_surrogates, number_of, one_line
 from oracle.mistakes.clauses import Clause
 
 SCHEMA, VERSION = "gtp-harness/strength", 1
@@ -35,9 +33,9 @@ _IDLE = 20  # tests that catch nobody, by place
 class StrengthReport:
     """The lines of a report."""
 
-    def __init__(self, found: Strength, noun: str) -> None:
+    def __init__(self, strength: Strength, noun: str) -> None:
         """``noun``: what tests were put to, of those above."""
-        self._found = found
+        self._found = strength
         self._noun = noun
 
     def lines(
@@ -83,23 +81,23 @@ class StrengthReport:
         return f"kill rate {percent(self._found)} ({caught} of {total} mistakes)"
 
 
-def percent(found: Strength) -> str:
+def percent(strength: Strength) -> str:
     """Return the kill rate; never 100 % when a mistake gets away."""
-    return f"{int(1000 * found.kill_rate) / 10:g} %"
+    return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
 
-def _mistakes(found: Strength) -> Iterator[str]:
+def _mistakes(strength: Strength) -> Iterator[str]:
     """Yield each mistake with how many tests catch it, and the first of them."""
-    width = max(len(one.name) for one in found.mistakes)
+    width = max(len(one.name) for one in strength.mistakes)
     yield f"\n{'caught by':>{width + 9}}  first"
-    for place, one in enumerate(found.mistakes):
-        by = [test for test in found.tests if test.caught >> place & 1]
+    for place, one in enumerate(strength.mistakes):
+        by = [test for test in strength.tests if test.caught >> place & 1]
         yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
 
 
-def _describe_sets(found: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
+def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
     """Yield what each of several sets catches, and what it alone does."""
-    caught = {name: _find_caught(found, paths) for name, paths in sets.items()}
+    caught = {name: _find_caught(strength, paths) for name, paths in sets.items()}
     width = max(map(len, caught), default=0)
     if caught:
         yield f"\n{'':{width}}  tests  caught  by this set alone"
@@ -107,15 +105,15 @@ def _describe_sets(found: Strength, sets: Mapping[str, set[str]]) -> Iterator[st
         others = 0
         for other, theirs in caught.items():
             others |= theirs if other != name else 0
-        tests = sum(test.path in sets[name] for test in found.tests)
-        alone = [one.name for n, one in enumerate(found.mistakes) if bits & ~others & 1 << n]
+        tests = sum(test.path in sets[name] for test in strength.tests)
+        alone = [one.name for n, one in enumerate(strength.mistakes) if bits & ~others & 1 << n]
         told = ", ".join(alone) or "-"
         yield f"{name:{width}}  {tests:5}  {bits.bit_count():6}  {told}"
 
 
-def _find_caught(found: Strength, paths: set[str]) -> int:
+def _find_caught(strength: Strength, paths: set[str]) -> int:
     bits = 0
-    for test in found.tests:
+    for test in strength.tests:
         bits |= test.caught if test.path in paths else 0
     return bits
 
@@ -127,18 +125,18 @@ def _idle(tests: Sequence[MeasuredTest]) -> Iterator[str]:
         yield from (f"  {line}" for line in shown)
 
 
-def _matrix(found: Strength) -> Iterator[str]:
+def _matrix(strength: Strength) -> Iterator[str]:
     """Yield a row for each test, ``#`` where it catches the mistake of the column."""
-    width = max((len(test.place) for test in found.tests), default=0)
+    width = max((len(test.place) for test in strength.tests), default=0)
     yield "\nColumns:"
-    yield from (f"{place:4}  {one.name}" for place, one in enumerate(found.mistakes, 1))
-    places = range(len(found.mistakes))
+    yield from (f"{place:4}  {one.name}" for place, one in enumerate(strength.mistakes, 1))
+    places = range(len(strength.mistakes))
     numbers = [str(place + 1).rjust(3) for place in places]
     yield ""
     for digits in zip(*numbers, strict=True):
         if set(digits) != {" "}:
             yield f"{'':{width}}  {''.join(digits)}"
-    for test in found.tests:
+    for test in strength.tests:
         marks = "".join("#" if test.caught >> place & 1 else "." for place in places)
         yield f"{test.place:{width}}  {marks}"
 
@@ -165,7 +163,7 @@ def describe_clause(one: Clause) -> str:
 # --- for programs ------------------------------------------------------------------------------
 
 
-def document(found: Strength) -> str:
+def document(strength: Strength) -> str:
     """Return what tests catch as JSON.
 
     The document is an object with these members::
@@ -185,29 +183,29 @@ def document(found: Strength) -> str:
         left_out       names of mistakes that are not counted: the specification leaves open what
                        they do
     """
-    least, is_least = found.smallest()
+    least, is_least = strength.smallest()
     document = {
         "schema": SCHEMA,
         "version": VERSION,
-        "assignment": found.assignment,
-        "kill_rate": found.kill_rate,
-        "mistakes": [{"name": one.name, "sentence": one.sentence} for one in found.mistakes],
-        "tests": [_test(found, test) for test in found.tests],
-        "wrong": [test.place for test in found.wrong],
-        "survivors": [one.name for one in found.survivors],
+        "assignment": strength.assignment,
+        "kill_rate": strength.kill_rate,
+        "mistakes": [{"name": one.name, "sentence": one.sentence} for one in strength.mistakes],
+        "tests": [_test(strength, test) for test in strength.tests],
+        "wrong": [test.place for test in strength.wrong],
+        "survivors": [one.name for one in strength.survivors],
         "untested": [
             {"name": one.name, "sentence": one.sentence, "source": one.source}
-            for one in found.untested
+            for one in strength.untested
         ],
-        "indispensable": [test.place for test in found.indispensable],
+        "indispensable": [test.place for test in strength.indispensable],
         "smallest": {"tests": [test.place for test in least], "exact": is_least},
-        "left_out": [one.name for one in found.open_mistakes],
+        "left_out": [one.name for one in strength.open_mistakes],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def _test(found: Strength, test: MeasuredTest) -> dict[str, object]:
-    catches = [one.name for place, one in enumerate(found.mistakes) if test.caught >> place & 1]
+def _test(strength: Strength, test: MeasuredTest) -> dict[str, object]:
+    catches = [one.name for place, one in enumerate(strength.mistakes) if test.caught >> place & 1]
     step = test.step
     return {
         "path": test.path,
@@ -277,64 +275,64 @@ def main(arguments: list[str]) -> int:
     return _tell_cases(parser, given) if given.cases else _tell_sets(given)
 
 
-def _check(parser: CommandParser, given: argparse.Namespace) -> None:
-    if not given.assignment and (given.cases or given.private):
+def _check(parser: CommandParser, arguments: argparse.Namespace) -> None:
+    if not arguments.assignment and (arguments.cases or arguments.private):
         parser.error("give --assignment")
-    if (given.bank or given.engine or given.mutants) and not given.cases:
+    if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
         parser.error("give CASES for these engines")
 
 
-def _tell_cases(parser: CommandParser, given: argparse.Namespace) -> ExitCode:
+def _tell_cases(parser: CommandParser, arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
-    named = find_assignment(given.assignment)
+    named = find_assignment(arguments.assignment)
     specification = specification_of(named)
-    named_files = gather(given.cases, given.dialect, protocol=STATUS_LAST)
+    named_files = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
     cases = named_files.cases
     if errors := named_files.errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    if banks.are_known(given, named):
-        found = _by_engines(given, named, specification, cases)
+    if banks.are_known(arguments, named):
+        found = _by_engines(arguments, named, specification, cases)
     else:
-        found = measure(cases, specification, given.dialect)
+        found = measure(cases, specification, arguments.dialect)
     if not found.tests and not found.wrong:
         parser.error("found no tests in these files")
-    report = StrengthReport(found, _subject_name(given, named))
-    print("\n".join(report.lines(len(cases), _sets(given), matrix=given.matrix)))
-    if given.json:
-        report_files.write(given.json, [document(found)], encode_without_surrogates)
-    is_enough = bool(given.mutants) or 100 * found.kill_rate >= given.at_least
+    report = StrengthReport(found, _subject_name(arguments, named))
+    print("\n".join(report.lines(len(cases), _sets(arguments), matrix=arguments.matrix)))
+    if arguments.json:
+        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+    is_enough = bool(arguments.mutants) or 100 * found.kill_rate >= arguments.at_least
     return ExitCode.OK if is_enough and not found.wrong else ExitCode.FAILED
 
 
 def _by_engines(
-    given: argparse.Namespace,
-    found: Assignment,
+    arguments: argparse.Namespace,
+    assignment: Assignment,
     specification: Specification,
     cases: Sequence[CaseFile],
 ) -> Strength:
     """Put the tests to the engines that the command line names."""
     asker = bank_runs.EngineAsker(
-        specification.commands, given.sandbox, given.dialect, protocol=found.protocol
+        specification.commands, arguments.sandbox, arguments.dialect, protocol=assignment.protocol
     )
-    bad = bank_runs.find_failing(cases, specification, given.dialect)
-    with banks.engines(given, found) as engines:
+    bad = bank_runs.find_failing(cases, specification, arguments.dialect)
+    with banks.wrong_engines(arguments, assignment) as engines:
         return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
         )
 
 
-def _subject_name(given: argparse.Namespace, found: Assignment) -> str:
+def _subject_name(arguments: argparse.Namespace, assignment: Assignment) -> str:
     """Return what the tests are put to, as the report calls one of them."""
-    if not banks.are_known(given, found):
+    if not banks.are_known(arguments, assignment):
         return MISTAKE
-    return ENGINE if banks.are_known_wrong(given, found) else MUTANT
+    return ENGINE if banks.are_known_wrong(arguments, assignment) else MUTANT
 
 
-def _sets(given: argparse.Namespace) -> dict[str, set[str]]:
+def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
     """Return the paths of each of CASES where there are several to be compared."""
-    if len(given.cases) < 2:
+    if len(arguments.cases) < 2:
         return {}
-    return {one: set(expand([one], has_answers=True)) for one in given.cases}
+    return {one: set(expand([one], has_answers=True)) for one in arguments.cases}
 
 
 def command_line() -> CommandParser:
@@ -367,13 +365,13 @@ def command_line() -> CommandParser:
 # --- the sets of an assignment ------------------------------------------------------------------
 
 
-def _tell_sets(given: argparse.Namespace) -> ExitCode:
+def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
     """Print a table of what the sets of one assignment, or of all, catch."""
-    names = [given.assignment] if given.assignment else list(NAMES)
+    names = [arguments.assignment] if arguments.assignment else list(NAMES)
     print(f"{'':16}{'set':20}{'files':>5}{'tests':>7}  caught")
     good = True
     for name in names:
-        found = list(sets_of(find_assignment(name), given.private))
+        found = list(sets_of(find_assignment(name), arguments.private))
         for place, one in enumerate(found):
             print(f"{'' if place else name:16}{_row(one)}")
         for clause in found[0].strength.untested:

@@ -8,8 +8,8 @@ from pathlib import Path
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
 from harness.cli.console import never_fail_to_encode
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
+from harness.text import escape_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def main(arguments: list[str]) -> int:
         return submit(client, place, given)
 
 
-def submit(client: Client, place: RemoteAssignment, given: argparse.Namespace) -> int:
+def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
     """Submit, print what is to be known, and return the exit status."""
-    found = client.submit(place, Path(given.file))
+    found = client.submit(place, Path(arguments.file))
     print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
     if found.get("late"):  # a service of an earlier version says nothing
         print(escape_controls(f"Late: {found['late']}"))
     print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
-    return ExitCode.OK if given.no_wait else _wait(client, place, found["id"])
+    return ExitCode.OK if arguments.no_wait else _wait(client, place, found["id"])
 
 
 def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:

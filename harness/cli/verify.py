@@ -12,24 +12,23 @@ from pathlib import Path
 
 from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
-from harness.banks.bank_runs import EngineAsker
+from harness.banks.banks import EngineAsker
 from harness.cli.arguments import CommandParser
 from harness.cli.console import colors, never_fail_to_encode
-from harness.escaping import encode_without_surrogates, one_line, without_surrogates
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
 from harness.reading.named_case_files import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
-from harness.text import number_of, plural
+from harness.text import encode_without_surrogates, number_of, one_line, plural, without_surrogates
 from harness.verifying import in_place
 from harness.verifying.expectation_judge import CaseFinding, FindingKind, Verified
 from harness.verifying.whole import verify
 
 
 def with_questions(
-    found: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
+    verified: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
 ) -> Verified:
     """Return what was found; a wrong test that all other programs pass is a question instead.
 
@@ -38,22 +37,22 @@ def with_questions(
     """
     from harness.assignments import banked
 
-    wrong = {(one.path, one.line) for one in found.findings if one.kind is FindingKind.WRONG}
+    wrong = {(one.path, one.line) for one in verified.findings if one.kind is FindingKind.WRONG}
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():
         wrong -= asker.find_failed(asked, banked.engine_of(command, command))
     findings = (
         _question(one, len(commands)) if (one.path, one.line) in wrong else one
-        for one in found.findings
+        for one in verified.findings
     )
-    return found._replace(findings=tuple(findings))
+    return verified._replace(findings=tuple(findings))
 
 
-def _question(found: CaseFinding, others: int) -> CaseFinding:
+def _question(finding: CaseFinding, others: int) -> CaseFinding:
     told = number_of(others, "other program")
     agree = "agrees" if others == 1 else "agree"
     text = f"{told} {agree} with the test, and only the reference disagrees: who is right?"
-    return found._replace(kind=FindingKind.QUESTION, message=text)
+    return finding._replace(kind=FindingKind.QUESTION, message=text)
 
 
 # --- ``gtp-harness verify``: are the expectations of these case files right? ---------------------
@@ -138,24 +137,24 @@ def main(arguments: list[str]) -> int:
     return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
 
 
-def _is_vain(found: Verified) -> bool:
+def _is_vain(verified: Verified) -> bool:
     """Whether nothing could be found, because no test has right and wrong answers."""
-    return found.tests == found.unchecked and not found.findings
+    return verified.tests == verified.unchecked and not verified.findings
 
 
-def _verify(cases: Sequence[CaseFile], given: Namespace) -> Verified:
+def _verify(cases: Sequence[CaseFile], arguments: Namespace) -> Verified:
     """Return what is found by the assignment, and by other programs for it if there are some."""
-    if not given.assignment:
-        return verify(cases, None, given.dialect)
-    if given.against:
+    if not arguments.assignment:
+        return verify(cases, None, arguments.dialect)
+    if arguments.against:
         platforms.need_engines("--against")
-    own = find_assignment(given.assignment)
+    own = find_assignment(arguments.assignment)
     specification = specification_of(own)
-    found = verify(cases, specification, given.dialect)
+    found = verify(cases, specification, arguments.dialect)
     asker = EngineAsker(
-        specification.commands, given.sandbox, given.dialect, protocol=own.protocol
+        specification.commands, arguments.sandbox, arguments.dialect, protocol=own.protocol
     )
-    return with_questions(found, cases, given.against, asker) if given.against else found
+    return with_questions(found, cases, arguments.against, asker) if arguments.against else found
 
 
 def _print_in_place(checked: in_place.VerifiedText, name: str) -> None:
@@ -196,34 +195,34 @@ def command_line() -> CommandParser:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _print(found: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
+def _print(verified: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
     for one in shown:
         print("\n".join(_paragraph(one, paint)) + "\n")
-    print(_summary(found))
+    print(_summary(verified))
 
 
-def _paragraph(found: CaseFinding, paint: Paint) -> Iterator[str]:
+def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
     """Yield the lines about one finding."""
-    kind = paint(_COLORS.get(found.kind, "warn"), f"✗ {found.kind.value.upper()}")
-    place = paint("dim", one_line(f"{found.path}:{found.line}"))
-    yield f"{kind}  {paint('bold', one_line(found.command, 200))}  {place}"
-    yield f"    {one_line(found.message)}"
-    if found.found:
-        yield f"    found     {one_line(found.found, _LONG)}"
-    if found.expected:
-        yield f"    expected  {one_line(found.expected, _LONG)}"
-    for place_, line in enumerate(textwrap.wrap(one_line(found.reason), _WRAP)):
+    kind = paint(_COLORS.get(finding.kind, "warn"), f"✗ {finding.kind.value.upper()}")
+    place = paint("dim", one_line(f"{finding.path}:{finding.line}"))
+    yield f"{kind}  {paint('bold', one_line(finding.command, 200))}  {place}"
+    yield f"    {one_line(finding.message)}"
+    if finding.found:
+        yield f"    found     {one_line(finding.found, _LONG)}"
+    if finding.expected:
+        yield f"    expected  {one_line(finding.expected, _LONG)}"
+    for place_, line in enumerate(textwrap.wrap(one_line(finding.reason), _WRAP)):
         yield f"    {'' if place_ else 'because':10}{line}"
 
 
-def _summary(found: Verified) -> str:
+def _summary(verified: Verified) -> str:
     """Return the last line: what was looked at, and how much was found."""
-    counts = Counter(one.kind for one in found.findings)
+    counts = Counter(one.kind for one in verified.findings)
     listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in FindingKind if counts[kind])
-    line = f"{_many(found.tests, 'test')} in {_many(found.files, 'file')}"
-    if found.unchecked:
-        line += f", {found.unchecked:,} not checked (no answer to them is wrong)"
-    if _is_vain(found):
+    line = f"{_many(verified.tests, 'test')} in {_many(verified.files, 'file')}"
+    if verified.unchecked:
+        line += f", {verified.unchecked:,} not checked (no answer to them is wrong)"
+    if _is_vain(verified):
         return f"{line}: nothing checked, so this says nothing about the expectations"
     return f"{line}: {listed or 'nothing found'}"
 
@@ -235,7 +234,7 @@ def _many(number: int, noun: str) -> str:
 # --- for programs ------------------------------------------------------------------------------
 
 
-def _document(found: Verified) -> str:
+def _document(verified: Verified) -> str:
     """Return the findings of ``verify`` as JSON.
 
     The document is an object with these members::
@@ -249,9 +248,9 @@ def _document(found: Verified) -> str:
     document = {
         "schema": SCHEMA,
         "version": VERSION,
-        "files": found.files,
-        "tests": found.tests,
-        "unchecked": found.unchecked,
-        "findings": [one._asdict() | {"kind": one.kind.value} for one in found.findings],
+        "files": verified.files,
+        "tests": verified.tests,
+        "unchecked": verified.unchecked,
+        "findings": [one._asdict() | {"kind": one.kind.value} for one in verified.findings],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -14,8 +14,7 @@ from urllib.parse import quote
 from harness.cli import cluster
 from harness.cli.arguments import CommandParser
 from harness.cli.option_values import size
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 
 _DESCRIPTION = """\
 Start a worker of a cluster, which runs engines for the grading machine. It runs one
@@ -49,7 +48,7 @@ def main(arguments: list[str]) -> int:
     if not given.scheduler:
         parser.error("give the ADDRESS of a scheduler: tls://HOST:PORT")
     cluster.require()
-    from harness import paths
+    from harness import file_system
     from harness.cluster import tls
     from harness.cluster.records import WorkerSettings
 
@@ -60,7 +59,7 @@ def main(arguments: list[str]) -> int:
         tls=str(papers.folder) if papers else "",
         machine=machine,
         host=given.host or cluster.own_address(given.scheduler),
-        cache=str(Path(given.cache or Path(paths.cache(), "cluster")).absolute()),
+        cache=str(Path(given.cache or Path(file_system.cache(), "cluster")).absolute()),
         cache_size=given.cache_size,
         locks=str(_make_locks_folder(machine)),
         unsafe=given.unsafe_no_sandbox,

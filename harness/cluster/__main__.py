@@ -15,10 +15,9 @@ from harness.cluster import cluster_processes
 from harness.cluster.connector import NoSchedulerError
 from harness.cluster.connector_link import LOST, SCHEDULER
 from harness.cluster.records import ConnectorSettings, SchedulerSettings, WorkerSettings
-from harness.errors import HarnessError, SandboxError
-from harness.exits import ExitCode
-from harness.work import plain_values
-from harness.work.parent import die_with_parent
+from harness.errors import ExitCode, HarnessError, SandboxError
+from harness.work import records
+from harness.work.machine import die_with_parent
 
 KINDS: dict[str, tuple[type[Any], Callable[[Any], None]]] = {
     "scheduler": (SchedulerSettings, lambda settings: cluster_processes.schedule(settings, _tell)),
@@ -34,7 +33,7 @@ def main(arguments: list[str]) -> int:
     kind, be = KINDS[arguments[0]]
     try:
         with open(0, "rb", buffering=0, closefd=False) as source:  # what follows is read by others
-            settings = plain_values.read(kind, source.readline(), "the settings")
+            settings = records.read(kind, source.readline(), "the settings")
         be(settings)
     except NoSchedulerError as error:
         return _complain(f"{SCHEDULER}{error}", LOST)

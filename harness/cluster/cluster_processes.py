@@ -26,15 +26,15 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import network, shared_files
+from harness import file_system, network
 from harness.cluster import (
-    announcing,
     connector,
     dask_messages,
     dask_task,
     lean_comm,
     records,
     state,
+    unit_executor,
 )
 from harness.cluster import tls as tls_files
 from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
@@ -44,7 +44,7 @@ from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache, EnvironmentStore
 from harness.errors import UsageError
-from harness.sandbox import limits
+from harness.sandbox import plan
 from harness.work import canonical_json
 from harness.work.machine import Machine
 
@@ -62,8 +62,8 @@ _QUIET = {
 }
 
 
-def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None:
-    """Be a scheduler until a signal comes; ``told``: is given the address.
+def schedule(settings: SchedulerSettings, report: Callable[[str], object]) -> None:
+    """Be a scheduler until a signal comes; ``report``: is given the address.
 
     Raises:
         UsageError: this machine does not have the address, or its port is in use.
@@ -84,37 +84,37 @@ def schedule(settings: SchedulerSettings, told: Callable[[str], object]) -> None
         )
         await _start(scheduler, f"{settings.host}:{settings.port}")
         async with scheduler:
-            told(scheduler.address)
+            report(scheduler.address)
             await _until_a_signal(scheduler.finished())
 
     asyncio.run(work())
 
 
-def work(settings: WorkerSettings, told: Callable[[str], object]) -> None:
-    """Be a worker until a signal comes or its scheduler is gone; ``told``: what it has.
+def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
+    """Be a worker until a signal comes or its scheduler is gone; ``report``: what it has.
 
     Raises:
         HarnessError: this machine has not what it needs, or not the address.
     """
     prepare()
     _forbid_core_dumps()
-    pythons = announcing.pythons()
+    pythons = unit_executor.pythons()
     built = Path(settings.cache, "environments")
-    shared_files.make_open(built)  # as root, engines run as another user
+    file_system.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
-    bases = announcing.bases(built)
+    bases = unit_executor.bases(built)
     machine = Machine(Path(settings.locks))
     pace = _pace(machine)
-    facts = announcing.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
+    facts = unit_executor.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
     papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
     store = EnvironmentStore(built, settings.environments_size, bases)
     tls = papers.client_context() if papers else None
     own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_task.RUN[:] = [executor.do]
-        told(_describe(facts, built))
+        report(_describe(facts, built))
         resources = records.list_announced_resources(facts)
-        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, told)))
+        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
 
 
 def _forbid_core_dumps() -> None:
@@ -123,7 +123,7 @@ def _forbid_core_dumps() -> None:
     Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
     memory to a program.
     """
-    limits.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
+    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
 
 
 def _pace(machine: Machine) -> float:
@@ -133,7 +133,7 @@ def _pace(machine: Machine) -> float:
         UsageError: it is so slow or fast that no time limit means the same here.
     """
     with machine.apart():
-        found = announcing.pace()
+        found = unit_executor.pace()
     if wrong := records.wrong_with_pace(found):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
     return found
@@ -150,9 +150,9 @@ def _describe(facts: Facts, store: Path) -> str:
 async def _work(
     settings: WorkerSettings,
     resources: dict[str, float],
-    papers: TlsCredentials | None,
+    credentials: TlsCredentials | None,
     executor: UnitExecutor,
-    told: Callable[[str], object],
+    report: Callable[[str], object],
 ) -> None:
     def make() -> GuardedWorker:
         return GuardedWorker(
@@ -160,7 +160,7 @@ async def _work(
             name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
             nthreads=1,
             resources=resources,
-            security=papers.security() if papers else None,
+            security=credentials.security() if credentials else None,
             host=settings.host or None,
             memory_limit=0,  # else Dask would write results to the disk
             dashboard_address="127.0.0.1:0",
@@ -169,22 +169,22 @@ async def _work(
             death_timeout=_JOINING,
         )
 
-    async with await _join(settings, papers, make, told) as worker:
-        told(f"joined the scheduler {settings.scheduler}")
+    async with await _join(settings, credentials, make, report) as worker:
+        report(f"joined the scheduler {settings.scheduler}")
         await worker.finished()
-    told(f"lost the scheduler {settings.scheduler}")
+    report(f"lost the scheduler {settings.scheduler}")
 
 
 async def _join(
     settings: WorkerSettings,
-    papers: TlsCredentials | None,
+    credentials: TlsCredentials | None,
     make: Callable[[], GuardedWorker],
-    told: Callable[[str], object],
+    report: Callable[[str], object],
 ) -> GuardedWorker:
-    """Return a worker that the scheduler has taken; ``told``: why not, once for each reason."""
-    tell = connector.without_repeats(told)
+    """Return a worker that the scheduler has taken; ``report``: why not, once for each reason."""
+    tell = connector.without_repeats(report)
     while True:
-        await connector.wait_until_reached(settings.scheduler, papers, told)
+        await connector.wait_until_reached(settings.scheduler, credentials, report)
         worker = make()
         try:
             await _start(worker, settings.host)
@@ -207,7 +207,7 @@ def carry(settings: ConnectorSettings) -> None:
     asyncio.run(connector.carry(settings))
 
 
-def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
+def look(settings: ConnectorSettings, report: Callable[[str], object]) -> None:
     """Tell once what a cluster does, as JSON; only its scheduler and certificates are needed.
 
     Raises:
@@ -217,7 +217,7 @@ def look(settings: ConnectorSettings, told: Callable[[str], object]) -> None:
     prepare()
     dask_messages.refuse()
     dask_messages.refuse_objects()
-    told(canonical_json.dumps(asyncio.run(connector.look(settings))))
+    report(canonical_json.dumps(asyncio.run(connector.look(settings))))
 
 
 def prepare() -> None:

@@ -48,24 +48,24 @@ _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
 
 
-async def find_obstacle(address: str, papers: TlsCredentials | None) -> str:
+async def find_obstacle(address: str, credentials: TlsCredentials | None) -> str:
     """Return why no connection to a scheduler can be made now; "" if one can."""
     place = urlsplit(address)
-    context = papers.client_context() if papers else None
+    context = credentials.client_context() if credentials else None
     opening = asyncio.open_connection(place.hostname, place.port, ssl=context)
     try:
         reader, writer = await asyncio.wait_for(opening, _PROBE_PATIENCE)
     except OSError as error:  # of TLS, or of time, too
         return _explain(error)
     try:
-        return await _find_silence(reader, papers)
+        return await _find_silence(reader, credentials)
     finally:
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
 
 
-async def _find_silence(reader: asyncio.StreamReader, papers: TlsCredentials | None) -> str:
+async def _find_silence(reader: asyncio.StreamReader, credentials: TlsCredentials | None) -> str:
     """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
 
     One that expects TLS waits for us instead, and Dask would wait for it, again and again.
@@ -74,7 +74,7 @@ async def _find_silence(reader: asyncio.StreamReader, papers: TlsCredentials | N
         said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
     except TimeoutError as error:
         return _explain(error) + (
-            "" if papers else ": it may need TLS (tls://…, with --tls FOLDER)"
+            "" if credentials else ": it may need TLS (tls://…, with --tls FOLDER)"
         )
     except OSError as error:
         return _explain(error)
@@ -97,23 +97,23 @@ def _explain(error: OSError) -> str:
 
 
 async def wait_until_reached(
-    address: str, papers: TlsCredentials | None, told: Callable[[str], object]
+    address: str, credentials: TlsCredentials | None, report: Callable[[str], object]
 ) -> None:
-    """Try until a connection can be made; ``told``: why it cannot, once for each reason."""
-    tell = without_repeats(told)
-    while obstacle := await find_obstacle(address, papers):
+    """Try until a connection can be made; ``report``: why it cannot, once for each reason."""
+    tell = without_repeats(report)
+    while obstacle := await find_obstacle(address, credentials):
         tell(f"cannot reach the scheduler {address}: {obstacle}. It is tried again")
         await asyncio.sleep(_PAUSE)
 
 
-def without_repeats(told: Callable[[str], object]) -> Callable[[str], None]:
-    """Return what passes a sentence on to ``told`` unless it was the last one too."""
+def without_repeats(report: Callable[[str], object]) -> Callable[[str], None]:
+    """Return what passes a sentence on to ``report`` unless it was the last one too."""
     before = ""
 
     def tell(sentence: str) -> None:
         nonlocal before
         if sentence != before:
-            told(sentence)
+            report(sentence)
         before = sentence
 
     return tell
@@ -401,9 +401,9 @@ async def carry(settings: ConnectorSettings) -> None:
         served.close()
 
 
-def _serve_bytes(settings: ConnectorSettings, papers: TlsCredentials | None) -> BytesServer:
+def _serve_bytes(settings: ConnectorSettings, credentials: TlsCredentials | None) -> BytesServer:
     """Serve files to workers from now on; raises UsageError if the address cannot be had."""
-    tls = papers.server_context() if papers else None
+    tls = credentials.server_context() if credentials else None
     try:
         return BytesServer(settings.host, settings.port, tls)
     except OSError as error:
@@ -422,16 +422,16 @@ async def look(settings: ConnectorSettings) -> ClusterState:
 
 @contextlib.asynccontextmanager
 async def client_of(
-    settings: ConnectorSettings, papers: TlsCredentials | None
+    settings: ConnectorSettings, credentials: TlsCredentials | None
 ) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
-    if obstacle := await find_obstacle(settings.scheduler, papers):
+    if obstacle := await find_obstacle(settings.scheduler, credentials):
         raise NoSchedulerError(f"it cannot be reached: {obstacle}")
     try:
         client = await _PlainClient(
             settings.scheduler,
             asynchronous=True,
-            security=papers.security() if papers else None,
+            security=credentials.security() if credentials else None,
             deserializers=["msgpack"],
             direct_to_workers=False,
             timeout=_PATIENCE,

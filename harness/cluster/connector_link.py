@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.cluster import records
 from harness.cluster.records import ConnectorSettings, Load, News
 from harness.errors import UsageError
-from harness.work import canonical_json, own_process
+from harness.work import canonical_json, machine
 
 LOST = 4  # exit status: no scheduler
 SCHEDULER = "the scheduler: "  # messages about it begin with this
@@ -29,7 +29,7 @@ def explain(said: str) -> str:
 
 def command(kind: str) -> list[str]:
     """Return what starts a process of a cluster; see :mod:`harness.cluster.__main__`."""
-    return own_process.command("harness.cluster", kind)
+    return machine.command("harness.cluster", kind)
 
 
 class Link:

@@ -36,14 +36,13 @@ from harness.cluster.records import (
 from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
 from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import EnginePython, PackedEnvironment
-from harness.errors import NoClusterError, SandboxError, UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.environments.interpreters import EnginePython, PackedEnvironment
+from harness.errors import ExitCode, NoClusterError, SandboxError, UsageError
 from harness.grading.attempts.orders import GradingContext, SetAside
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.running.jobs import Fault
+from harness.text import escape_controls
 from harness.work import canonical_json
 from harness.work.crew import Ends
 from harness.work.records import Folder, Sha256, UnitCase, WorkUnit
@@ -305,7 +304,7 @@ class _UnitRun:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._natures, self._ran_on = means.assignment.natures, means.ran_on
+        self._command_properties, self._ran_on = means.assignment.command_properties, means.ran_on
         self._secret = means.secret
         self._python = means.assignment.python
         self._environment = dispatcher.environment(self._python)
@@ -532,7 +531,7 @@ class _UnitRun:
     def _chooses(self, case: UnitCase) -> bool:
         """Whether two runs of a case file may differ because an engine chooses something."""
         names = {step.command.partition(" ")[0] for step in self._case(case).steps}
-        return any(self._natures[name].chooses for name in names)
+        return any(self._command_properties[name].chooses for name in names)
 
     def _settle(self, piece: Piece) -> None:
         """Decide by what was said, for nobody else could do it."""
@@ -601,8 +600,8 @@ def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) 
     return Needs(__version__, level, tools, python, sent.packed.base if sent else "")
 
 
-def _describe(wanted: Needs, python: EnginePython | None) -> str:
-    words = [f"gtp-harness {wanted.version}", f"sandbox level {wanted.level}", *wanted.tools]
+def _describe(needs: Needs, python: EnginePython | None) -> str:
+    words = [f"gtp-harness {needs.version}", f"sandbox level {needs.level}", *needs.tools]
     return ", ".join([*words, *([python.described] if python else [])])
 
 

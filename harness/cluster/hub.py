@@ -33,7 +33,7 @@ from harness.cluster.records import (
 )
 from harness.cluster.state import Flight, HubState
 from harness.errors import UsageError
-from harness.escaping import escape_controls
+from harness.text import escape_controls
 from harness.work import canonical_json
 
 _LONGEST = 1 << 30  # bytes of a line

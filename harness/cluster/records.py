@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from harness.environments.records import PackedEnvironment
+from harness.environments.interpreters import PackedEnvironment
 from harness.errors import UsageError
-from harness.work import canonical_json, plain_values
-from harness.work.plain_values import is_number
-from harness.work.records import Sha256
+from harness.work import canonical_json, records
+from harness.work.records import Sha256, is_number
 from oracle import __version__
 
 
@@ -416,4 +415,4 @@ def _read(text: bytes) -> Any:
         raise UsageError(
             f"found {text[:60]!r}, expected what a connector says or is told"
         ) from None
-    return plain_values.value(kind, found, f"the record {_NAMES[kind]!r}")
+    return records.value(kind, found, f"the record {_NAMES[kind]!r}")

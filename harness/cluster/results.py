@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, records, worker_events
 from harness.work.canonical_json import NOTHING
 from harness.work.records import WorkUnit
 from harness.work.worker_events import (
@@ -75,30 +75,30 @@ class ResultVotes:
         return RoundVerdict(found[0].word) if found else None
 
 
-def _of_three(found: list[_Opinion]) -> RoundVerdict:
+def _of_three(opinions: list[_Opinion]) -> RoundVerdict:
     """Return the verdict of three opinions; the first two differ."""
-    last = found[-1]
-    machines = {one.machine for one in found}
-    for believed, other in ((found[0], found[1]), (found[1], found[0])):
+    last = opinions[-1]
+    machines = {one.machine for one in opinions}
+    for believed, other in ((opinions[0], opinions[1]), (opinions[1], opinions[0])):
         if _agree(believed.word, last.word):
             if believed.machine == last.machine:
-                return _refuse_all(found)
+                return _refuse_all(opinions)
             why = "its result of a case file differs from that of two others"
             is_sure = len(machines) == _ENOUGH
             liars = (other.address,) if is_sure else ()
-            return RoundVerdict(believed.word, liars, why if is_sure else _unsure(found))
+            return RoundVerdict(believed.word, liars, why if is_sure else _unsure(opinions))
     # Nobody agrees with anybody: it is rerun, alone.
-    return RoundVerdict(found[0].word._replace(doubtful=True), (), _unsure(found))
+    return RoundVerdict(opinions[0].word._replace(doubtful=True), (), _unsure(opinions))
 
 
-def _refuse_all(found: list[_Opinion]) -> RoundVerdict:
+def _refuse_all(opinions: list[_Opinion]) -> RoundVerdict:
     """Return that no result is believed: a mark that may be wrong is worse than none."""
-    why = f"{_unsure(found)}. A worker on another machine would decide"
-    return RoundVerdict(HarnessFailed(found[0].word.basis, why), (), why)
+    why = f"{_unsure(opinions)}. A worker on another machine would decide"
+    return RoundVerdict(HarnessFailed(opinions[0].word.basis, why), (), why)
 
 
-def _unsure(found: list[_Opinion]) -> str:
-    machines = ", ".join(dict.fromkeys(one.machine for one in found))
+def _unsure(opinions: list[_Opinion]) -> str:
+    machines = ", ".join(dict.fromkeys(one.machine for one in opinions))
     return f"runs on {machines} differ, and nothing tells which of them is right"
 
 
@@ -127,13 +127,13 @@ class UnbelievableError(HarnessError):
 def read_report(text: str) -> WorkerReport:
     """Return what a worker says; raises :class:`UnbelievableError`."""
     try:
-        return plain_values.read(WorkerReport, text, "what a worker brought")
+        return records.read(WorkerReport, text, "what a worker brought")
     except UsageError as error:
         raise UnbelievableError(str(error)) from None
 
 
 def read_events(
-    found: WorkerReport, unit: WorkUnit, cases: Mapping[str, CaseFile]
+    report: WorkerReport, unit: WorkUnit, cases: Mapping[str, CaseFile]
 ) -> tuple[list[AttemptEvent], UnitFinished]:
     """Return the words of a worker about a unit, and how it ended.
 
@@ -143,7 +143,7 @@ def read_events(
         UnbelievableError: they are not about the unit, or not what a worker can say of it.
     """
     try:
-        said = [worker_events.parse(line.encode()) for line in found.lines]
+        said = [worker_events.parse(line.encode()) for line in report.lines]
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
     last = said[-1][0] if said else None
@@ -214,7 +214,7 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
-        return plain_values.tester(kind)
+        return records.tester(kind)
     return lambda found: type(found) is kind
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.cluster import connector_link, records
 from harness.cluster.records import (
     ClusterState,
@@ -19,11 +19,11 @@ from harness.cluster.records import (
     NamedUnit,
     WorkerStatus,
 )
-from harness.errors import NoClusterError, UsageError
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
-from harness.work import canonical_json, plain_values
-from harness.work.plain_values import is_number
+from harness.errors import ExitCode, NoClusterError, UsageError
+from harness.text import escape_controls
+from harness.work import canonical_json
+from harness.work import records as unit_records
+from harness.work.records import is_number
 
 OWN = "gtp-harness"  # what our own figures are called among those of a worker
 _LONGEST = 300  # characters of a trouble
@@ -157,14 +157,14 @@ class HubState(NamedTuple):
 
 def write(folder: Path, state: HubState) -> None:
     """Write what is known."""
-    shared_files.write_whole(folder / _FILE, canonical_json.dumps(state))
+    file_system.write_whole(folder / _FILE, canonical_json.dumps(state))
 
 
 def read(folder: Path) -> HubState | None:
     """Return the state written last, or None if it is missing or unreadable."""
     try:
         text = (folder / _FILE).read_text(encoding="ascii")
-        return plain_values.read(HubState, text, "the state of the cluster")
+        return unit_records.read(HubState, text, "the state of the cluster")
     except (OSError, UsageError):
         return None
 
@@ -186,7 +186,7 @@ def look(settings: ConnectorSettings) -> ClusterState:
         check=False,
     )
     if process.returncode == ExitCode.OK:
-        return plain_values.read(ClusterState, process.stdout, "what the scheduler says")
+        return unit_records.read(ClusterState, process.stdout, "what the scheduler says")
     said = process.stderr.decode(errors="replace").strip().splitlines()
     why = connector_link.explain(said[-1]) if said else f"status {process.returncode}"
     kind = NoClusterError if process.returncode == connector_link.LOST else UsageError

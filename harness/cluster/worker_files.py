@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from harness import shared_files
+from harness import file_system
 from harness.cluster import tls
 from harness.cluster.bytes_server import MOST_AT_ONCE, SIZES
 from harness.environments import environment_archive, environment_cache
 from harness.environments.environment_archive import DamagedError, UnsendableError
-from harness.environments.records import Interpreter, PackedEnvironment, fingerprint
+from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import HarnessError, UsageError
-from harness.work import plain_values
+from harness.work import records
 from harness.work.records import Sha256, WorkUnit
 
 MEMORY = Path("/dev/shm")
@@ -522,7 +522,7 @@ class EnvironmentStore:
     @contextmanager
     def in_use(
         self,
-        wanted: PackedEnvironment,
+        environment: PackedEnvironment,
         source: Source,
         quiet: Callable[[], AbstractContextManager[object]] = contextlib.nullcontext,
     ) -> Iterator[str]:
@@ -533,53 +533,53 @@ class EnvironmentStore:
         Raises:
             FetchError: it cannot be had.
         """
-        with _Lock(self.folder, wanted.sha256) as lock:
+        with _Lock(self.folder, environment.sha256) as lock:
             lock.share()
-            while not self._is_there(wanted):
+            while not self._is_there(environment):
                 lock.take_alone()
-                if not self._is_there(wanted):
-                    self._fetch(wanted, source, quiet)
+                if not self._is_there(environment):
+                    self._fetch(environment, source, quiet)
                 lock.share()  # for a moment nobody had it: it may have been removed
             with contextlib.suppress(OSError):  # a disk that is full
-                os.utime(self.folder / wanted.sha256)
-            yield str(self.folder / wanted.sha256 / _ENVIRONMENT / "bin" / "python3")
+                os.utime(self.folder / environment.sha256)
+            yield str(self.folder / environment.sha256 / _ENVIRONMENT / "bin" / "python3")
 
-    def _is_there(self, wanted: PackedEnvironment) -> bool:
+    def _is_there(self, environment: PackedEnvironment) -> bool:
         """Whether an environment is there, as it was unpacked, with its Python."""
-        folder, now = self.folder / wanted.sha256, time.monotonic()
+        folder, now = self.folder / environment.sha256, time.monotonic()
         if not folder.is_dir():
             return False
-        if now - self._sound.get(wanted.sha256, -_SOUND) >= _SOUND:
-            if not _is_sound(folder, wanted):
+        if now - self._sound.get(environment.sha256, -_SOUND) >= _SOUND:
+            if not _is_sound(folder, environment):
                 return False
-            self._sound[wanted.sha256] = now
+            self._sound[environment.sha256] = now
         return True
 
     def _fetch(
         self,
-        wanted: PackedEnvironment,
+        environment: PackedEnvironment,
         source: Source,
         quiet: Callable[[], AbstractContextManager[object]],
     ) -> None:
-        base = self._bases.get(wanted.base)
+        base = self._bases.get(environment.base)
         if base is None:
-            raise FetchError(f"{wanted.base} is not on this worker")
-        unfinished = self.folder / f"{_UNFINISHED}{wanted.sha256}"
+            raise FetchError(f"{environment.base} is not on this worker")
+        unfinished = self.folder / f"{_UNFINISHED}{environment.sha256}"
         try:
-            self._discard(wanted.sha256)
-            self._make_room(wanted)
-            shared_files.make_new(unfinished)
+            self._discard(environment.sha256)
+            self._make_room(environment)
+            file_system.make_new(unfinished)
             archive = unfinished / "archive"
-            source.fetch([Missing(Sha256(wanted.sha256), archive)], wanted.size)
+            source.fetch([Missing(Sha256(environment.sha256), archive)], environment.size)
             with quiet():
-                _unpack(archive, unfinished / _ENVIRONMENT, base, wanted)
+                _unpack(archive, unfinished / _ENVIRONMENT, base, environment)
             archive.unlink()
             record = _UnpackedRecord(
-                wanted.unpacked, environment_archive.state(unfinished / _ENVIRONMENT)
+                environment.unpacked, environment_archive.state(unfinished / _ENVIRONMENT)
             )
             (unfinished / _RECORD).write_text(json.dumps(record._asdict()))
             os.sync()  # else, after a power cut, it would be there without its bytes
-            unfinished.rename(self.folder / wanted.sha256)
+            unfinished.rename(self.folder / environment.sha256)
         except OSError as error:
             raise FetchError(f"cannot write into {self.folder}: {error.strerror}") from None
         finally:
@@ -595,9 +595,9 @@ class EnvironmentStore:
 
     # --- room ---
 
-    def _make_room(self, wanted: PackedEnvironment) -> None:
+    def _make_room(self, environment: PackedEnvironment) -> None:
         """Remove those that were not used for longest, and what was left unfinished."""
-        needed = wanted.size + wanted.unpacked
+        needed = environment.size + environment.unpacked
         if needed > self._most:
             raise FetchError(
                 f"the environment needs {needed:,} bytes, and this worker keeps {self._most:,}"
@@ -646,33 +646,35 @@ class _UnpackedRecord(NamedTuple):
 
 def _record(folder: Path) -> _UnpackedRecord | None:
     try:
-        return plain_values.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
+        return records.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
     except (OSError, UsageError):
         return None
 
 
-def _is_sound(folder: Path, wanted: PackedEnvironment) -> bool:
+def _is_sound(folder: Path, environment: PackedEnvironment) -> bool:
     """Whether no file was changed or lost, and the Python is the one that it was made from."""
     record, own = _record(folder), folder / _ENVIRONMENT
     if record is None or environment_archive.state(own) != record.state:
         return False
     try:
-        return fingerprint(environment_archive.inspect_unrun(own)) == wanted.fingerprint
+        return fingerprint(environment_archive.inspect_unrun(own)) == environment.fingerprint
     except UsageError:
         return False
 
 
-def _unpack(archive: Path, folder: Path, base: Interpreter, wanted: PackedEnvironment) -> None:
+def _unpack(
+    archive: Path, folder: Path, base: Interpreter, environment: PackedEnvironment
+) -> None:
     """Unpack an environment, and look whether it is the one that is wanted, without running it."""
     try:
-        environment_archive.unpack(archive, folder, base, wanted.unpacked)
+        environment_archive.unpack(archive, folder, base, environment.unpacked)
         environment_cache.open_to_all(folder)
         found = fingerprint(environment_archive.inspect_unrun(folder))
     except DamagedError as error:
         raise FetchError(f"the archive of the environment is not one: {error}") from None
     except (UnsendableError, UsageError) as error:
         raise FetchError(f"the environment does not work here: {error}") from None
-    if found != wanted.fingerprint:
+    if found != environment.fingerprint:
         raise FetchError("the environment has other packages than it is to have")
 
 

@@ -22,7 +22,7 @@ from harness.options import GTP, PROTOCOLS, SANDBOXES
 from harness.specifications.record import Specification
 from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
-from oracle.vertex import GTP_LETTERS
+from oracle.position import GTP_LETTERS
 
 STARTS, SETS, MOVES, ASKS, CHOOSES = KINDS = ("starts", "sets", "moves", "asks", "chooses")
 EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = REPLIES = (
@@ -57,7 +57,7 @@ class WrongProgram(NamedTuple):
     sentence: str = ""  # what is wrong with it
 
 
-class Over(NamedTuple):
+class GameEndQuery(NamedTuple):
     """How a conversation asks whether a game is over."""
 
     ask: str  # the command
@@ -76,7 +76,7 @@ class DeclaredGame(NamedTuple):
     turns: str = ALTERNATE
     refused: str = ""  # a pattern found in replies that refuse, though they say that all is well
     refusals: str = FREE  # how the texts of refusals are compared: one of REPLIES
-    over: Over | None = None
+    over: GameEndQuery | None = None
 
 
 class Argument(NamedTuple):
@@ -372,7 +372,9 @@ _GAME = {
     "turns": Field(toml_schema.one_of(*TURNS), _USUAL.turns),
     "refused": Field(_pattern, _USUAL.refused),
     "refusals": Field(toml_schema.one_of(EXACT, CASELESS, FREE), _USUAL.refusals),
-    "over": Field(toml_schema.table(_OVER, lambda ask, **rest: Over(ask, rest["is"])), None),
+    "over": Field(
+        toml_schema.table(_OVER, lambda ask, **rest: GameEndQuery(ask, rest["is"])), None
+    ),
 }
 # The keys of a declaration, wherever they stand.
 FIELDS = {

@@ -10,12 +10,10 @@ from typing import Any, NoReturn
 from harness.declared.declaration import CHOOSES, COLOR, VERTEX, Declaration, DeclaredCommand
 from harness.declared.game_state import ConversationState, places, vertex_of
 from harness.records import Reply
-from oracle.color import BLACK, WHITE
 from oracle.errors import GtpError
 from oracle.explanation import Explanation, Readings
-from oracle.grid import grid
 from oracle.gtp.protocol import Engine, is_number, split
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid
 
 Replies = Callable[[tuple[str, ...], str], tuple[Reply, ...]]
 

@@ -29,6 +29,7 @@ from harness.declared.probes import (
     A_COLOR,
     A_VERTEX,
     TRIED,
+    ProtocolTrial,
     Shape,
     is_about_engine,
     list_pairs,
@@ -39,9 +40,8 @@ from harness.declared.probes import (
     size_of,
     tells_end,
 )
-from harness.declared.protocol_trial import ProtocolTrial
 from harness.records import Reply
-from oracle import natures
+from oracle import command_properties
 
 Words = tuple[str, ...]
 Said = tuple[str, ...]  # lines
@@ -110,7 +110,7 @@ class Evidence:
         """The commands that it says it has, and those of tests."""
         known: Sequence[str] = self._listed
         if not known:
-            known = [name for name in natures.STANDARD if self.trial.knows(name)]
+            known = [name for name in command_properties.STANDARD if self.trial.knows(name)]
         return list(dict.fromkeys((*known, *self.used)))
 
     @property

@@ -1,16 +1,154 @@
-"""What is tried with a program of which nothing is known, and what its words tell. Pure."""
+"""A program that nobody has declared yet: what is asked of it, and what its words tell."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.declared.declaration import COLOR, VERTEX, Argument, DeclaredGame
 from harness.declared.game_state import vertex_of
-from harness.declared.protocol_trial import LISTERS
-from harness.reading.answer_files import escape_text
-from oracle import natures
+from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
+from harness.errors import EngineError
+from harness.options import GTP, PROTOCOLS
+from harness.reading.answer_files import escape_text, is_known
+from harness.records import FailureKind, Reply
+from oracle import command_properties
+from oracle.command_properties import STANDARD
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+_PATIENCE = 5.0  # seconds for a reply: longer, and the program speaks something else
+_NOTHING = Reply(False, "", "", 0.0)
+LISTERS = ("list_commands", "help")  # what a program may say its commands after
+_ENOUGH = 2  # good replies
+# What shows a protocol, where no test does.
+_PROBES = (*LISTERS, "name", "boardsize 3", "clear_board")
+
+
+class ProtocolTrial:
+    """A program under one protocol.
+
+    Attributes: ``failure``, how it broke the last time that it did; ``box``, where it runs.
+    """
+
+    def __init__(self, asked: ProgramProcess, protocol: str) -> None:
+        self.protocol = protocol
+        self.failure: EngineError | None = None
+        self.box = asked.box
+        self.raw = ""  # the last reply, as it came
+        self._asked = asked
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote on standard error before it broke."""
+        return self._asked.stderr
+
+    def replies(self, *commands: str) -> tuple[Reply, ...]:
+        """Return the replies of a new process; where it breaks, refusals that say nothing.
+
+        A conversation that continues the last one goes on with its process.
+
+        Raises:
+            EngineError: it cannot be started.
+        """
+        try:
+            found = tuple(self._asked.replies(conversation(commands, STANDARD)))
+        except EngineError as error:
+            if error.kind is FailureKind.NOT_STARTED:
+                raise
+            found, self.failure = self._asked.answered, error
+        self.raw = found[-1].raw if found else ""
+        return (*found, *[_NOTHING] * (len(commands) - len(found)))
+
+    def last(self, *commands: str) -> Reply:
+        """Return the reply to the last of some commands."""
+        return self.replies(*commands)[-1]
+
+    def count_good(self, conversations: tuple[tuple[str, ...], ...]) -> int:
+        """Return how many replies show that it speaks this protocol; a refusal shows nothing.
+
+        ``= 1`` is a reply of GTP as well, but a status line if it ends with it.
+        """
+        found = 0
+        for commands in conversations:
+            for reply in self.replies(*commands):
+                is_status = self.protocol == GTP and is_known(f"= {reply.text}")
+                found += reply.ok and not reply.is_refusal and not is_status
+            if self.failure and not found:
+                break  # it is dead, or waits for something else
+        return found
+
+    def list_commands(self) -> tuple[str, ...]:
+        """Return the commands that it says it has; none if it does not say."""
+        replies = map(self.last, LISTERS)
+        return next(filter(None, map(names_in, LISTERS, replies)), ())
+
+    def knows(self, name: str) -> bool:
+        """Whether it says that it knows a command."""
+        return self.last(f"known_command {name}").text.lower() == "true"
+
+
+def names_in(lister: str, reply: Reply) -> tuple[str, ...]:
+    """Return the commands that a reply lists; none if it is refused, or lists nothing."""
+    lines = reply.text.split("\n")
+    names = reply.text.split() if lister == LISTERS[0] else [one.split(" ")[0] for one in lines]
+    found = tuple(filter(_NAME.fullmatch, names))
+    return found if len(found) > 1 and not reply.is_refusal else ()
+
+
+class NoProtocolError(Exception):
+    """A program that gives no good reply under any protocol.
+
+    Attributes: ``seen``, by protocol what happened; ``stderr``, the end of what it wrote there;
+    ``box``, where it ran.
+    """
+
+    def __init__(self, seen: dict[str, str], stderr: str, box: str) -> None:
+        super().__init__(seen, stderr, box)
+        self.seen, self.stderr, self.box = seen, stderr, box
+
+
+@contextlib.contextmanager
+def try_protocols(
+    start: ProgramStart, conversations: tuple[tuple[str, ...], ...], known: str = ""
+) -> Iterator[ProtocolTrial]:
+    """Give a program under the protocol under which most of its replies are good.
+
+    ``conversations``: of tests; without any, it is asked what programs usually know. ``known``:
+    the protocol, if somebody knows it.
+
+    Raises:
+        NoProtocolError: it gives no good reply under any.
+        EngineError: it cannot be started.
+    """
+    asked = conversations or tuple((one,) for one in _PROBES)
+    seen: dict[str, str] = {}
+    counts: dict[str, int] = {}
+    stderr, box = "", ""
+    for protocol in [known] if known else PROTOCOLS:
+        with _open(start, protocol) as trial:
+            counts[protocol] = trial.count_good(asked)
+            seen[protocol] = str(trial.failure or f"its last answer is {trial.raw!r}")
+            stderr, box = trial.stderr or stderr, trial.box
+        if counts[protocol] >= _ENOUGH:
+            break
+    best = max(counts, key=lambda one: counts[one])
+    if not counts[best]:
+        raise NoProtocolError(seen, stderr, box)
+    with _open(start, best) as trial:
+        yield trial
+
+
+@contextlib.contextmanager
+def _open(start: ProgramStart, protocol: str) -> Iterator[ProtocolTrial]:
+    own = start._replace(protocol=protocol, timeout=_PATIENCE, fresh=True)
+    with contextlib.closing(ProgramProcess(own)) as asked:
+        yield ProtocolTrial(asked, protocol)
+
+
+# --- What is tried with a program of which nothing is known, and what its words tell. Pure -------
+
 
 Shape = tuple[Argument, ...]
 
@@ -37,8 +175,8 @@ def is_about_engine(name: str) -> bool:
     """Whether a command says nothing of a game."""
     if name in _ENDS or name in LISTERS:
         return True
-    nature = natures.STANDARD.get(name)
-    return nature is not None and not nature.needs and not nature.sets_up
+    properties = command_properties.STANDARD.get(name)
+    return properties is not None and not properties.needs and not properties.sets_up
 
 
 def pattern_of(texts: Sequence[str]) -> str:

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.process import EngineProcess
-from harness.engine.protocols import find_protocol
-from harness.engine.send_ahead import Ahead
+from harness.engine.protocols import Ahead, find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
@@ -24,8 +23,8 @@ from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
 from harness.sandbox.programs import paths_of
 from harness.vocabulary.script import line_of, name_of
+from oracle.command_properties import SIZE, PropertyTable
 from oracle.gtp.protocol import split
-from oracle.natures import SIZE, Natures
 
 _VERSION = b"1"  # of the way in which answers are kept
 
@@ -50,7 +49,7 @@ class ProgramStart(NamedTuple):
 
     words: tuple[str, ...]
     folder: Path
-    natures: Natures  # what its commands do
+    command_properties: PropertyTable  # what its commands do
     sandbox: str = "auto"  # one of harness.options.SANDBOXES
     timeout: float = 60.0  # seconds for a reply
     fresh: bool = False  # a new process for each conversation
@@ -85,7 +84,9 @@ class Conversation(NamedTuple):
     files: tuple[str, ...] = ()  # absolute paths that commands name
 
 
-def conversation(commands: tuple[str, ...], natures: Natures, folder: str = "") -> Conversation:
+def conversation(
+    commands: tuple[str, ...], command_properties: PropertyTable, folder: str = ""
+) -> Conversation:
     """Return what is said; ``folder``: in which the files lie that commands name.
 
     They are named by their whole paths: the program is started elsewhere. Nothing is said after
@@ -93,17 +94,17 @@ def conversation(commands: tuple[str, ...], natures: Natures, folder: str = "") 
     """
     ends = (i for i, one in enumerate(commands, 1) if split(one)[:1] == ["quit"])
     said = commands[: next(ends, len(commands))]
-    files = [_file(command, natures, folder) for command in said]
+    files = [_file(command, command_properties, folder) for command in said]
     contents = [Path(file).read_bytes() if file else b"" for file in files]
     told = (_command_with_file(*one) for one in zip(said, files, strict=True))
     names = keys(zip(said, contents, strict=True))
     return Conversation(tuple(told), tuple(names), tuple(filter(None, files)))
 
 
-def _file(command: str, natures: Natures, folder: str) -> str:
+def _file(command: str, command_properties: PropertyTable, folder: str) -> str:
     """Return the path of the file that a command names; "" if it names none that is there."""
     words = command.split()
-    if len(words) < 2 or not natures[words[0]].names_file:
+    if len(words) < 2 or not command_properties[words[0]].names_file:
         return ""
     path = Path(folder, words[1]).absolute()
     return str(path) if path.is_file() else ""
@@ -165,7 +166,7 @@ class ProgramProcess:
         self._sandbox = sandbox_for(
             Options(sandbox=program.sandbox, box=BoxLimits(cpu=0.0), show=program.environment),
             [],
-            program.natures,
+            program.command_properties,
         )
         self.box = self._sandbox.description  # in words
         self.stderr = ""  # the end of what the last process that broke wrote there
@@ -190,7 +191,7 @@ class ProgramProcess:
         heard = [one if self._hears(one) else () for one in conversations]
         commands = [command for one in heard for command in one]
         lines = list(map(line_of, commands))
-        alone = self._program.natures.alone
+        alone = self._program.command_properties.alone
         ahead = Ahead(self._session, lines, [alone[command] for command in commands])
         self._said = ()
         self._several = ConversationsUnderWay(ahead, list(map(len, heard)))
@@ -205,9 +206,9 @@ class ProgramProcess:
         return may
 
     def _name_files(self, commands: tuple[str, ...]) -> bool:
-        natures = self._program.natures
+        command_properties = self._program.command_properties
         unknown = set(commands) - self._plain
-        if any(natures[name_of(one)].names_file for one in unknown):
+        if any(command_properties[name_of(one)].names_file for one in unknown):
             return True
         if len(self._plain) < _REMEMBERED:
             self._plain |= unknown
@@ -237,13 +238,13 @@ class ProgramProcess:
     def _begins(self, conversation: Conversation) -> bool:
         """Ask a used process what sets all; return whether it did: else the last board stays."""
         self._replies, self._said = [], ()
-        self._ask(at_once(conversation.commands, self._program.natures))
+        self._ask(at_once(conversation.commands, self._program.command_properties))
         return not any(map(self._program.refuses, self._replies))
 
     @property
-    def natures(self) -> Natures:
+    def command_properties(self) -> PropertyTable:
         """What its commands do."""
-        return self._program.natures
+        return self._program.command_properties
 
     @property
     def answered(self) -> tuple[Reply, ...]:
@@ -261,15 +262,17 @@ class ProgramProcess:
 
     def _may_hear(self, conversation: Conversation) -> bool:
         """Whether another conversation may be had with this process."""
-        natures, commands = self._program.natures, conversation.commands
+        command_properties, commands = self._program.command_properties, conversation.commands
         if self._program.fresh or conversation.files or not commands:
             return False
-        is_sized = SIZE in natures[name_of(commands[0])].renews
-        return is_sized and self._modes <= _parts(at_once(commands, natures), natures)
+        is_sized = SIZE in command_properties[name_of(commands[0])].renews
+        return is_sized and self._modes <= _parts(
+            at_once(commands, command_properties), command_properties
+        )
 
     def _ask(self, commands: Sequence[str]) -> None:
         assert self._session is not None
-        alone = self._program.natures.alone
+        alone = self._program.command_properties.alone
         lines = list(map(line_of, commands))
         self._note(commands)
         try:
@@ -284,7 +287,7 @@ class ProgramProcess:
         """Note what commands leave otherwise for conversations to come."""
         unknown = set(commands) - self._noted
         for name in set(map(name_of, unknown)):
-            self._modes |= _modes(name, self._program.natures)
+            self._modes |= _modes(name, self._program.command_properties)
         if len(self._noted) < _REMEMBERED:
             self._noted |= unknown
 
@@ -309,27 +312,27 @@ class ProgramProcess:
         self._said, self._modes, self._noted = (), set(), set()
 
 
-def _modes(name: str, natures: Natures) -> set[str]:
+def _modes(name: str, command_properties: PropertyTable) -> set[str]:
     """Return the parts that a command leaves otherwise for conversations to come."""
-    nature = natures[name]
-    if not nature.is_known:
+    properties = command_properties[name]
+    if not properties.is_known:
         return {name}  # who knows: no conversation takes it back
-    return set(nature.lasting) - {SIZE}
+    return set(properties.lasting) - {SIZE}
 
 
-def at_once(commands: Sequence[str], natures: Natures) -> Sequence[str]:
+def at_once(commands: Sequence[str], command_properties: PropertyTable) -> Sequence[str]:
     """Return what a conversation sets before it does anything else, each command once."""
     names: set[str] = set()
     for place, command in enumerate(commands):
         name = name_of(command)
-        nature = natures[name]
-        is_opening = nature.is_known and (nature.begins_board or nature.is_setting)
+        properties = command_properties[name]
+        is_opening = properties.is_known and (properties.begins_board or properties.is_setting)
         if name in names or not is_opening:
             return commands[:place]
         names.add(name)
     return commands
 
 
-def _parts(commands: Sequence[str], natures: Natures) -> set[str]:
+def _parts(commands: Sequence[str], command_properties: PropertyTable) -> set[str]:
     """Return the parts that commands set."""
-    return {part for command in commands for part in natures[name_of(command)].sets}
+    return {part for command in commands for part in command_properties[name_of(command)].sets}

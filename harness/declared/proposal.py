@@ -28,10 +28,10 @@ from harness.declared.declaration import (
 )
 from harness.declared.evidence import Evidence
 from harness.declared.probes import is_about_engine
-from harness.escaping import one_line
 from harness.options import GTP
 from harness.reading.answer_files import escape_text
 from harness.records import Reply
+from harness.text import one_line
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _ZEROS = re.compile(r"0[0-9]+")  # a number would lose them

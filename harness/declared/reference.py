@@ -16,7 +16,7 @@ from itertools import pairwise, repeat, takewhile
 from pathlib import Path
 from weakref import WeakSet
 
-from harness import paths
+from harness import file_system
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.declared.program_process import (
@@ -28,8 +28,8 @@ from harness.declared.program_process import (
     conversation,
 )
 from harness.errors import EngineError, HarnessError, ReferenceFailedError
-from harness.escaping import one_line
 from harness.records import Reply
+from harness.text import one_line
 
 _SHOWN = 80  # characters of a command in a message
 _CASES = (".gtp", ".tst")  # endings of files that no program reads
@@ -80,7 +80,7 @@ class ReferenceProgram:
         Raises:
             ReferenceFailedError: the program broke.
         """
-        said = conversation(commands, self.program.natures, folder)
+        said = conversation(commands, self.program.command_properties, folder)
         lasting = said.keys[: self._count_settled(commands)]
         known = self._answers.find_known(lasting)
         if len(known) == len(said.keys):
@@ -101,8 +101,8 @@ class ReferenceProgram:
         The next time it may be another one, and what follows is about another board.
         """
         for place, command in enumerate(commands, 1):
-            nature = self.program.natures[command.partition(" ")[0]]
-            if nature.moves and nature.chooses:
+            properties = self.program.command_properties[command.partition(" ")[0]]
+            if properties.moves and properties.chooses:
                 return place
         return len(commands)
 
@@ -193,7 +193,7 @@ class ReferenceHearing:
     def _are_sound(self, said: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
         """Whether all were answered, and the board was begun: else the last one would stay."""
         program = self._reference.program
-        opening = replies[: len(at_once(said, program.natures))]
+        opening = replies[: len(at_once(said, program.command_properties))]
         return len(replies) == len(said) and not any(map(program.refuses, opening))
 
 
@@ -314,7 +314,7 @@ class ReferenceAnswers:
 
     def __init__(self, name: str) -> None:
         """``name``: a digest of all that the answers depend on beside what is asked."""
-        self._path = Path(paths.cache(), "references", f"{name}.sqlite")
+        self._path = Path(file_system.cache(), "references", f"{name}.sqlite")
         # A conversation is asked again with each command more: what was just read is at hand.
         self._recent: dict[bytes, Reply] = {}
         self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared

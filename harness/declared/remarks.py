@@ -28,9 +28,8 @@ from harness.declared.probes import tells_end
 from harness.declared.reply_forms import form_of
 from harness.declared.symmetry import unfit
 from harness.declared.trial import CommandTally, Observed, ReplyPair
-from harness.escaping import one_line
 from harness.options import GTP
-from harness.text import number_of, some
+from harness.text import number_of, one_line, some
 from harness.vocabulary.transformations import COLORS, SYMMETRY
 
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
@@ -121,10 +120,10 @@ def notes(seen: Observed, declaration: Declaration) -> list[Note]:
     return _merge([*found, *_note_forgotten(seen), *_questions(seen)])
 
 
-def _merge(found: list[Note]) -> list[Note]:
+def _merge(notes: list[Note]) -> list[Note]:
     """Return one note for all commands of which the same is to be said."""
     commands: dict[tuple[Matter, str], list[str]] = {}
-    for one in found:
+    for one in notes:
         commands.setdefault((one.matter, one.text), []).append(one.command)
     return [Note(", ".join(names), *told) for told, names in commands.items()]
 

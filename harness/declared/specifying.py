@@ -1,14 +1,18 @@
-"""Turns a declaration into a specification, the record that everything else works with."""
+"""Turns a declaration into a specification, also of commands beside an assignment that ships."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 
-from harness.declared import engine, reply_forms, symmetry, teacher_commands
+from harness.declared import engine, reply_forms, symmetry
 from harness.declared.commands import refuses
+from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import (
+    ASKS,
     CHOOSES,
     COLUMN_COUNT,
     MOVES,
@@ -20,18 +24,141 @@ from harness.declared.declaration import (
     Declaration,
     DeclaredCommand,
     DeclaredGame,
+    with_standard,
 )
 from harness.declared.engine import ReferenceEngine
+from harness.declared.game_state import ConversationState
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
-from harness.declared.teacher_commands import beside
+from harness.records import Reply
 from harness.specifications import specification
-from harness.specifications.record import Specification, Truth
-from harness.vocabulary.answer_forms import AnswerForm
+from harness.specifications.record import InProcess, Specification, Truth, reply_of
+from harness.vocabulary.answer_forms import AnswerForm, is_a_move
 from harness.vocabulary.board_kinds import BoardKind
-from oracle import natures
-from oracle.gtp.protocol import Engine
-from oracle.natures import BOARD, MOVED, Nature
+from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
+from oracle import command_properties
+from oracle.command_properties import BOARD, MOVED, CommandProperties
+from oracle.gtp.protocol import Engine, is_number, split
+
+
+def beside(shipped: Truth, truth: Truth, declaration: Declaration) -> Truth:
+    """Return a truth of two: a reference answers what is declared, the oracle all else.
+
+    Both are told of the game: declared commands ask and set, and do not move.
+    """
+    return InProcess(lambda: _EngineBeside(shipped.engine(), truth, declaration))
+
+
+class _EngineBeside(Engine):
+    """The oracle's engine, which passes on to the reference what is the reference's."""
+
+    def __init__(self, shipped: Engine, truth: Truth, declaration: Declaration) -> None:
+        super().__init__(shipped.session)
+        self._shipped = shipped
+        self._own = truth
+        self._declaration = declaration
+        self._said: tuple[str, ...] = ()  # to the reference
+
+    def handle(self, line: str) -> str:
+        """Return the reply to a line; see :meth:`oracle.gtp.protocol.Engine.handle`."""
+        words = split(line)
+        number = words.pop(0) if words and is_number(words[0]) else ""
+        declared = self._declaration.command(words[0]) if words else None
+        if declared is None:
+            raw = self._shipped.handle(line)
+            if words:
+                self._follow(words, reply_of(raw))
+            return raw
+        command = " ".join(words)
+        reply = self._own.replies((*self._said, command), self.session.folder)[-1]
+        if declared.kind == SETS:
+            self._said += (command,)
+        return f"{'=' if reply.ok else '?'}{number} {reply.text}\n\n"
+
+    def _follow(self, words: list[str], reply: Reply) -> None:
+        """Tell the reference of what the oracle has heard."""
+        properties = command_properties.STANDARD.at_hand(words[0])
+        if properties.moves and properties.chooses:
+            moved = (f"play {words[1]} {reply.text}",) if is_a_move(reply.text) else ()
+            self._said += moved
+        elif properties.sets_up and reply.ok:
+            self._said += (" ".join(words),)
+
+
+# --- What generated tests of an assignment that ships are about beside: a teacher's own commands -
+# Positions are those of the features that ship, laid as these lay them: nobody here knows what a
+# command asks, and they are where something happens. In place of their questions it is asked.
+
+
+def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> FeatureKind:
+    """Return what tests are made about, with the declared questions that have one answer.
+
+    ``folder``: in which the files lie that commands name.
+    """
+    commands = with_standard(declaration.commands, declaration.game)
+    whole = declaration._replace(commands=commands, extends="")
+    asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
+    own = (_DeclaredQuestion(one, kind.features, whole, folder).feature for one in asks)
+    return kind._replace(features=(*kind.features, *own))
+
+
+class _DeclaredQuestion:
+    """One declared command, asked where a shipped feature would ask something else."""
+
+    def __init__(
+        self,
+        command: DeclaredCommand,
+        shipped: tuple[Feature, ...],
+        whole: Declaration,
+        folder: Path,
+    ) -> None:
+        self._command = command
+        self._shipped = shipped
+        self._whole = whole
+        self._folder = folder
+
+    @property
+    def feature(self) -> Feature:
+        name = self._command.name
+        sentence = f"What {name} answers."
+        return Feature(name, sentence, self._find, self._steps, self._make, self._files)
+
+    def _find(self, moment: SceneMoment) -> str:
+        """Return the shipped feature that a moment has, as the kind of its answer."""
+        return next((one.name for one in self._shipped if one.find(moment)), "")
+
+    def _at(self, moment: SceneMoment) -> Feature:
+        name = self._find(moment)
+        return next(one for one in self._shipped if one.name == name)
+
+    def _make(self, random: Random) -> SceneMoment | None:
+        return random.choice(self._shipped).make(random)
+
+    def _files(self, moment: SceneMoment, random: Random) -> Files:
+        return self._at(moment).files(moment, random)
+
+    def _steps(self, moment: SceneMoment, random: Random) -> list[SceneCommand]:
+        laid = [one for one in self._at(moment).steps(moment, random) if not one.asked]
+        return [*laid, *self._settings(random), self._draw(self._command, laid, random)]
+
+    def _settings(self, random: Random) -> Iterator[SceneCommand]:
+        """Yield what the teacher's commands set, which every test sets itself."""
+        drawer = Drawer(self._whole, random, self._folder)
+        for one in drawer.settings:
+            yield SceneCommand(drawer.command(one, ConversationState(self._whole)))
+
+    def _draw(
+        self, command: DeclaredCommand, laid: list[SceneCommand], random: Random
+    ) -> SceneCommand:
+        state = ConversationState(self._whole)
+        for one in laid:
+            state.observe(one.command)
+        drawn = Drawer(self._whole, random, self._folder).command(command, state)
+        return SceneCommand(drawn, asked=True, why="This is what the reference answers.")
+
+
+# --- Turns a declaration into a specification, the record that everything else works with --------
+
 
 # The signs of a case file that is recognized by nothing but its folder: no command matches.
 _NO_SIGNS = r"(?!)"
@@ -51,7 +178,7 @@ def specify(
         _standard_forms()
         | {one.name: reply_forms.form_of(one, game) for one in declaration.commands},
         signs=_NO_SIGNS,
-        natures=natures_of(declaration),
+        command_properties=properties_of(declaration),
         board=BoardKind(captures=False, letters=game.letters),
         smallest=min(min(size) for size in game.sizes),
         swaps=False,
@@ -68,7 +195,7 @@ def specify(
 
 
 def _reference(
-    own: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
+    specification: Specification, declaration: Declaration, place: Path, words: tuple[str, ...]
 ) -> ReferenceProgram:
     told = declaration.reference
     assert told is not None
@@ -76,7 +203,7 @@ def _reference(
     program = ProgramStart(
         words,
         place,
-        own.commands,
+        specification.commands,
         told.sandbox,
         told.timeout,
         told.fresh,
@@ -89,7 +216,7 @@ def _reference(
 
 def _beside(
     shipped: Specification,
-    own: Specification,
+    specification: Specification,
     declaration: Declaration,
     truth: Truth | None,
     place: Path,
@@ -98,11 +225,14 @@ def _beside(
     names = {one.name for one in declaration.commands}
     return replace(
         shipped,
-        forms={**shipped.forms, **{name: own.forms[name] for name in names}},
-        natures={**shipped.natures, **{name: own.natures[name] for name in names}},
+        forms={**shipped.forms, **{name: specification.forms[name] for name in names}},
+        command_properties={
+            **shipped.command_properties,
+            **{name: specification.command_properties[name] for name in names},
+        },
         told=truth and beside(shipped.truth, truth, declaration),
         own_commands=frozenset(names),
-        about=partial(teacher_commands.with_declared, declaration=declaration, folder=place),
+        about=partial(with_declared, declaration=declaration, folder=place),
     )
 
 
@@ -125,35 +255,35 @@ def _standard_forms() -> dict[str, AnswerForm]:
     }
 
 
-# --- natures -----------------------------------------------------------------------------------
+# --- the properties of commands -----------------------------------------------------------------
 
 
-def natures_of(declaration: Declaration) -> dict[str, Nature]:
+def properties_of(declaration: Declaration) -> dict[str, CommandProperties]:
     """Return what the declared commands do, by name."""
     settings = [one.name for one in declaration.of_kind(SETS)]
-    return {one.name: _nature(one, settings) for one in declaration.commands}
+    return {one.name: _properties(one, settings) for one in declaration.commands}
 
 
-def _nature(command: DeclaredCommand, settings: list[str]) -> Nature:
+def _properties(command: DeclaredCommand, settings: list[str]) -> CommandProperties:
     usual = STANDARD.get(command.name)
     if usual and usual.kind == command.kind and usual.plays == command.plays:
         parts = BOARD.union(settings)  # final_score, say, needs no komi where there is none
-        return natures.STANDARD[command.name].among(parts).needing(*settings)
+        return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
     if command.kind == STARTS:
         sized = {one.drawn for one in command.arguments} & {SIZE, COLUMN_COUNT, ROW_COUNT}
         parts = BOARD if sized or names_file else MOVED
-        return Nature(sets=parts, names_file=names_file, lays=names_file)
+        return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
     if command.kind == SETS:
-        return Nature(sets=frozenset({command.name}), names_file=names_file)
+        return CommandProperties(sets=frozenset({command.name}), names_file=names_file)
     if command.kind == MOVES:
-        return Nature(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
+        return CommandProperties(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
     if command.kind == CHOOSES:
-        return Nature(
-            changes=MOVED if command.plays else natures.NOTHING,
+        return CommandProperties(
+            changes=MOVED if command.plays else command_properties.NOTHING,
             moves=command.plays,
             chooses=True,
             thinks=True,
             tells=command.plays,
         ).needing(*settings)
-    return Nature(names_file=names_file).needing(*settings)
+    return CommandProperties(names_file=names_file).needing(*settings)

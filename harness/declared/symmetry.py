@@ -36,8 +36,8 @@ from harness.vocabulary.transformations import (
     Transformation,
     match_case,
 )
-from oracle.grid import grid
 from oracle.gtp.protocol import Engine
+from oracle.position import grid
 from oracle.symmetry import ALL, OF_RECTANGLES
 
 _KEPT = 2_000  # places of conversations

@@ -17,9 +17,8 @@ from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import ASKS, CHOOSES, MOVES, STARTS, Declaration, DeclaredCommand
 from harness.declared.engine import ReferenceEngine, accepts
 from harness.declared.game_state import ConversationState
-from harness.declared.probes import TRIED, is_about_engine, sample
+from harness.declared.probes import LISTERS, TRIED, is_about_engine, names_in, sample
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
-from harness.declared.protocol_trial import LISTERS, names_in
 from harness.declared.reference import find_unlisted_files
 from harness.errors import EngineError
 from harness.judging.equivalence import same
@@ -499,7 +498,7 @@ def _open_program(program: ProgramStart) -> Iterator[AskProgram]:
 
     def hear(commands: tuple[str, ...]) -> tuple[Reply, ...]:
         try:
-            return tuple(asked.replies(conversation(commands, program.natures)))
+            return tuple(asked.replies(conversation(commands, program.command_properties)))
         except EngineError:
             return asked.answered
 

@@ -101,6 +101,7 @@ class EngineSession:
         self.limit = limits.timeout  # of the commands that are sent next
         self.short = 0.0  # seconds of computing after which they are cut short; 0: never
         self.was_cut = False  # the command under way, when it broke
+        self.may_go_on: Callable[[], bool] = lambda: False  # asked before a command is cut short
         self._trace = trace
         self._protocol = protocol
         self._splitter = protocol.splitter(strict=strict)
@@ -113,6 +114,7 @@ class EngineSession:
         self._ended = False
         self._patience = patience
         self._computed = 0.0  # seconds, of the clock, when the command was sent
+        self._counted = 0.0  # the same, as limits count them
         self._unanswered: Sequence[bytes] = ()  # the commands under way when it broke
         self._started_in = started_in
         self._on_wait = on_wait
@@ -208,7 +210,7 @@ class EngineSession:
         before = self._since
         self._note(*self._clock.both())
         self._file_ends += self._since - before
-        self._computed = self._clock.computed
+        self._computed, self._counted = self._clock.computed, self._clock.counted
 
     def _note(self, own: float, since: float) -> None:
         """Take note of a moment, by the engine's own time and by that of its limits.
@@ -284,6 +286,9 @@ class EngineSession:
             if soon >= deadline:
                 break
             if left <= 0:
+                if self.may_go_on():
+                    self._clock.look_for_company(self._clock.computed - self._computed)
+                    return self._read_at_length(deadline)
                 self.was_cut = True
                 raise EngineError(_SILENT)
             try:
@@ -294,6 +299,24 @@ class EngineSession:
                 if error.kind is not FailureKind.TIMEOUT:
                     raise
         return self._process.read(deadline)
+
+    def _read_at_length(self, deadline: float) -> bytes:
+        """Read until an engine that does nothing but compute has done so for its full limit.
+
+        The deadline comes before, where the system does not tell each moment of it. Each time,
+        more than half of what is missing has to be made up: else it sleeps as well.
+        """
+        before = self._own_limit
+        while True:
+            try:
+                return self._process.read(deadline)
+            except EngineError as error:
+                missing = self._own_limit * (1 - self._part_computed())
+                computes = LOOK < missing < before / 2
+                before, deadline = missing, self._clock.now() + missing
+                is_of_command = deadline < min(self._file_ends, self._run_ends)
+                if error.kind is not FailureKind.TIMEOUT or not (computes and is_of_command):
+                    raise
 
     def _is_asleep(self) -> bool:
         return self._clock.computed - self._computed < _AWAKE * self._patience
@@ -434,9 +457,9 @@ class EngineSession:
         return f" before its first reply{where}"
 
     def _part_computed(self) -> float:
-        """Return how long the engine computed since it is waited for, as a part of its limit."""
+        """Return which part of its limit an engine that is waited for has used up computing."""
         limit = self._own_limit
-        return (self._clock.computed - self._computed) / limit if limit else 0.0
+        return (self._clock.counted - self._counted) / limit if limit else 0.0
 
     def _overdue(self, command: str) -> Failure:
         """Return which time limit was hit: the one that ended first."""

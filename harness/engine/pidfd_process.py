@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from harness.errors import EngineError
 
-# Of an engine that :func:`~harness.engine.leftovers.end_on_exit` collected with all others.
+# Of an engine that :func:`~harness.engine.launch.end_on_exit` collected with all others.
 _ENDED_IN_A_HURRY = -9  # by SIGKILL, which Windows has not, where this module is loaded, too
 
 

@@ -26,9 +26,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO
 
-from harness import shared_files
+from harness import file_system
 from harness.environments import interpreters
-from harness.environments.records import Interpreter
+from harness.environments.interpreters import Interpreter
 from harness.errors import HarnessError, UsageError
 
 # Compressing more takes three times as long, and makes the archive a tenth smaller.
@@ -120,7 +120,7 @@ def _add_file(archive: tarfile.TarFile, folder: Path, name: str) -> int:
     told = (folder / name).stat()
     with (folder / name).open("rb") as file:
         one = _entry(name, told.st_size)
-        one.mode = shared_files.file_mode(is_program=bool(told.st_mode & 0o100))
+        one.mode = file_system.file_mode(is_program=bool(told.st_mode & 0o100))
         one.mtime = int(told.st_mtime)
         archive.addfile(one, file)
     return told.st_size
@@ -146,7 +146,7 @@ def unpack(archive: Path, folder: Path, base: Interpreter, most: int) -> None:
         UsageError: the Python makes no environment.
         OSError: it cannot be written.
     """
-    shared_files.make_new(folder)
+    file_system.make_new(folder)
     with archive.open("rb") as raw:
         about = _unpack(raw, folder, most)
     lost = set(_unloadable(folder, sorted(_names(folder)))) - about
@@ -201,7 +201,7 @@ def _write(archive: tarfile.TarFile, one: tarfile.TarInfo, folder: Path) -> None
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
         shutil.copyfileobj(_content(archive, one), file, _PIECE)
-        os.fchmod(file.fileno(), shared_files.file_mode(is_program=bool(one.mode & 0o100)))
+        os.fchmod(file.fileno(), file_system.file_mode(is_program=bool(one.mode & 0o100)))
     os.utime(path, (one.mtime, one.mtime))
 
 

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import paths, shared_files
+from harness import file_system
 from harness.environments import environment_archive, interpreters
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import (
+from harness.environments.interpreters import (
     DeclaredEnvironment,
     Interpreter,
     PackedEnvironment,
@@ -53,12 +53,12 @@ class Stored(NamedTuple):
 
 def root() -> Path:
     """Return the folder of all environments."""
-    return Path(paths.cache(), "environments")
+    return Path(file_system.cache(), "environments")
 
 
-def key(base: Interpreter, wanted: DeclaredEnvironment) -> str:
+def key(base: Interpreter, environment: DeclaredEnvironment) -> str:
     """Return the name of the folder for an environment made from the Python ``base``."""
-    parts = (base.version, base.implementation, base.platform, wanted.requirements)
+    parts = (base.version, base.implementation, base.platform, environment.requirements)
     return f"python{base.version}-{digest(*parts)[:12]}"
 
 
@@ -121,7 +121,7 @@ def make(name: str, build: Callable[[Path], Stored]) -> Stored:
 def _make_root() -> None:
     try:
         if os.geteuid() == 0:  # engines are other users
-            shared_files.make_open(root())
+            file_system.make_open(root())
         root().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
@@ -137,11 +137,11 @@ def _make_root() -> None:
 def open_to_all(folder: Path) -> None:
     """Let everybody read and execute it: as root, engines run as another user."""
     for above, _, names in os.walk(folder):
-        Path(above).chmod(shared_files.FOLDER)
+        Path(above).chmod(file_system.FOLDER)
         for path in (Path(above, name) for name in names):
             if not path.is_symlink():
                 is_program = bool(path.stat().st_mode & 0o100)
-                path.chmod(shared_files.file_mode(is_program=is_program))
+                path.chmod(file_system.file_mode(is_program=is_program))
 
 
 def remove(name: str) -> None:
@@ -258,7 +258,9 @@ _LAST = 12  # lines of what a tool said that are shown when it fails
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE")
 
 
-def build(folder: Path, base: Interpreter, wanted: DeclaredEnvironment, beside: Path) -> Stored:
+def build(
+    folder: Path, base: Interpreter, environment: DeclaredEnvironment, beside: Path
+) -> Stored:
     """Make an environment in ``folder``, from the Python ``base``.
 
     ``beside``: the folder that relative paths in the requirements start from.
@@ -269,13 +271,13 @@ def build(folder: Path, base: Interpreter, wanted: DeclaredEnvironment, beside: 
     folder.parent.mkdir(parents=True, exist_ok=True)
     uv = shutil.which("uv")
     tool = _with_uv(uv, folder, base) if uv else _with_pip(folder, base)
-    if wanted.requirements.strip():
+    if environment.requirements.strip():
         written = folder / "requirements.txt"
-        written.write_text(wanted.requirements, encoding="utf-8")
+        written.write_text(environment.requirements, encoding="utf-8")
         # In a file uv takes paths as relative to that; what it reads from a pipe, to its folder.
-        _run([*tool, "-r", "-" if uv else str(written)], beside, wanted.requirements)
+        _run([*tool, "-r", "-" if uv else str(written)], beside, environment.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    return Stored(folder, base.version, wanted.requirements, built, "uv" if uv else "pip")
+    return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
 
 
 def _with_uv(uv: str, folder: Path, base: Interpreter) -> list[str]:

@@ -21,8 +21,8 @@ from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, lay_files, name_of, write_script
 from harness.vocabulary.stones import flat
+from oracle.command_properties import SIZE
 from oracle.gtp.protocol import Engine
-from oracle.natures import SIZE
 
 BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 
@@ -105,31 +105,31 @@ class _Order:
     def __init__(self, specification: Specification) -> None:
         self._smallest = specification.smallest
         self._first = specification.first
-        self._natures = specification.commands
+        self._command_properties = specification.commands
         self._is_game = False
         self._has_board = specification.board.size > 0
         self._settings: set[str] = set()  # made since the board is new
 
     def allows(self, command: str) -> bool:
         name, *words = command.split()
-        nature = self._natures[name]
-        if SIZE in nature.sets and not nature.names_file:
+        properties = self._command_properties[name]
+        if SIZE in properties.sets and not properties.names_file:
             return int(words[0]) >= self._smallest
         needed = self._first.get(name)
         if needed and needed not in self._settings:
             return False
-        if self._is_game and nature.lays:
+        if self._is_game and properties.lays:
             return False
-        return nature.is_setting or self._has_board
+        return properties.is_setting or self._has_board
 
     def observe(self, command: str) -> None:
         name = name_of(command)
-        nature = self._natures[name]
-        if nature.begins_board and not nature.lays:
+        properties = self._command_properties[name]
+        if properties.begins_board and not properties.lays:
             self._settings.clear()
             self._is_game = False
-        self._has_board |= SIZE in nature.sets
-        self._is_game |= nature.moves
+        self._has_board |= SIZE in properties.sets
+        self._is_game |= properties.moves
         self._settings.add(name)
 
 

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
-from harness.escaping import one_line
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
 from harness.fuzzing.judges import (
     Drawing,
@@ -30,6 +29,7 @@ from harness.reading.answer_files import COUNTS, ILLEGAL, REASONS
 from harness.records import Failure, FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
+from harness.text import one_line
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
 from oracle.mistakes import Hang, Mistake
 

@@ -13,15 +13,15 @@ from harness.engine.engine_clock import NEVER
 from harness.engine.engine_session import EngineSession, groups
 from harness.engine.launch import Launcher
 from harness.engine.process import EngineProcess
+from harness.engine.protocols import Ahead
 from harness.engine.replies import GTP
 from harness.engine.replies import Protocol as Spoken
-from harness.engine.send_ahead import Ahead
 from harness.errors import EngineError
 from harness.options import Limits, Options
 from harness.records import CaseFile, Failure, Reply
 from harness.running.runs import sandbox_for
 from harness.vocabulary.script import Script, Trace, lay_files, line_of
-from oracle.natures import STANDARD, Natures
+from oracle.command_properties import STANDARD, PropertyTable
 
 # A long wait for every suspicion would leave no time to look for others. What is silent for so
 # long is a suspect, and heard again with the full time limits.
@@ -76,18 +76,18 @@ class Piped:
         launcher: Callable[[], Launcher],
         limits: Limits,
         folder: Path,
-        natures: Natures = STANDARD,
+        command_properties: PropertyTable = STANDARD,
         spoken: Spoken = GTP,
         begin: Callable[..., EngineSession] = EngineSession,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
-        ``launcher``: returns what starts the next process. ``natures``: what commands do.
-        ``spoken``: the protocol. ``begin``: makes a session, which may translate.
+        ``launcher``: returns what starts the next process. ``command_properties``: what commands
+        do. ``spoken``: the protocol. ``begin``: makes a session, which may translate.
         """
         self._begun_by = begin
         self._spoken = spoken
-        self._natures = natures
+        self._command_properties = command_properties
         self._words = words
         self._launcher = launcher
         self._limits = limits
@@ -121,7 +121,7 @@ class Piped:
         if self._session is None or self._is_strict:
             return None
         self._asked += len(scripts)
-        self._sent = UnderWay(self._session, scripts, self._natures, self._be_strict)
+        self._sent = UnderWay(self._session, scripts, self._command_properties, self._be_strict)
         return self._sent
 
     def _be_strict(self) -> None:
@@ -188,7 +188,7 @@ class Piped:
 
     def _ask(self, session: EngineSession, script: Script, replies: list[Reply]) -> None:
         lines = list(map(line_of, script.commands))
-        alone = [self._natures.alone[command] for command in script.commands]
+        alone = [self._command_properties.alone[command] for command in script.commands]
         for start, end in groups(lines, alone):
             session.ask(lines[start:end], replies)
 
@@ -278,7 +278,7 @@ class UnderWay:
         self,
         session: EngineSession,
         scripts: Sequence[Script],
-        natures: Natures,
+        command_properties: PropertyTable,
         distrust: Callable[[], object],
     ) -> None:
         """Send scripts; ``distrust``: is called if nobody knows which reply is whose."""
@@ -289,7 +289,7 @@ class UnderWay:
         self._failure: Failure | None = None
         commands = [command for script in scripts for command in script.commands]
         lines = list(map(line_of, commands))
-        self._ahead = Ahead(session, lines, [natures.alone[one] for one in commands])
+        self._ahead = Ahead(session, lines, [command_properties.alone[one] for one in commands])
         self._try(self._ahead.begin)
 
     def go_on(self) -> None:

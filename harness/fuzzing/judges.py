@@ -20,9 +20,9 @@ from harness.records import FailureKind, Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification, reply_of
 from harness.vocabulary.script import Script, Trace, lay_files, name_of
+from oracle.command_properties import CommandProperties
 from oracle.draw import Diagram, draw_text
 from oracle.gtp.protocol import Engine
-from oracle.natures import Nature
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
@@ -298,11 +298,11 @@ class _OracleTrace:
         return breakdown(self.trace, right)
 
     def difference(self, index: int, command: str) -> WrongReply | None:
-        got, nature = self.trace.replies[index], self._nature(command)
-        if nature.sets_up and name_of(command) not in self.specification.forms and not got.ok:
+        got, properties = self.trace.replies[index], self._properties(command)
+        if properties.sets_up and name_of(command) not in self.specification.forms and not got.ok:
             return None  # the assignment does not ask for it: what was done stays
-        is_open = nature.sets_up and is_underspecified(self.engine, command)
-        right = self._follow(command, got) if _plays_freely(nature) else self._answer(command)
+        is_open = properties.sets_up and is_underspecified(self.engine, command)
+        right = self._follow(command, got) if _plays_freely(properties) else self._answer(command)
         if breach := protocol_facts.warnings([protocol_facts.own_step(command)], [got]):
             return WrongReply(index, command, PROTOCOL, text_of(right), breach[0])
         if is_open or self._accepts(command, right, got) or self._is_open(command, right):
@@ -314,13 +314,13 @@ class _OracleTrace:
 
         It cannot where another move of ``genmove`` would have led to another right answer.
         """
-        if _plays_freely(self._nature(command)):
+        if _plays_freely(self._properties(command)):
             return right is got or (not _is_move(right) and self._same(command, right, got))
         if self._same(command, right, got):
             return True
         return not all(self._same(command, right, other) for other in self._other_answers)
 
-    def _nature(self, command: str) -> Nature:
+    def _properties(self, command: str) -> CommandProperties:
         return self.specification.commands[name_of(command)]
 
     def _same(self, command: str, right: Reply, got: Reply) -> bool:
@@ -332,7 +332,7 @@ class _OracleTrace:
 
     def _is_open(self, command: str, right: Reply) -> bool:
         """Whether it was a question that the specification does not answer, or forbids."""
-        if self._nature(command).sets_up:
+        if self._properties(command).sets_up:
             return False
         return not right.ok or is_underspecified(self.engine, command)
 
@@ -353,16 +353,16 @@ class _OracleTrace:
         """Return an oracle that has heard the same so far and chooses other moves."""
         engine = self.specification.reference_engine(str(self.folder))
         for command in self.trace.script.commands:
-            if _plays_freely(self._nature(command)):
+            if _plays_freely(self._properties(command)):
                 break
             engine.handle(command)
         engine.session._random = Random(seed)
         return engine
 
 
-def _plays_freely(nature: Nature) -> bool:
+def _plays_freely(properties: CommandProperties) -> bool:
     """Whether a command plays a move of the engine's choice."""
-    return nature.moves and nature.chooses
+    return properties.moves and properties.chooses
 
 
 def _is_move(reply: Reply) -> bool:

@@ -24,7 +24,7 @@ from harness.fuzzing.search import RevealingScript, ScriptSender
 from harness.processes import processor_seconds
 from harness.records import FailureKind
 from harness.vocabulary.script import BoardFile, Script, Trace, write_script
-from oracle.vertex import GTP_LETTERS, Point, parse_vertex, vertex
+from oracle.position import GTP_LETTERS, Point, parse_vertex, vertex
 
 
 class Spending:

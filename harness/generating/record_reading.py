@@ -325,7 +325,10 @@ def _pieces(path: str) -> Iterator[RecordPiece]:
 
 
 def harvest(
-    files: Sequence[str], wanted: HarvestOptions, workers: int, on_note: Callable[[int, int], None]
+    files: Sequence[str],
+    options: HarvestOptions,
+    workers: int,
+    on_note: Callable[[int, int], None],
 ) -> Harvest:
     """Return what all files have to give; ``on_note`` is told of the bytes and games done."""
     found = Harvest.empty()
@@ -333,7 +336,7 @@ def harvest(
     pieces, done = list(tasks(files)), 0
 
     def work(task: list[RecordPiece], note: Note) -> Harvest:
-        return _read(task, wanted)
+        return _read(task, options)
 
     for place, part in run_all(pieces, work, workers, _silent):
         if isinstance(part, Fault):
@@ -350,17 +353,17 @@ def _silent(task: int, note: object) -> None:
     """Take no notes of tasks under way: they are short."""
 
 
-def _read(pieces: Sequence[RecordPiece], wanted: HarvestOptions) -> Harvest:
+def _read(pieces: Sequence[RecordPiece], options: HarvestOptions) -> Harvest:
     """Read some pieces in this process."""
     found = Harvest.empty()
     for piece in pieces:
         for game, name in _games(piece, found.counts):
             found.counts["games"] += 1
             try:
-                played = replay(game.root, name, strict=wanted.strict)
+                played = replay(game.root, name, strict=options.strict)
                 if game.fault:
                     played = played._replace(notes=(*played.notes, _DAMAGED))
-                found.pool.add(_finds(played, wanted, found))
+                found.pool.add(_finds(played, options, found))
             except Unusable as reason:
                 found.counts[str(reason)] += 1
     return found
@@ -382,31 +385,33 @@ def _games(piece: RecordPiece, counts: Counter[str]) -> Iterator[tuple[SgfGame, 
         yield game, f"game {game.number} of {piece.path}{where}" if several else piece.path
 
 
-def _finds(played: Played, wanted: HarvestOptions, found: Harvest) -> Iterator[Find]:
+def _finds(played: Played, options: HarvestOptions, harvest: Harvest) -> Iterator[Find]:
     """Yield the features of a game's moments."""
-    _check(played, wanted)
-    found.counts["used"] += 1
-    found.notes.update(played.notes)
+    _check(played, options)
+    harvest.counts["used"] += 1
+    harvest.notes.update(played.notes)
     identity = played.origin.game
-    for number in wanted.moves.of(played, wanted.choices):
-        for one in wanted.kind.fitting(moment(played, number)):
-            found.counts["positions"] += 1
-            for feature in wanted.kind.features:
+    for number in options.moves.of(played, options.choices):
+        for one in options.kind.fitting(moment(played, number)):
+            harvest.counts["positions"] += 1
+            for feature in options.kind.features:
                 answer = feature.find(one)
                 if answer:
-                    found.seen[feature.name] += 1
+                    harvest.seen[feature.name] += 1
                     # Nothing of where the file lies: moved elsewhere, it gives the same cases.
-                    rank = wanted.choices.rank(identity, number, feature.name, one.size, one.board)
+                    rank = options.choices.rank(
+                        identity, number, feature.name, one.size, one.board
+                    )
                     yield Find(rank, feature.name, answer, one)
 
 
-def _check(played: Played, wanted: HarvestOptions) -> None:
+def _check(played: Played, options: HarvestOptions) -> None:
     """Raise :class:`Unusable` when the game is not for this run."""
-    if played.kind != wanted.kind.game:
+    if played.kind != options.kind.game:
         raise Unusable("another game")
-    if played.size not in wanted.sizes:
+    if played.size not in options.sizes:
         raise Unusable("a size that the assignment does not use")
     if not played.moves and not played.boards[0].stones:
         raise Unusable("no stone and no sound move")
-    if wanted.private is not None and is_private(played.origin.game) != wanted.private:
-        raise Unusable(f"kept for {'public' if wanted.private else 'private'} cases")
+    if options.private is not None and is_private(played.origin.game) != options.private:
+        raise Unusable(f"kept for {'public' if options.private else 'private'} cases")

@@ -10,22 +10,18 @@ import hashlib
 from functools import cache
 
 from harness.vocabulary.scenes import EMPTY, Played, SceneMoment, SceneOrigin, StoneBits
-from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
 from oracle.games.go import GoState
-from oracle.grid import Grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import find_captured, find_taken
-from oracle.sgf import dialects, values
+from oracle.sgf import Node, dialects, values
 from oracle.sgf.tree import Faults
 from oracle.symmetry import ALL, image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from oracle.sgf import Node
 
     Move = tuple[int, int]
 

@@ -16,7 +16,7 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.generating import scene_text
 from harness.generating.record_reading import Choices, Harvest, Pool
 from harness.generating.record_replay import turn
@@ -392,7 +392,7 @@ class _Workshop:
         starts = range(0, len(self.staged), _TOGETHER)
         heaps = [self.staged[start : start + _TOGETHER] for start in starts]
         for name, content in scene_text.files(self.staged).items():
-            shared_files.write_open(bench.folder / name, content.encode())
+            file_system.write_open(bench.folder / name, content.encode())
         written = [self._as_file(heap) for heap in heaps]
         everyone = (1 << len(bench.engines)) - 1
         caught = bench.map_catches([text for text, _ in written], everyone)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from harness.judging.strength import KnownWrong
 from harness.records import CaseFile
 from harness.vocabulary.scenes import FeatureKind, Scene, SceneMoment
-from oracle.natures import SIZE, Natures
+from oracle.command_properties import SIZE, PropertyTable
 from oracle.position import Position
 
 
@@ -62,14 +62,17 @@ _WIDTH = 98
 
 
 def case_file(
-    kind: FeatureKind, staged: Sequence[Staged], heading: Sequence[str], natures: Natures
+    kind: FeatureKind,
+    staged: Sequence[Staged],
+    heading: Sequence[str],
+    command_properties: PropertyTable,
 ) -> str:
     """Return the text of a case file: a heading, then each scene with its comments."""
     sentences = {feature.name: feature.sentence for feature in kind.features}
     lines = [f"# {line}" for line in heading]
     number = 10
     for one in staged:
-        lines += ["", *_scene(kind, one, sentences, number, natures)]
+        lines += ["", *_scene(kind, one, sentences, number, command_properties)]
         number += 10 * len(one.asked)
     return "\n".join(lines) + "\n"
 
@@ -80,7 +83,11 @@ def files(staged: Sequence[Staged]) -> Mapping[str, str]:
 
 
 def _scene(
-    kind: FeatureKind, staged: Staged, sentences: dict[str, str], number: int, natures: Natures
+    kind: FeatureKind,
+    staged: Staged,
+    sentences: dict[str, str],
+    number: int,
+    command_properties: PropertyTable,
 ) -> Iterator[str]:
     """Yield a scene: what it is about, where it comes from, the board, the commands."""
     find = staged.scene.find
@@ -88,7 +95,7 @@ def _scene(
     yield from comment(f"{find.feature}: {sentence}.")
     yield from comment(provenance(find.moment))
     yield from picture(find.moment.position(), kind.marks)
-    yield from commands(staged, number, natures, with_reasons=True)
+    yield from commands(staged, number, command_properties, with_reasons=True)
 
 
 def provenance(moment: SceneMoment) -> str:
@@ -100,7 +107,7 @@ def provenance(moment: SceneMoment) -> str:
 
 
 def commands(
-    staged: Staged, first_id: int, natures: Natures, *, with_reasons: bool = False
+    staged: Staged, first_id: int, command_properties: PropertyTable, *, with_reasons: bool = False
 ) -> Iterator[str]:
     """Yield the lines of a scene's commands and expectations.
 
@@ -109,7 +116,7 @@ def commands(
     asked before is sent, too: an answer may have changed the board, which must show.
     """
     asked = iter(staged.asked)
-    led = [] if _begins_anew(staged.scene, natures) else ["clear_board"]
+    led = [] if _begins_anew(staged.scene, command_properties) else ["clear_board"]
     number = first_id
     for step in staged.scene.steps:
         if step.asked:
@@ -123,9 +130,9 @@ def commands(
         led.append(step.command)
 
 
-def _begins_anew(scene: Scene, natures: Natures) -> bool:
+def _begins_anew(scene: Scene, command_properties: PropertyTable) -> bool:
     """Whether the board is cleared before anything else is done with it."""
-    done = (natures[step.command.partition(" ")[0]] for step in scene.steps)
+    done = (command_properties[step.command.partition(" ")[0]] for step in scene.steps)
     first = next((one for one in done if one.lays or SIZE not in one.sets), None)
     return first is not None and first.clears
 

@@ -18,7 +18,7 @@ from harness.errors import UsageError
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import platforms
+from harness.grading.ingest.sources import listing
 from harness.grading.records import PRIVATE
 from harness.report.views import Views
 
@@ -167,20 +167,22 @@ def _room() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-")
 
 
-def _set_due_date(found: Assignment, times: Times) -> Assignment:
+def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
     """Return the assignment with the due date that Gradescope has, if it has one.
 
     What is refused then is Gradescope's business: it knows who got an extension.
     """
     if times.due is None:
-        return found
-    return found._replace(late=found.late._replace(deadline=times.due, refused_after=None))
+        return assignment
+    return assignment._replace(
+        late=assignment.late._replace(deadline=times.due, refused_after=None)
+    )
 
 
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(platforms.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])
@@ -191,28 +193,28 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
 
 
 def _grade(
-    found: Assignment, sheet: Path, source: Path, wanted: GradescopeSettings
+    assignment: Assignment, sheet: Path, source: Path, settings: GradescopeSettings
 ) -> ClassResult:
     room = sheet.parent
     return grade(
         GradeOptions(
-            assignment=found,
+            assignment=assignment,
             source=sheet,
             output=room,
-            private=tuple(str(source / one) for one in wanted.private),
-            public_only=wanted.public_only,
+            private=tuple(str(source / one) for one in settings.private),
+            public_only=settings.public_only,
             images=False,  # what they show is for a teacher, who sees nothing of them here
-            budget=wanted.budget,
+            budget=settings.budget,
             go_on=True,  # a class of one always fails alike
         )
     )
 
 
-def _text(one: Graded, result: ClassResult, wanted: GradescopeSettings) -> str:
+def _text(one: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
     found = result.assignment
     private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
     shown = feedback(one, result, Views(found.specification, found.place))
-    return gradescope.results(shown, Later(wanted.private_visibility, private))
+    return gradescope.results(shown, Later(settings.private_visibility, private))
 
 
 def _write(target: Path, text: str) -> None:

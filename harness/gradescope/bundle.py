@@ -155,9 +155,9 @@ def _packages() -> Iterator[Member]:
             yield f"harness/cases/{name}", path.read_bytes()
 
 
-def _about(found: Distribution, folder: str) -> Iterator[Member]:
+def _about(distribution: Distribution, folder: str) -> Iterator[Member]:
     for name in ("METADATA", "entry_points.txt", _LICENSE):
-        text = found.read_text(name)
+        text = distribution.read_text(name)
         if text is not None:
             yield f"{folder}/{name}", text.encode()
     yield f"{folder}/WHEEL", _TAGS.encode()
@@ -183,27 +183,27 @@ def bundle(
     assignment: Assignment,
     private: Sequence[str],
     overlay: Path | None,
-    wanted: GradescopeSettings,
+    settings: GradescopeSettings,
 ) -> bytes:
     """Return the zip.
 
     ``private``: case files that only the teacher has, as for a grading. ``overlay``: the course's
-    folder, if it is not beside the assignment. ``wanted``: its paths are filled in here.
+    folder, if it is not beside the assignment. ``settings``: its paths are filled in here.
 
     Raises:
         CaseError: a case file is wrong.
         UsageError: something that grading needs is missing.
     """
-    _check(assignment, None if wanted.public_only else private)
+    _check(assignment, None if settings.public_only else private)
     place = f"{_ASSIGNMENT}/{assignment.key}"
-    kept = [] if wanted.public_only else [*_private(assignment, private)]
+    kept = [] if settings.public_only else [*_private(assignment, private)]
     members = [
-        *_assignment(assignment, place, public_only=wanted.public_only),
+        *_assignment(assignment, place, public_only=settings.public_only),
         *_overlay(assignment, place, overlay),
         *((name, path.read_bytes()) for _, name, path in kept),
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
-    found = wanted._replace(assignment=place, private=named)
+    found = settings._replace(assignment=place, private=named)
     return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
 
 
@@ -215,13 +215,13 @@ def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
     attempt_plan.cases(assignment, private, seed="")
 
 
-def _own(assignment: Assignment, found: GradescopeSettings) -> Iterator[Member]:
+def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
     packages = list(dict.fromkeys(tools.split()))
-    yield "setup.sh", setup(name, found.assignment, packages).encode()
-    yield "run_autograder", run(found.timeout).encode()
-    yield autograder_run.FILE, autograder_run.to_json(found).encode()
+    yield "setup.sh", setup(name, settings.assignment, packages).encode()
+    yield "run_autograder", run(settings.timeout).encode()
+    yield autograder_run.FILE, autograder_run.to_json(settings).encode()
     yield name, content
 
 

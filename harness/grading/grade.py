@@ -20,7 +20,14 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import ALONE, Concurrency, SetAside, withdraw
+from harness.grading.attempts.orders import (
+    ALONE,
+    Concurrency,
+    GradingContext,
+    OtherMachines,
+    SetAside,
+    withdraw,
+)
 from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
@@ -39,7 +46,6 @@ from oracle import __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
@@ -88,7 +94,7 @@ class GradingOutcome(NamedTuple):
 
 
 def read_inputs(
-    wanted: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
+    options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
 ) -> tuple[StudentSubmissions, ...]:
     """Return what was submitted. Whatever else may be refused is read as well; nothing is written.
 
@@ -100,14 +106,14 @@ def read_inputs(
     """
     from harness.grading.ingest import sources
 
-    assert wanted.source is not None
-    overlay(wanted)
-    _case_files(wanted, seed="")
-    return sources.read(wanted.source, wanted.groups, on_remark=on_remark)
+    assert options.source is not None
+    overlay(options)
+    _case_files(options, seed="")
+    return sources.read(options.source, options.groups, on_remark=on_remark)
 
 
 def prepare(
-    wanted: GradeOptions,
+    options: GradeOptions,
     ledger: Ledger,
     store: Store,
     entries: Sequence[StudentSubmissions] | None = None,
@@ -120,24 +126,24 @@ def prepare(
         UsageError: as :func:`read_inputs`; or the marks in force have another basis, and no
             regrading is wanted.
     """
-    found = read_inputs(wanted) if entries is None else entries
+    found = read_inputs(options) if entries is None else entries
     return plan_attempts(
-        wanted, ledger, _receive_all(wanted, store, found), case_files(wanted, ledger)
+        options, ledger, _receive_all(options, store, found), case_files(options, ledger)
     )
 
 
-def case_files(wanted: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
+def case_files(options: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
     """Return the case files of the grading; raises as :func:`prepare`."""
-    return _case_files(wanted, ledger.seed if wanted.images else "")
+    return _case_files(options, ledger.seed if options.images else "")
 
 
-def _case_files(wanted: GradeOptions, seed: str) -> list[PlannedCase]:
-    private = None if wanted.public_only else wanted.private
-    return attempt_plan.cases(wanted.assignment, private, seed)
+def _case_files(options: GradeOptions, seed: str) -> list[PlannedCase]:
+    private = None if options.public_only else options.private
+    return attempt_plan.cases(options.assignment, private, seed)
 
 
 def plan_attempts(
-    wanted: GradeOptions,
+    options: GradeOptions,
     ledger: Ledger,
     submissions: Sequence[Submission],
     cases: Sequence[PlannedCase],
@@ -150,48 +156,50 @@ def plan_attempts(
         UsageError: marks are in force that were made of something else, and no regrading is
             wanted.
     """
-    found = _make_plan(wanted, submissions, cases)
-    if not wanted.regrade:
+    found = _make_plan(options, submissions, cases)
+    if not options.regrade:
         _refuse_changes(ledger, found)
-    return _record_plan(wanted, ledger, found)
+    return _record_plan(options, ledger, found)
 
 
 def _receive_all(
-    wanted: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
+    options: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
 ) -> list[Submission]:
     from harness.grading.ingest.receive import receive
 
-    received = [receive(entry, wanted.assignment, store, overlay(wanted)) for entry in entries]
+    received = [receive(entry, options.assignment, store, overlay(options)) for entry in entries]
     return sorted(received, key=lambda one: one.key)
 
 
 def _make_plan(
-    wanted: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
+    options: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
 ) -> GradingPlan:
-    boxed = wanted.sandbox != "off"
-    planned = attempt_plan.attempts(wanted.assignment, overlay(wanted), boxed, submissions, cases)
+    boxed = options.sandbox != "off"
+    planned = attempt_plan.attempts(
+        options.assignment, overlay(options), boxed, submissions, cases
+    )
     return GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
 
 
-def overlay(wanted: GradeOptions) -> Path | None:
+def overlay(options: GradeOptions) -> Path | None:
     """Return the course folder that is put beside every submission, if there is to be one.
 
     Raises:
         UsageError: the assignment wants one, and none is named or there.
     """
-    name = wanted.assignment.engine.overlay
+    name = options.assignment.engine.overlay
     if not name:
         return None
-    found = wanted.overlay or wanted.assignment.place / name
+    found = options.overlay or options.assignment.place / name
     if not found.is_dir():
         raise UsageError(f"course folder {name} not found: give it with --overlay")
     return found
 
 
-def _refuse_changes(ledger: Ledger, found: GradingPlan) -> None:
-    now = by_key(found.planned)
+def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
+    now = by_key(plan.planned)
     marks = ledger.in_force()
-    keys = [one.key for one in found.submissions if one.key in marks]
+    keys = [one.key for one in plan.submissions if one.key in marks]
     stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
     if stale:
         count = number_of(len(stale), "submission")
@@ -215,15 +223,15 @@ def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
 
 
-def _record_plan(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingPlan:
+def _record_plan(wanted: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingPlan:
     assignment = wanted.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     options = canonical_json.dumps([list(map(str, wanted[1:]))])
-    run = ledger.begin(Run(found.started, __version__, assignment.key, digest, options))
-    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in found.cases])
-    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in found.submissions})
-    ledger.plan(run, found.planned)
-    return found._replace(run=run)
+    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, options))
+    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
+    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
+    ledger.plan(run, plan.planned)
+    return plan._replace(run=run)
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
@@ -251,10 +259,10 @@ def _now() -> str:
 # --- doing it ----------------------------------------------------------------------------------
 
 
-def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
+def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
     """Return what is to be run, a unit for each submission."""
-    read = {(case.kind, case.name): (case.read(case.path), case.content) for case in found.cases}
-    planned = by_key(found.planned)
+    read = {(case.kind, case.name): (case.read(case.path), case.content) for case in plan.cases}
+    planned = by_key(plan.planned)
     return [
         GradingUnit(
             one,
@@ -265,46 +273,46 @@ def units(found: GradingPlan, store: Store) -> list[GradingUnit]:
                 for each in planned[one.key]
             ),
         )
-        for one in found.submissions
+        for one in plan.submissions
         if one.key in planned
     ]
 
 
-def is_outdated(wanted: GradeOptions, found: GradingPlan) -> bool:
+def is_outdated(options: GradeOptions, plan: GradingPlan) -> bool:
     """Whether the attempts of a plan would be others today: what they depend on has changed."""
-    today = _make_plan(wanted, found.submissions, found.cases)
-    return set(today.planned) != set(found.planned)
+    today = _make_plan(options, plan.submissions, plan.cases)
+    return set(today.planned) != set(plan.planned)
 
 
-def withdraw_distrusted(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> list[str]:
+def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> list[str]:
     """Withdraw attempts whose machine was set aside since, so that they are rerun.
 
     Return the keys of the submissions.
     """
-    bases = (one.basis for one in found.planned)
-    again = set(withdraw(ledger, bases, SetAside(wanted.set_aside)))
-    return sorted({one.key for one in found.planned if one.basis in again})
+    bases = (one.basis for one in plan.planned)
+    again = set(withdraw(ledger, bases, SetAside(options.set_aside)))
+    return sorted({one.key for one in plan.planned if one.basis in again})
 
 
-def count_pending(ledger: Ledger, found: GradingPlan) -> int:
+def count_pending(ledger: Ledger, plan: GradingPlan) -> int:
     """Return how many attempts have no result yet."""
-    states = ledger.states(one.basis for one in found.planned)
+    states = ledger.states(one.basis for one in plan.planned)
     return sum(state.state != "done" for state in states.values())
 
 
 def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
-    wanted: GradeOptions,
+    options: GradeOptions,
     ledger: Ledger,
-    found: GradingPlan,
+    plan: GradingPlan,
     store: Store,
     listener: GradingListener,
-    company: Concurrency = ALONE,
-    away: OtherMachines | None = None,
+    concurrency: Concurrency = ALONE,
+    other_machines: OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
 
-    ``company``: how the machine and the ledger are shared with others that grade. ``away``: where
-    engines run; None: on this machine.
+    ``concurrency``: how the machine and the ledger are shared with others that grade.
+    ``other_machines``: where engines run; None: on this machine.
 
     Raises:
         BusyError: another process is at it, and nothing is shared.
@@ -315,35 +323,35 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        own = grading_context(wanted, found)._replace(away=away, secret=ledger.seed)
-        Runner(ledger, own, listener, company).run(units(found, store))
+        own = grading_context(options, plan)._replace(away=other_machines, secret=ledger.seed)
+        Runner(ledger, own, listener, concurrency).run(units(plan, store))
 
 
-def grading_context(wanted: GradeOptions, found: GradingPlan) -> GradingContext:
+def grading_context(options: GradeOptions, plan: GradingPlan) -> GradingContext:
     """Return what every submission is run with."""
     from harness.grading.attempts.orders import GradingContext
 
     return GradingContext(
-        wanted.assignment,
-        overlay(wanted),
-        wanted.sandbox,
-        tuple(case.path for case in found.cases if Path(case.path).is_file()),
-        wanted.budget,
-        wanted.jobs,
-        wanted.go_on,
-        book=SetAside(wanted.set_aside),
+        options.assignment,
+        overlay(options),
+        options.sandbox,
+        tuple(case.path for case in plan.cases if Path(case.path).is_file()),
+        options.budget,
+        options.jobs,
+        options.go_on,
+        book=SetAside(options.set_aside),
     )
 
 
 def find_same_programs(
-    wanted: GradeOptions, conclusion: GradingOutcome, store: Store
+    options: GradeOptions, conclusion: GradingOutcome, store: Store
 ) -> GradingOutcome:
     """Add which submissions are the same."""
     from harness.grading import similarity
 
     result = conclusion.result
-    course = wanted.overlay or wanted.assignment.place / wanted.assignment.engine.overlay
-    own = course if wanted.assignment.engine.overlay and course.is_dir() else None
+    course = options.overlay or options.assignment.place / options.assignment.engine.overlay
+    own = course if options.assignment.engine.overlay and course.is_dir() else None
     found = similarity.same((one.submission for one in result.graded), store, own)
     return conclusion._replace(result=result._replace(twins=found))
 
@@ -374,15 +382,15 @@ def grade(wanted: GradeOptions) -> ClassResult:
 # --- marks -------------------------------------------------------------------------------------
 
 
-def current_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingOutcome:
+def current_marks(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingOutcome:
     """Return what :func:`update_marks` would without ``accept``, and write nothing.
 
     Raises as it does.
     """
-    return _weigh(wanted._replace(accept=False), ledger, found)[0]
+    return _weigh(options._replace(accept=False), ledger, plan)[0]
 
 
-def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> GradingOutcome:
+def update_marks(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingOutcome:
     """Put marks in force, and return those that are now, with what would change them.
 
     Marks of submissions that had none are written into the ledger. A mark that differs from the
@@ -391,21 +399,21 @@ def update_marks(wanted: GradeOptions, ledger: Ledger, found: GradingPlan) -> Gr
     Raises:
         LedgerError: what they would be made of was edited, or is damaged.
     """
-    outcome, rows = _weigh(wanted, ledger, found)
-    ledger.give(found.run, _now(), rows)
+    outcome, rows = _weigh(options, ledger, plan)
+    ledger.give(plan.run, _now(), rows)
     return outcome
 
 
 def _weigh(
-    wanted: GradeOptions, ledger: Ledger, found: GradingPlan
+    options: GradeOptions, ledger: Ledger, plan: GradingPlan
 ) -> tuple[GradingOutcome, list[MarkRow]]:
     """Return what comes of a grading, and the rows of the marks to be put in force."""
     ledger.check()
-    book = SetAside(wanted.set_aside)
-    marker = Marker(wanted.assignment, ledger, found.cases, found.started, book)
-    planned = by_key(found.planned)
+    book = SetAside(options.set_aside)
+    marker = Marker(options.assignment, ledger, plan.cases, plan.started, book)
+    planned = by_key(plan.planned)
     new = {
-        one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in found.submissions
+        one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
     rows = {key: _mark_row(one, planned.get(key, ())) for key, one in new.items()}
     marks = ledger.in_force()
@@ -418,14 +426,14 @@ def _weigh(
     old = {key: one for key, one in former.items() if one}
     changes = marker.changes(old.values(), new.values())
     kept = {key for key in old if new[key].marks.withheld}
-    kept |= set() if wanted.accept else {change.key for change in changes}
+    kept |= set() if options.accept else {change.key for change in changes}
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
     result = marker.result(in_force)._replace(
         unmarked=tuple(one for key in sorted(kept) for one in _newcomers(old[key], new[key]))
     )
-    outcome = GradingOutcome(result, changes, wanted.accept, absent)
+    outcome = GradingOutcome(result, changes, options.accept, absent)
     return outcome, [rows[key] for key in given]
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.records import Build, Diagnosis, FileResult
+from harness.text import natural_order
 
 # The kinds of case files.
 PUBLIC, PRIVATE, IMAGE = "public", "private", "image"
@@ -212,14 +213,14 @@ class GivenMark(NamedTuple):
     reason: str
 
 
-def counting_mark(computed: Marks, given: GivenMark | None) -> Marks:
+def counting_mark(computed: Marks, given_mark: GivenMark | None) -> Marks:
     """Return the mark that counts for a student: the given one, else the computed one."""
-    if given is None:
+    if given_mark is None:
         return computed
     was = "there was none" if computed.withheld else f"{computed}"
-    note = f"Given by a person instead of the computed mark ({was}): {given.reason}"
+    note = f"Given by a person instead of the computed mark ({was}): {given_mark.reason}"
     parts = () if computed.withheld else computed.parts
-    return computed._replace(parts=parts, total=given.points, note=note, withheld=False)
+    return computed._replace(parts=parts, total=given_mark.points, note=note, withheld=False)
 
 
 class Newcomer(NamedTuple):
@@ -257,6 +258,16 @@ class ClassResult(NamedTuple):
     def of(self) -> Fraction:
         """The points that can be reached in this grading."""
         return max((one.marks.of for one in self.graded), default=Fraction(0))
+
+    def as_people_count(self) -> ClassResult:
+        """Return it for reports that people read: the submission ``s2`` before ``s10``."""
+        return self._replace(
+            graded=tuple(sorted(self.graded, key=lambda one: natural_order(one.submission.key))),
+            audits=tuple(sorted(self.audits, key=lambda one: natural_order(one.submission))),
+            twins=tuple(
+                one._replace(keys=tuple(sorted(one.keys, key=natural_order))) for one in self.twins
+            ),
+        )
 
     def get_given_mark(self, student: Student) -> GivenMark | None:
         """Return the mark that a person gave a student, or None."""

@@ -34,7 +34,7 @@ from harness.match.standings import Standings
 from harness.match.tournament import MatchResult, Tournament
 from harness.options import Options
 from harness.report import report_files
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
 _SIZE = 9
@@ -156,14 +156,17 @@ def _players(
 
 
 def write(
-    result: MatchResult, submissions: Sequence[Submission], wanted: TournamentOptions, output: Path
+    result: MatchResult,
+    submissions: Sequence[Submission],
+    options: TournamentOptions,
+    output: Path,
 ) -> Path:
     """Write the teacher's pages and table, and each student's own pages; return the table's."""
     found, keys = Standings(result), [one.key for one in competitors(submissions)]
     report_files.try_to_write_into(str(output))
     pages.report(str(output), found)
     table = output / TABLE
-    report_files.write(str(table), [_table(found, keys, wanted.points)])
+    report_files.write(str(table), [_table(found, keys, options.points)])
     for place, key in enumerate(keys):
         own = output / STUDENTS / key
         report_files.try_to_write_into(str(own))
@@ -171,15 +174,15 @@ def write(
     return table
 
 
-def _table(found: Standings, keys: Sequence[str], points: Fraction) -> str:
+def _table(standings: Standings, keys: Sequence[str], points: Fraction) -> str:
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     head = ["student", "rank", "won", "drawn", "lost", "elo"]
     rows.writerow([*head, *(["points"] if points else [])])
-    for row in found.ranked:
-        rank = found.ranks[row.place]
+    for row in standings.ranked:
+        rank = standings.ranks[row.place]
         own = [keys[row.place], rank, *row.score, round(row.rating.elo)]
-        worth = rank_points(rank, len(found.rows), points) if row.score.wins else Fraction(0)
+        worth = rank_points(rank, len(standings.rows), points) if row.score.wins else Fraction(0)
         rows.writerow([*own, *([decimal(worth)] if points else [])])
     return text.getvalue()
 
@@ -189,9 +192,9 @@ def rank_points(rank: int, players: int, points: Fraction) -> Fraction:
     return points * (players - rank) / max(1, players - 1)
 
 
-def of_student(result: MatchResult, found: Standings, place: int) -> Standings:
+def of_student(result: MatchResult, standings: Standings, place: int) -> Standings:
     """Return the standings as a student may see them."""
-    order = [row.place for row in found.ranked]
+    order = [row.place for row in standings.ranked]
     players = tuple(
         Player(player.name if one == place else f"No. {order.index(one) + 1}", "")
         for one, player in enumerate(result.match.players)
@@ -213,10 +216,12 @@ def _scrub(game: Game, place: int) -> Game:
     )
 
 
-def _write_own(path: str, found: Standings, place: int) -> None:
-    match = found.result.match
-    for game in found.result.games:
+def _write_own(path: str, standings: Standings, place: int) -> None:
+    match = standings.result.match
+    for game in standings.result.games:
         if place in (game.plan.black, game.plan.white):
             parts = pages.game_parts(match, game)
             report_files.write(f"{path}/{pages.game_page(game)}", parts, lasting=False)
-    report_files.write(f"{path}/{pages.INDEX}", pages.index_parts(found, "Tournament", only=place))
+    report_files.write(
+        f"{path}/{pages.INDEX}", pages.index_parts(standings, "Tournament", only=place)
+    )

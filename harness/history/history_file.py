@@ -13,10 +13,10 @@ from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
 from harness.errors import HarnessError, ReportError, UsageError
-from harness.escaping import one_line, without_surrogates
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
-from harness.reading.test_fingerprint import digests
 from harness.records import FileResult, RunResult
+from harness.report.json import digests
+from harness.text import one_line, without_surrogates
 from oracle import __version__
 
 APPLICATION, VERSION = 0x47545048, 1  # "GTPH"; the version of the tables below

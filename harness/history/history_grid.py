@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from harness.escaping import one_line
 from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
 from harness.history.test_courses import FileCourse, Streak, TestCourse
 from harness.records import Verdict
-from harness.report.html.assets import MATRIX
-from harness.report.html.page_names import link, part_name
+from harness.report.html.page_names import MATRIX, link, part_name
 from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of
+from harness.text import number_of, one_line
 
 _LARGEST = 800_000  # characters of rows and cards in one page
 _CHANGES = 60  # of one test that are listed
@@ -83,7 +81,7 @@ class _TestRow(NamedTuple):
 
 
 def file_pages(  # noqa: PLR0913 - what a page is made of
-    found: Trends,
+    trends: Trends,
     runs: Sequence[RunKept],
     file: FileCourse,
     name: str,
@@ -102,7 +100,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
         addresses.update({row.course.test: _address(own, row) for row in rows})
     for number, rows in enumerate(parts, 1):
         heading = file.path + (f", part {number}" if number > 1 else "")
-        first = (f"History of {one_line(found.program, 40)}", "index.html")
+        first = (f"History of {one_line(trends.program, 40)}", "index.html")
         crumbs = (*home, first, (heading, ""))
         body = _body(file, runs, rows, name, (number, len(parts)))
         yield part_name(name, number), page(heading, body, _frame(crumbs))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from harness.escaping import one_line
 from harness.history import plots, text
 from harness.history.history_grid import STYLE as GRID
 from harness.history.history_grid import Addresses, Crumbs, file_pages
@@ -26,7 +25,7 @@ from harness.report import report_files
 from harness.report.html.page_names import link, page_names
 from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import count_rest, number_of
+from harness.text import count_rest, number_of, one_line, show_utc
 
 _RUNS = 100  # the last ones that are listed
 _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause, for each run
@@ -56,7 +55,7 @@ padding-right:var(--s4)}.rn>.rh{padding-left:35px}}@media print{.rn,.news li{bre
 
 
 def index_page(
-    found: Trends,
+    trends: Trends,
     files: Sequence[FileCourse],
     names: Sequence[str],
     addresses: Addresses,
@@ -64,8 +63,8 @@ def index_page(
     home: Crumbs = (),
 ) -> Iterator[Markup]:
     """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it."""
-    index = _Index(found, files, names, addresses)
-    heading = f"History of {one_line(found.program, 40)}"
+    index = _Index(trends, files, names, addresses)
+    heading = f"History of {one_line(trends.program, 40)}"
     crumbs = (*home, (heading, "")) if home else ()
     frame = PageFrame(crumbs, script=True, style=plots.STYLE + GRID + STYLE)
     return page(heading, index.body(), frame)
@@ -76,12 +75,12 @@ class _Index:
 
     def __init__(
         self,
-        found: Trends,
+        trends: Trends,
         files: Sequence[FileCourse],
         names: Sequence[str],
         addresses: Addresses,
     ) -> None:
-        self._found, self._files, self._names = found, files, names
+        self._found, self._files, self._names = trends, files, names
         self._addresses = addresses
         self._courses = {one.test: one for file in files for one in file.courses}
 
@@ -216,7 +215,7 @@ class _Index:
     def _run(self, run: RunKept, changes: Sequence[VerdictChange]) -> Markup:
         head = _RUN_HEAD % (
             run.number,
-            run.started.replace("T", " ").rstrip("Z"),
+            show_utc(run.started),
             _state(run),
             bar(of_run(run)),
             _change_pills(changes),
@@ -247,7 +246,7 @@ _HOW = Markup(
     "tests.</p>\n"
 )
 _RUN_HEAD = Markup(
-    '<div class="rh"><span><b>Run %s</b> <span class="sub">%s UTC</span>%s</span>%s<span>%s'
+    '<div class="rh"><span><b>Run %s</b> <span class="sub">%s</span>%s</span>%s<span>%s'
     '<span class="sub">%s</span></span></div>'
 )
 _RUN = Markup(
@@ -360,16 +359,16 @@ def _file(file: FileCourse, name: str, rank: int, scale: plots.Scale) -> Markup:
 # filter, sort and move.
 
 
-def write(folder: str, found: Trends, home: Crumbs = ()) -> None:
+def write(folder: str, trends: Trends, home: Crumbs = ()) -> None:
     """Write all pages into a folder, which is there. ``home``: the way to the first one.
 
     Raises :class:`~harness.errors.ReportError` when one cannot be written.
     """
-    runs, courses = choose_shown_runs(found), file_courses(found)
+    runs, courses = choose_shown_runs(trends), file_courses(trends)
     names, addresses = page_names([file.path for file in courses]), Addresses()
     for file, name in zip(courses, names, strict=True):
-        for own, parts in file_pages(found, runs, file, name, addresses, home=home):
+        for own, parts in file_pages(trends, runs, file, name, addresses, home=home):
             report_files.write(f"{folder}/{own}.html", parts)
     report_files.write(
-        f"{folder}/index.html", index_page(found, courses, names, addresses, home=home)
+        f"{folder}/index.html", index_page(trends, courses, names, addresses, home=home)
     )

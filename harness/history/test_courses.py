@@ -93,32 +93,32 @@ class FileCourse(NamedTuple):
         return measure_spread([seconds for _, seconds in self.times]) if self.times else None
 
 
-def choose_shown_runs(found: Trends) -> tuple[RunKept, ...]:
+def choose_shown_runs(trends: Trends) -> tuple[RunKept, ...]:
     """Return the runs whose verdicts are all shown."""
-    return tuple(run for run in found.runs if run.files)[-RUNS:]
+    return tuple(run for run in trends.runs if run.files)[-RUNS:]
 
 
-def file_courses(found: Trends) -> list[FileCourse]:
+def file_courses(trends: Trends) -> list[FileCourse]:
     """Return the files of the runs shown, in the order of the last run that has each."""
-    runs = choose_shown_runs(found)
+    runs = choose_shown_runs(trends)
     paths = dict.fromkeys(file.path for run in reversed(runs) for file in run.files)
-    made = _Courses(found, runs)
+    made = _Courses(trends, runs)
     return [made.file(path) for path in paths]
 
 
 class _Courses:
     """Makes courses of what a history tells."""
 
-    def __init__(self, found: Trends, runs: Sequence[RunKept]) -> None:
+    def __init__(self, trends: Trends, runs: Sequence[RunKept]) -> None:
         self._runs = runs
-        self._alike = list_comparable_runs(found.runs) if found.runs else set()
-        self._seen = by_test(found.runs)
+        self._alike = list_comparable_runs(trends.runs) if trends.runs else set()
+        self._seen = by_test(trends.runs)
         self._changes: dict[TestIdentity, list[VerdictChange]] = {}
-        for one in found.changes:
+        for one in trends.changes:
             self._changes.setdefault(one.test, []).append(one)
-        self._broken = {one.test: one for one in found.broken}
-        self._flaky = {one.test: one for one in found.flaky}
-        self._slower = {one.test: one for one in found.slower}
+        self._broken = {one.test: one for one in trends.broken}
+        self._flaky = {one.test: one for one in trends.flaky}
+        self._slower = {one.test: one for one in trends.slower}
         self._files = [{file.path: file for file in run.files} for run in runs]
         self._tests: dict[str, dict[TestIdentity, None]] = {}
         for run in reversed(runs):

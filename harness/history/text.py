@@ -16,7 +16,6 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from harness.escaping import one_line
 from harness.history.records import (
     Flaky,
     RunKept,
@@ -29,7 +28,7 @@ from harness.history.records import (
     VerdictChange,
 )
 from harness.report.paint import Paint
-from harness.text import at_most, number_of
+from harness.text import at_most, number_of, one_line
 
 _RUNS, _MOST, _SEEN = 10, 20, 40  # the most that are listed
 _COMMAND = 80  # characters
@@ -40,20 +39,20 @@ _STATES = {
 }
 
 
-def lines(found: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
+def lines(trends: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str]:
     """Yield the lines about a history."""
-    yield headline(found)
-    if found.others:
-        listed = ", ".join(one_line(other, _COMMAND) for other in found.others)
+    yield headline(trends)
+    if trends.others:
+        listed = ", ".join(one_line(other, _COMMAND) for other in trends.others)
         yield f"other programs in it (--program shows one): {listed}"
-    yield from _section("Runs", _runs(found.runs), paint)
-    yield from _section("Broken now", map(describe_break, found.broken), paint)
+    yield from _section("Runs", _runs(trends.runs), paint)
+    yield from _section("Broken now", map(describe_break, trends.broken), paint)
     signs = "✓✗" if unicode else ".F"
-    yield from _section("Flaky", (flaky(one, signs) for one in found.flaky), paint)
-    slow = [*([found.whole] if found.whole else []), *found.slower]
+    yield from _section("Flaky", (flaky(one, signs) for one in trends.flaky), paint)
+    slow = [*([trends.whole] if trends.whole else []), *trends.slower]
     yield from _section("Slower", map(slower, slow), paint)
-    yield from _section("What changed, the latest first", map(change, found.changes), paint)
-    if not found.compared:
+    yield from _section("What changed, the latest first", map(change, trends.changes), paint)
+    if not trends.compared:
         yield ""
         yield NOT_COMPARED
 
@@ -63,13 +62,13 @@ NOT_COMPARED = (
 )
 
 
-def headline(found: Trends) -> str:
+def headline(trends: Trends) -> str:
     """Return what was looked at, in one sentence."""
-    cut = sum(run.state is not RunState.WHOLE for run in found.runs)
-    dates = f" from {found.runs[0].started} to {found.runs[-1].started}" if found.runs else ""
+    cut = sum(run.state is not RunState.WHOLE for run in trends.runs)
+    dates = f" from {trends.runs[0].started} to {trends.runs[-1].started}" if trends.runs else ""
     return (
-        f"{found.path} (format version {found.version}): "
-        f"{number_of(len(found.runs), 'run')} of {one_line(found.program, _COMMAND)}{dates}"
+        f"{trends.path} (format version {trends.version}): "
+        f"{number_of(len(trends.runs), 'run')} of {one_line(trends.program, _COMMAND)}{dates}"
         + (f", {cut} not whole" if cut else "")
     )
 
@@ -202,22 +201,22 @@ def seconds(value: float) -> str:
 SCHEMA, VERSION = "gtp-harness/history", 1
 
 
-def document(found: Trends) -> str:
+def document(trends: Trends) -> str:
     """Return the document."""
     members = {
         "schema": SCHEMA,
         "version": VERSION,
-        "path": found.path,
-        "format": found.version,
-        "program": found.program,
-        "others": found.others,
-        "runs": [_run(run) for run in found.runs],
-        "broken": [_change(one) for one in found.broken],
-        "changes": [_change(one) for one in found.changes],
-        "flaky": [_flaky(one) for one in found.flaky],
-        "slower": [_slower(one) for one in found.slower],
-        "whole": _slower(found.whole) if found.whole else None,
-        "compared": found.compared,
+        "path": trends.path,
+        "format": trends.version,
+        "program": trends.program,
+        "others": trends.others,
+        "runs": [_run(run) for run in trends.runs],
+        "broken": [_change(one) for one in trends.broken],
+        "changes": [_change(one) for one in trends.changes],
+        "flaky": [_flaky(one) for one in trends.flaky],
+        "slower": [_slower(one) for one in trends.slower],
+        "whole": _slower(trends.whole) if trends.whole else None,
+        "compared": trends.compared,
     }
     return json.dumps(members, ensure_ascii=False, indent=1) + "\n"
 

@@ -13,34 +13,36 @@ from pathlib import Path
 
 from harness.records import FileResult, Reply
 from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
-from oracle.color import BLACK, WHITE, color_of
+from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
-from oracle.natures import SIZE, STONES, Natures
-from oracle.position import Position
-from oracle.vertex import Point, parse_vertex, vertex
+from oracle.position import BLACK, WHITE, Point, Position, color_of, grid, parse_vertex, vertex
 
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 
 
 def boards(
-    file: FileResult, steps: Collection[int], natures: Natures, board: BoardKind | None = None
+    file: FileResult,
+    steps: Collection[int],
+    command_properties: PropertyTable,
+    board: BoardKind | None = None,
 ) -> dict[int, Diagram]:
     """Return the boards before some steps; those that are unknown are missing.
 
     Args:
         file: the commands, and how the engine answered.
         steps: indices into ``file.case.steps``.
-        natures: what the commands do.
+        command_properties: what the commands do.
         board: its rules; None: those of Gomoku when the file uses ``gogui-rules_…`` or
             ``policy…`` commands, else those of Go.
     """
     if not steps:
         return {}
-    replay = _BoardReplay(board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, natures)
+    replay = _BoardReplay(
+        board or (GOMOKU if _is_gomoku(file) else GO), file.case.path, command_properties
+    )
     for exchange in file.before:
         replay.handle(exchange.text.lstrip("0123456789 "), exchange.reply)
     found = {}
@@ -64,8 +66,8 @@ def _is_gomoku(file: FileResult) -> bool:
 class _BoardReplay:
     """The game as far as it is known; ``game`` is None while it is not."""
 
-    def __init__(self, board: BoardKind, path: str, natures: Natures) -> None:
-        self.natures = natures
+    def __init__(self, board: BoardKind, path: str, command_properties: PropertyTable) -> None:
+        self.command_properties = command_properties
         self.kind: type[GoGame | GomokuGame] = GoGame if board.captures else GomokuGame
         self.format = board.format
         self.folder = Path(path).parent
@@ -110,7 +112,7 @@ class _BoardReplay:
         if handler is None:
             # It may change the board in ways unknown here (set_position …), or leave it as it is,
             # as score does.
-            if not self.natures[name].touches.isdisjoint((SIZE, STONES)):
+            if not self.command_properties[name].touches.isdisjoint((SIZE, STONES)):
                 self.game = None
             return
         if reply is None:

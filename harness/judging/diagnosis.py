@@ -12,8 +12,8 @@ from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import Diagnosis, Failure, FileResult, Outcome, Reply, Verdict
 from harness.specifications.record import Specification
-from oracle.grid import each_bit
 from oracle.mistakes import MISTAKES, Mistake, can_meet
+from oracle.position import each_bit
 
 MOST = 4  # mistakes in a set: real engines have two to four
 _PATIENCE = 150_000  # commands that mutants of several mistakes are sent: a second or two

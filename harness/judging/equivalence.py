@@ -9,12 +9,11 @@ from typing import Any
 from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.vocabulary.answer_forms import EXACT, MOVE, SETTING, UNDEFINED, AnswerForm, is_a_move
-from oracle.color import color_of
 from oracle.errors import OracleError, VertexError
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown
+from oracle.position import color_of, parse_vertex
 from oracle.symmetry import ALL, image, transform
-from oracle.vertex import parse_vertex
 
 TYPE_CHECKING = False
 

@@ -87,8 +87,8 @@ def reasons(
 
 def _is_loaded(step: Step, reply: Reply | None, specification: Specification) -> bool:
     """Whether the engine read a file. Without it, nobody can say what is right from there on."""
-    nature = specification.commands[step.command.partition(" ")[0]]
-    return nature.loads and reply is not None and reply.ok
+    properties = specification.commands[step.command.partition(" ")[0]]
+    return properties.loads and reply is not None and reply.ok
 
 
 def _as_played(step: Step, reply: Reply | None) -> str:

@@ -21,7 +21,7 @@ from harness.specifications.record import reply_of
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown, Hang, Mistake
-from oracle.vertex import Point, parse_vertex
+from oracle.position import Point, parse_vertex
 
 Alike = Callable[[int, Reply], bool]
 Answers = list[str | Breakdown]  # as sent; the last one may be how the engine failed
@@ -170,11 +170,11 @@ def _find_used_commands(conversation: RecordedConversation) -> frozenset[str]:
     return frozenset(used | ({"play"} if "gogui-play_sequence" in used else set()))
 
 
-def _differences(found: Answers, right: Answers) -> int:
+def _differences(answers: Answers, right: Answers) -> int:
     """Return as bits where two lists differ; what only one of them has is different."""
-    pairs = enumerate(zip(found, right, strict=False))
+    pairs = enumerate(zip(answers, right, strict=False))
     different = sum(1 << place for place, (one, other) in pairs if one != other)
-    shorter, longer = sorted((len(found), len(right)))
+    shorter, longer = sorted((len(answers), len(right)))
     return different | (1 << longer) - (1 << shorter)
 
 
@@ -194,13 +194,13 @@ def _begin(conversation: RecordedConversation, engine: Engine) -> None:
             engine.handle(text)
 
 
-def agreement(conversation: RecordedConversation, found: Answers) -> int:
+def agreement(conversation: RecordedConversation, answers: Answers) -> int:
     """Return as bits where such answers are as good as those of the other engine."""
-    return _find_agreed(partial(_agrees, conversation), found)
+    return _find_agreed(partial(_agrees, conversation), answers)
 
 
-def _find_agreed(agrees: Callable[[int, str | Breakdown], bool], found: Answers) -> int:
-    return sum(agrees(index, raw) << index for index, raw in enumerate(found))
+def _find_agreed(agrees: Callable[[int, str | Breakdown], bool], answers: Answers) -> int:
+    return sum(agrees(index, raw) << index for index, raw in enumerate(answers))
 
 
 def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown) -> bool:

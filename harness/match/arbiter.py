@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from harness.errors import HarnessError
+from harness.file_system import join_path
 from harness.match.game import play_game
 from harness.match.records import GO, GOMOKU, Game, Match, Opening, Plan, Player, Rules
 from harness.match.referee import (
@@ -18,11 +19,10 @@ from harness.match.referee import (
     after_opening,
     draw_opening,
 )
-from harness.paths import join_path
 from harness.records import CaseFile
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

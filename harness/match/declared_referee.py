@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from harness.declared.commands import refuses
 from harness.declared.declaration import (
@@ -21,10 +22,12 @@ from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match.records import OVER, Opening, Rules
 from harness.match.referee import Ending
 from harness.records import Reply
-from oracle.color import BLACK, EMPTY, WHITE, opponent
+from harness.text import escape_controls
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 _SHOWN = 60  # characters of an engine's move
+_DRAWN = 10_000  # of a board
 
 
 class DeclaredReferee:
@@ -72,7 +75,7 @@ class DeclaredReferee:
     def _say(self, command: str) -> Reply:
         self._said.append(command)
         try:
-            said = conversation(tuple(self._said), self._reference.natures)
+            said = conversation(tuple(self._said), self._reference.command_properties)
             return self._reference.replies(said)[-1]
         except EngineError as error:
             raise ReferenceFailedError(
@@ -123,6 +126,13 @@ class DeclaredReferee:
     def points(self) -> list[str]:
         """Return all places of the board."""
         return [vertex_of(place, self._game) for place in places(self._size)]
+
+    def board(self) -> str:
+        """Return what the reference answers to ``showboard``; "" if it does not know that."""
+        with suppress(ReferenceFailedError):
+            reply = self._say("showboard")
+            return escape_controls(reply.text)[:_DRAWN] if reply.ok else ""
+        return ""
 
 
 def check(declaration: Declaration, name: str) -> None:

@@ -10,7 +10,8 @@ baseline), ``openings``, ``games`` and ``unplayed`` (the harness failed). A play
 ``number``, ``pair`` and ``round`` from 1, the names ``black`` and ``white``, ``opening`` (its
 place in the list, from 0), ``result`` as SGF has it, ``winner`` (``b``, ``w`` or empty),
 ``reason``, ``detail``, ``score``, ``moves`` after the opening, ``seconds`` of both engines,
-``claims`` (what each said of the end) and ``disputed``, whether a claim names another winner.
+``claims`` (what each said of the end), ``board`` (the last position as the reference of a declared
+game draws it) and ``disputed``, whether a claim names another winner.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from harness.escaping import encode_without_surrogates
 from harness.match.ratings import Rating
 from harness.match.records import Player
 from harness.match.standings import Standing, Standings
 from harness.match.text import describe
 from harness.report import report_files
-from oracle.color import BLACK, WHITE
+from harness.text import encode_without_surrogates
+from oracle.position import BLACK, WHITE
 
 SCHEMA, VERSION = "gtp-harness/match", 1
 

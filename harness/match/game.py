@@ -10,7 +10,6 @@ from harness.engine.launch import Launcher, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import find_protocol
 from harness.errors import EngineError
-from harness.escaping import one_line
 from harness.match.records import (
     ABSENT,
     BOTH,
@@ -35,9 +34,9 @@ from harness.match.records import (
 from harness.match.referee import Referee
 from harness.processes import processors
 from harness.records import FailureKind, Reply
-from harness.text import encode
-from oracle.color import BLACK, EMPTY, WHITE, opponent
+from harness.text import encode, one_line
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 _OF_KIND = {  # an engine failure as the reason of a loss
     FailureKind.NOT_STARTED: NOT_READY,
@@ -299,7 +298,11 @@ class _Table:
 
     def _known(self) -> dict[str, object]:
         seconds = [self._seats[one].seconds if one in self._seats else 0.0 for one in _COLORS]
-        return {"moves": tuple(self._moves), "seconds": tuple(round(one, 6) for one in seconds)}
+        return {
+            "moves": tuple(self._moves),
+            "seconds": tuple(round(one, 6) for one in seconds),
+            "board": self._referee.board() if self._moves else "",
+        }
 
     def _game(self, winner: int, reason: str, detail: str = "", **more: object) -> Game:
         return Game(self._plan, winner, reason, detail, **self._known(), **more)  # type: ignore[arg-type]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.escaping import encode_visible, one_line
 from harness.match.records import GO, GOMOKU, Game, Match
 from harness.match.standings import Standings
 from harness.report import report_files
-from oracle.color import NAMES
-from oracle.grid import grid
+from harness.text import encode_visible, one_line
 from oracle.komi import parse_komi
-from oracle.position import Position
+from oracle.position import NAMES, Move, Position, grid, parse_vertex
 from oracle.sgf import write_sgf
-from oracle.vertex import Move, parse_vertex
 
 
 def report(path: str, found: Standings) -> None:

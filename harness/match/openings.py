@@ -8,10 +8,9 @@ from pathlib import Path
 from harness.errors import UsageError
 from harness.match.records import Opening, Rules
 from oracle.boards.snapshot import SnapshotChoice
-from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
+from oracle.position import BLACK, WHITE, vertex
 from oracle.sgf import games, read_sgf
-from oracle.vertex import vertex
 
 
 def read_openings(paths: Sequence[str], rules: Rules, most: int | None) -> list[Opening]:

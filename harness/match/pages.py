@@ -5,24 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from harness.escaping import one_line
-from harness.match.game_records import course, explanation, record
+from harness.match.game_records import course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
 from harness.match.standings import Score, Standing, Standings
 from harness.match.text import describe, elo, sprt_lines
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
-from harness.report.html.assets import MATRIX
 from harness.report.html.board_drawing import figure
+from harness.report.html.page_names import MATRIX
 from harness.report.html.parts import PageFrame, box, facts, items, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of
-from oracle.color import BLACK, WHITE
+from harness.text import number_of, one_line
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
-from oracle.position import Position
-from oracle.vertex import Move
+from oracle.position import BLACK, WHITE, Move, Position
 
 INDEX = "index.html"
 _SHARE = 40  # points of the course of a match, at most, in its plot
@@ -297,8 +294,16 @@ def game_parts(
     return page(f"Game {number}", body, PageFrame(crumbs, boards=True, script=True))
 
 
+_DRAWN = Markup('<pre tabindex="0" aria-label="The last position">%s</pre>')
+
+
 def _board(match: Match, game: Game) -> Markup:
-    """Return the last position and what led to it; a game that is declared may have no stones."""
+    """Return the last position and what led to it.
+
+    What a move of a declared game takes or turns, only its reference knows.
+    """
+    if not is_drawn(match):
+        return _DRAWN % game.board if game.board else NOTHING
     try:
         start, moves = course(match, game)
     except (OracleError, ValueError):

@@ -20,7 +20,7 @@ import numpy as np
 
 from harness.match.records import BOTH, Game
 from harness.typed import NamedTuple
-from oracle.color import BLACK
+from oracle.position import BLACK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

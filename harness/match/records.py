@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.options import GTP, Options
 from harness.typed import NamedTuple
-from oracle.color import BLACK, EMPTY, WHITE, opponent
+from oracle.position import BLACK, EMPTY, WHITE, opponent
 
 GO, GOMOKU = "go", "gomoku"
 SIMPLE, POSITIONAL = KOS = ("simple", "positional")
@@ -96,6 +96,7 @@ class Game(NamedTuple):
     moves: tuple[tuple[int, str], ...] = ()  # after the opening
     seconds: tuple[float, float] = (0.0, 0.0)  # that Black's and White's engine used
     claims: tuple[str, str] = ("", "")  # what each said of the end; "" if it was not asked
+    board: str = ""  # the last position as a declared game's reference draws it
 
     def points(self, color: int) -> float:
         """Return 1 for a win, 0.5 for a draw, 0 for a loss."""
@@ -138,7 +139,7 @@ def game_from_json(found: Mapping[str, Any]) -> Game:
         KeyError, TypeError, ValueError: it is not one.
     """
     moves = tuple(("?bw".index(one[0]), one[2:]) for one in found["moves"])
-    made = {name: found[name] for name in Game._fields}
+    made = {name: found[name] for name in Game._fields if name in found}
     made |= {"plan": Plan(*found["plan"]), "winner": " bw".index(found["winner"] or " ")}
     pairs = {name: tuple(found[name]) for name in ("seconds", "claims")}
     return Game(**made | pairs | {"moves": moves})

@@ -18,15 +18,12 @@ from harness.match.records import (
 )
 from harness.records import Reply
 from harness.typed import NamedTuple, Protocol
-from oracle.color import BLACK, EMPTY, WHITE, opponent
 from oracle.errors import IllegalMove, VertexError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
 from oracle.komi import parse_komi, result_text
-from oracle.position import Position
+from oracle.position import BLACK, EMPTY, WHITE, Position, grid, opponent, parse_vertex, vertex
 from oracle.rules.go import fixed_points, most_fixed, score
-from oracle.vertex import parse_vertex, vertex
 
 _WHY = {
     "off board": "it is not on the board",
@@ -63,6 +60,10 @@ class Referee(Protocol):
 
     def points(self) -> list[str]:
         """Return where a move may be, legal or not."""
+
+    def board(self) -> str:
+        """Return the position as it is drawn; "" where the moves tell it, or nobody draws it."""
+        return ""
 
     def tell(self, color: int, move: str) -> str:
         """Return the command that tells an engine of a move."""

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from harness.match.records import Game, Plan
 from harness.typed import NamedTuple
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 ROUND_ROBIN, SWISS, GAUNTLET = FORMATS = ("round-robin", "swiss", "gauntlet")
 _ROUNDS = 2  # of a Swiss, besides those that find a winner

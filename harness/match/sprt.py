@@ -90,19 +90,33 @@ class Course(NamedTuple):
         return float((squares + _PRIOR * _EVEN) / (counts.sum() + _PRIOR))
 
 
-def follow(sprt: Sprt, pairs: Iterable[float]) -> Course:
-    """Return how a test goes; ``pairs``: the points of the first engine in each, in their order.
+class SprtProgress:
+    """A test that goes on pair by pair; what comes after the decision does not count."""
 
-    What comes after the decision does not count.
-    """
-    seen: list[int] = [round(2 * points) for points in pairs]
-    if not seen:
-        return Course()
-    counts = np.cumsum(np.arange(5)[:, None] == np.array(seen), axis=1)
-    course = sprt.llr(counts)
-    end, verdict = decide(sprt, course)
-    last = len(seen) if end is None else end + 1
-    return Course(tuple(course[:last].tolist()), tuple(counts[:, last - 1].tolist()), verdict)
+    def __init__(self, sprt: Sprt) -> None:
+        self._sprt = sprt
+        self._llr: list[float] = []
+        self._counts = [0] * len(_POINTS)
+        self.verdict: str | None = None
+
+    def go_on(self, pairs: Iterable[float]) -> None:
+        """Take in the points of the first engine in the next pairs, in their order."""
+        for points in pairs:
+            if self.verdict:
+                return
+            self._counts[round(2 * points)] += 1
+            self._llr.append(float(self._sprt.llr(self._counts)))
+            _, self.verdict = decide(self._sprt, self._llr[-1:])
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs count so far."""
+        return len(self._llr)
+
+    @property
+    def course(self) -> Course:
+        """How the test went so far."""
+        return Course(tuple(self._llr), tuple(self._counts), self.verdict)
 
 
 def decide(sprt: Sprt, course: Sequence[float]) -> tuple[int | None, str | None]:

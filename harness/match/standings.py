@@ -11,7 +11,7 @@ from harness.match.records import Game, Player
 from harness.match.sprt import REJECTED
 from harness.match.tournament import MatchResult
 from harness.typed import NamedTuple
-from oracle.color import BLACK, WHITE, opponent
+from oracle.position import BLACK, WHITE, opponent
 
 
 class Score(NamedTuple):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.escaping import one_line
 from harness.match.ratings import Rating
 from harness.match.records import GO, Game, Rules
 from harness.match.sprt import Course, Sprt
 from harness.match.standings import Standings
 from harness.match.tournament import MatchResult
-from harness.text import at_most, number_of
+from harness.text import at_most, number_of, one_line
 
 _NAME = 24  # columns
 _SHOWN = 5  # games that were not played

@@ -10,11 +10,11 @@ from harness.match.arbiter import Arbiter
 from harness.match.journal import Journal
 from harness.match.records import Game, Match, Plan
 from harness.match.schedule import Schedule
-from harness.match.sprt import Course, Sprt, follow
+from harness.match.sprt import Course, Sprt, SprtProgress
 from harness.processes import processors
 from harness.running.jobs import Fault, run_all
 from harness.typed import NamedTuple
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 _ATTEMPTS = 3  # at a game that the harness failed at
 
@@ -50,10 +50,10 @@ class Tournament:
         """``on_game``: told of each game when it is kept, with all so far."""
         self._arbiter, self._schedule, self._journal = arbiter, schedule, journal
         self._sprt, self._on_game = sprt, on_game
+        self._test = SprtProgress(sprt) if sprt else None
         self.games: Mapping[int, Game] = journal.games
         self._faults: dict[int, tuple[Plan, str]] = {}
         self._left = 0  # games that are still to be played
-        self._course: Course | None = None
 
     def hold(self) -> None:
         """Play all games that are not played yet.
@@ -105,33 +105,33 @@ class Tournament:
 
         So it does not matter which games end first, nor where a match was continued.
         """
-        if self._sprt is None:
+        if self._test is None:
             return False
-        self._course = follow(self._sprt, _pairs(self.games))
-        return self._course.verdict is not None
+        self._test.go_on(_pairs(self.games, self._test.pairs))
+        return self._test.verdict is not None
 
     def result(self, baseline: int | None = None) -> MatchResult:
         """Return all that is known, at the end or when the match is broken off."""
         decided = self._decided()
         games = [self.games[number] for number in sorted(self.games)]
-        if decided and self._course:
-            games = [game for game in games if game.plan.pair < len(self._course.llr)]
+        if decided and self._test:
+            games = [game for game in games if game.plan.pair < self._test.pairs]
         return MatchResult(
             self._arbiter.match,
             self._schedule,
             tuple(games),
             tuple(self._faults[number] for number in sorted(self._faults)),
             self._sprt,
-            self._course,
+            self._test.course if self._test else None,
             decided or not (self._left or self._faults),
             self._arbiter.sandbox,
             baseline,
         )
 
 
-def _pairs(games: Mapping[int, Game]) -> Iterator[float]:
+def _pairs(games: Mapping[int, Game], first: int) -> Iterator[float]:
     """Yield the points of the first player in each pair, up to one that is not complete."""
-    number = 0
+    number = 2 * first
     while number in games and number + 1 in games:
         both = games[number], games[number + 1]
         yield sum(one.points(BLACK if one.plan.black == 0 else WHITE) for one in both)

@@ -33,7 +33,6 @@ from harness import (
 )
 from harness.cli.sandbox import visible_paths
 from harness.engine.launch import split_program
-from harness.escaping import escape_controls, one_line
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
 from harness.reading.named_case_files import narrow
@@ -43,6 +42,7 @@ from harness.report.junit import mismatch
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
 from harness.running.runs import not_judged
+from harness.text import escape_controls, one_line
 
 
 class UnexpectedReply(Exception):  # noqa: N818 - no error: an answer

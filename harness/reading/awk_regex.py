@@ -61,13 +61,13 @@ def translate_search(expression: str) -> str:
     return _AwkParser(_CODE.sub(_encode, f"^{expression}$")).whole()
 
 
-def _encode(found: re.Match[str]) -> str:
-    digits, base = (found[1], 8) if found[1] else (found[2], 16)
+def _encode(match: re.Match[str]) -> str:
+    digits, base = (match[1], 8) if match[1] else (match[2], 16)
     if not digits:
-        return found[0]
+        return match[0]
     character = chr(int(digits, base) & 0xFF)
     if character in "\0\\":
-        raise PatternError(f"{found[0]!r} cannot be used here")
+        raise PatternError(f"{match[0]!r} cannot be used here")
     return character
 
 
@@ -203,15 +203,15 @@ class _AwkParser(RegexReader):
             character = {**_CONTROLS, "y": "b"}.get(letter, letter or "\\")
         return regex_reader.of([character])
 
-    def _read_named(self, found: re.Match[str]) -> Ranges:
-        self._place = found.end()
-        if found[1] == ":" and found[2] in _CLASSES:
-            return _CLASSES[found[2]]
-        if found[1] != ":" and len(found[2]) == 1:
-            return regex_reader.of([found[2]])
-        return self._refuse(f"found {found[0]!r} in a set, which is not a class of characters")
+    def _read_named(self, match: re.Match[str]) -> Ranges:
+        self._place = match.end()
+        if match[1] == ":" and match[2] in _CLASSES:
+            return _CLASSES[match[2]]
+        if match[1] != ":" and len(match[2]) == 1:
+            return regex_reader.of([match[2]])
+        return self._refuse(f"found {match[0]!r} in a set, which is not a class of characters")
 
 
-def _is_one(found: Ranges) -> bool:
+def _is_one(ranges: Ranges) -> bool:
     """Whether a set has a single character."""
-    return len(found) == 1 and found[0][0] == found[0][1]
+    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]

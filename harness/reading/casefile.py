@@ -22,7 +22,7 @@ from harness.typed import NamedTuple
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from oracle.natures import Natures
+    from oracle.command_properties import PropertyTable
 
 # A command's id, as gogui-regress reads it: Java's Integer.parseInt() of all before the blank.
 _ID = r"([+-]?[0-9]+) +"
@@ -218,7 +218,9 @@ class SetUp(NamedTuple):
     loaded: str = ""  # the file that it loads, as its command has it; "": none
 
 
-def setups(case: CaseFile, tests: Collection[int], natures: Natures) -> dict[int, SetUp]:
+def setups(
+    case: CaseFile, tests: Collection[int], command_properties: PropertyTable
+) -> dict[int, SetUp]:
     """Return what leads to some steps of a case file."""
     found: dict[int, SetUp] = {}
     now, is_preparing, last = SetUp(), False, max(tests, default=-1)
@@ -226,13 +228,13 @@ def setups(case: CaseFile, tests: Collection[int], natures: Natures) -> dict[int
         if index in tests:
             found[index] = now
         name, _, argument = step.command.partition(" ")
-        nature = natures[name]
-        if nature.loads:
+        properties = command_properties[name]
+        if properties.loads:
             now = SetUp(index, _file_name(argument))
-        elif nature.begins_board:
+        elif properties.begins_board:
             now = SetUp(now.first if is_preparing else index)
         # Settings may stand between the first command of a board and the last.
-        is_preparing = nature.begins_board or (is_preparing and nature.is_setting)
+        is_preparing = properties.begins_board or (is_preparing and properties.is_setting)
     return found
 
 

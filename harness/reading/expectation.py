@@ -143,10 +143,10 @@ _VERTEX = re.compile(r"([A-HJ-Za-hj-z])([1-9][0-9]?)")
 _COLUMNS = "abcdefghjklmnopqrstuvwxyz"
 
 
-def _area(found: MatchingTexts) -> str:
+def _area(texts: MatchingTexts) -> str:
     """Return a rectangle of points by two corners; "" if the texts are not all its points."""
-    matched = [_VERTEX.fullmatch(text) for text in found.texts]
-    if not found.complete or len(matched) <= _SEVERAL or None in matched:
+    matched = [_VERTEX.fullmatch(text) for text in texts.texts]
+    if not texts.complete or len(matched) <= _SEVERAL or None in matched:
         return ""
     points = {(_COLUMNS.index(one[1].lower()), int(one[2])): one[0] for one in matched if one}
     columns, rows = ([min(side), max(side)] for side in zip(*points, strict=True))

@@ -225,10 +225,10 @@ class _JavaParser(RegexReader):
             self._refuse("it has half of a surrogate pair")
         return regex_reader.in_python(self._apply_case(regex_reader.of([character])))
 
-    def _apply_case(self, found: Ranges) -> Ranges:
+    def _apply_case(self, ranges: Ranges) -> Ranges:
         if self._flags.ignore_case and self._flags.unicode_case:
             self._refuse("the flags 'i' and 'u' together have no counterpart here")
-        return regex_reader.of_either_case(found) if self._flags.ignore_case else found
+        return regex_reader.of_either_case(ranges) if self._flags.ignore_case else ranges
 
     def _repetition(self) -> str:
         sign = self._peek()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from posixpath import normpath
 
-from harness.escaping import one_line
+from harness.text import one_line
 from harness.typed import NamedTuple
 
 _ERROR = 160  # characters of an error

@@ -178,7 +178,7 @@ def _read(
 def _hint(path: str) -> str:
     """Return the end of a sentence about a name that was probably meant otherwise; or nothing."""
     from harness import shipped
-    from oracle.spelling import hint
+    from oracle.sentences import hint
 
     if os.path.isfile(path):
         return f"; did you mean @{path}?" if _is_suite(path) else ""

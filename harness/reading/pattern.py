@@ -1,8 +1,13 @@
-"""Expectations: the ``#? [...]`` lines and what they match.
+"""Expectations: the ``#? [...]`` lines, what they match, and a deadline for the matching.
 
-Matching means what it means to the two programs that made the format: gogui-regress matches a
-Java regular expression against the whole reply text, GNU Go's ``regress.awk`` searches
-``^EXPRESSION$`` in its first line, so that ``A|B`` is "begins with A or ends with B".
+``(a+)+b`` has two ways to match every further ``a`` of a text without a ``b``. Which texts are
+too much for which expression cannot be told beforehand, and the text is an untrusted program's.
+
+What takes few steps for certain (:mod:`harness.reading.matchers`) is matched here. All else is
+matched by a process of its own (:mod:`harness.reading.matchers`), which the kernel ends when it
+has computed for too long. The engine is that of :mod:`re` in both, and so are verdicts,
+look-around and back-references. The limit counts what the process computes, not what the clock
+shows: however busy the machine, no verdict depends on it.
 """
 
 from __future__ import annotations
@@ -12,9 +17,46 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from harness.errors import PatternError
-from harness.reading import deadline
 from harness.records import Pattern
 from harness.text import BLANKS
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    import re
+    from typing import Literal
+
+    How = Literal["fullmatch", "search"]
+
+LIMIT = 2.0  # seconds; what is in order takes microseconds
+
+
+def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str], bool]:
+    """Return a test of whether an expression matches a text, as a method of ``compiled`` says.
+
+    The test raises :class:`~harness.errors.UndecidedError` when it took longer than
+    ``seconds`` of computing.
+    """
+    from harness.reading import matchers
+
+    bound = matchers.find_bound(compiled.pattern, compiled.flags, anywhere=how == "search")
+    here = getattr(compiled, how)
+
+    def test(text: str) -> bool:
+        if bound.allows(len(text)):
+            return here(text) is not None
+        from harness.reading import matchers  # few runs need one
+
+        return matchers.ask([seconds, compiled.pattern, compiled.flags, how, text])
+
+    return test
+
+
+# --- Expectations: the ``#? [...]`` lines and what they match ------------------------------------
+# Matching means what it means to the two programs that made the format: gogui-regress matches a
+# Java regular expression against the whole reply text, GNU Go's ``regress.awk`` searches
+# ``^EXPRESSION$`` in its first line, so that ``A|B`` is "begins with A or ends with B".
+
 
 Test = Callable[[str], object]  # of a text: whether it matches
 
@@ -162,7 +204,7 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
             raise PatternError(f"{what}: {error}") from None
 
 
-def bind_to_deadline(expression: str, compiled: re.Pattern[str], how: deadline.How) -> Test:
+def bind_to_deadline(expression: str, compiled: re.Pattern[str], how: How) -> Test:
     """Return the test that a method of ``compiled`` is, under a deadline where it needs one.
 
     It needs none if its time can only grow with the text's length.
@@ -170,4 +212,4 @@ def bind_to_deadline(expression: str, compiled: re.Pattern[str], how: deadline.H
     if len(re.findall(_WAYS, re.sub(_NO_WAYS, "", expression))) < 2:
         test: Test = getattr(compiled, how)
         return test
-    return deadline.within(deadline.LIMIT, compiled, how)
+    return within(LIMIT, compiled, how)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from harness.errors import CaseError
-from harness.paths import join_path
+from harness.file_system import join_path
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
 from harness.records import ANSWERS_FILE, CaseFile
@@ -135,7 +135,7 @@ def _suite(path: str, outer: tuple[str, ...], refuse: Refuse, is_case: IsCase) -
 
 def _without_file(path: str, message: str) -> CaseError:
     from harness import shipped
-    from oracle.spelling import hint
+    from oracle.sentences import hint
 
     known = [f"@{name}" for name in shipped.every_name()]
     return CaseError(f"{message}{hint(f'@{path}', known, 0.8)}", path)

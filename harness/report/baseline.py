@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from harness.escaping import one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.records import RunResult
+from harness.text import one_line
 
 _RANKS = {
     "passed": 2,

@@ -7,26 +7,21 @@ one color, make exactly its answer, and no other choice of regions does, that is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from harness.reading.expectation import examples, is_any_order
 from harness.records import Outcome, Pattern, Step, Verdict
 from harness.typed import NamedTuple
 from harness.vocabulary.wordings import score_of
-from oracle.color import EMPTY
-from oracle.grid import Grid
+from oracle.position import EMPTY, Grid, Point, vertex
 from oracle.sentences import listing
-from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from oracle.draw import Diagram
     from oracle.explanation import Explanation, Fact, Sentence
-    from oracle.vertex import Point
 
 NEUTRAL = "n"  # the mark of a point that nobody owns
 _MOST = 10  # regions: of more, some choice fits nearly every answer
@@ -238,9 +233,9 @@ class Count(NamedTuple):
     result: tuple[str, str] = ("", "")  # who leads and by how much; of both colors only
 
 
-def counts(found: Mapping[int, Explanation]) -> dict[int, Count]:
+def counts(explanations: Mapping[int, Explanation]) -> dict[int, Count]:
     """Return the tables of those explanations that add up something."""
-    made = ((step, count_of(why)) for step, why in found.items())
+    made = ((step, count_of(why)) for step, why in explanations.items())
     return {step: count for step, count in made if count}
 
 

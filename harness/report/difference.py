@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import groupby
 from operator import attrgetter
@@ -13,20 +13,17 @@ from typing import NamedTuple
 
 from harness.engine.replies import foreign_id
 from harness.errors import UndecidedError
-from harness.reading.deadline import within
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
+from harness.reading.pattern import within
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
 from harness.report.board_evidence import objection
-from harness.vocabulary.wordings import word_answer, word_question
+from harness.vocabulary.wordings import Wordings, word_answer, word_question
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.reading.deadline import How
+    from harness.reading.pattern import How
     from harness.report.file_view import FileView
-    from harness.vocabulary.wordings import Wordings
 
 # Longer texts are only compared from both ends: aligning takes quadratic time.
 _MAX_WORDS = 600
@@ -94,15 +91,19 @@ def _align(
 ) -> tuple[list[Segment], list[Segment]]:
     """Mark what differs between two texts."""
     words, answers = _words(wanted), _words(text)
-    single = len(words) <= 1 and len(answers) <= 1
-    if single:
-        words, answers = list(wanted), list(text)
+    if len(words) <= 1 and len(answers) <= 1:
+        words, answers = _UNITS.findall(wanted), _UNITS.findall(text)
     left, right = [word.strip() for word in words], [word.strip() for word in answers]
     if any_case:
         left, right = [word.lower() for word in left], [word.lower() for word in right]
-    by_ends = single or max(len(left), len(right)) > _MAX_WORDS
+    by_ends = max(len(left), len(right)) > _MAX_WORDS
     same_left, same_right = (_common_ends if by_ends else _common_subsequence)(left, right)
     return _segments(words, same_left), _segments(answers, same_right)
+
+
+# What a reader takes in at once: a number, a name, a sign. W+0.5 and B+5 have another winner and
+# another number; that their letters have a 5 in common means nothing.
+_UNITS = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W\d_]+|.", re.DOTALL)
 
 
 def _words(text: str) -> list[str]:

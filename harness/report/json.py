@@ -46,25 +46,24 @@ version stays; whatever else changes makes it 2)::
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import starmap
 
 from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates
-from harness.reading.test_fingerprint import digests
-from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.records import CaseFile, Diagnosis, FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
-from harness.report.context import Context, Contexts, of_run
 from harness.report.file_view import Break, FileView, breaks
+from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total
+from harness.text import encode_without_surrogates
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any
 
-    from harness.records import Diagnosis
-    from harness.report.reporters import Finished
 
 SCHEMA, VERSION = "gtp-harness/run", 1
 _quoted: Callable[[str], str] = json.encoder.encode_basestring
@@ -105,12 +104,12 @@ def parts(
     yield "\n"
 
 
-def _diagnosis(found: Diagnosis) -> dict[str, object]:
+def _diagnosis(diagnosis: Diagnosis) -> dict[str, object]:
     sets = [
         [{"name": one.name, "sentence": one.sentence} for one in mistakes]
-        for mistakes in found.sets
+        for mistakes in diagnosis.sets
     ]
-    return {**found._asdict(), "sets": sets, "text": str(found)}
+    return {**diagnosis._asdict(), "sets": sets, "text": str(diagnosis)}
 
 
 def open_object(members: Mapping[str, object]) -> str:
@@ -154,7 +153,7 @@ def file_parts(
 ) -> Iterator[str]:
     """Yield the object about one file; ``context`` tells what surrounds a failed test.
 
-    ``texts``: a digest for each step (see :mod:`harness.reading.test_fingerprint`); if empty, they
+    ``texts``: a digest for each step (see :mod:`harness.report.json`); if empty, they
     are left out.
     """
     failures = [_failure(one) for one in breaks(file)]
@@ -237,3 +236,22 @@ def load(path: str) -> dict[str, Any]:
         found = document.get("version")
         raise UsageError(f"{path} has version {found} of its format, expected {VERSION}")
     return document
+
+
+# --- The fingerprint of a test: a digest of all that its result depends on -----------------------
+
+
+def digests(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield for each test a digest of all commands up to it, and of its expectation.
+
+    For a step that is not a test it is empty.
+    """
+    sent = hashlib.blake2b(digest_size=8)
+    for step in steps:
+        sent.update(f"{step.command}\n".encode("utf-8", "surrogateescape"))
+        if not step.is_test:
+            yield ""
+            continue
+        own = sent.copy()
+        own.update(repr(step.pattern).encode("utf-8", "surrogateescape"))
+        yield own.hexdigest()

@@ -12,14 +12,10 @@ from collections.abc import Iterator, Sequence
 from harness.reading.expectation import in_a_sentence
 from harness.records import FileResult, Outcome, Reply, RunResult, Step, Verdict
 from harness.report import report_files
-from harness.report.context import Context, Contexts, of_run
 from harness.report.file_view import FileView
 from harness.report.markup import escape
+from harness.report.reporters import Context, Contexts, Finished, of_run
 from harness.report.tally import Tally, total, troubles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.report.reporters import Finished
 
 
 def report(path: str, finished: Finished) -> None:
@@ -30,7 +26,7 @@ def report(path: str, finished: Finished) -> None:
 def parts(
     run: RunResult, tallies: Sequence[Tally], views: Sequence[FileView] = ()
 ) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.escaping.escape_controls`.
+    """Yield the document, to be written with :func:`~harness.text.escape_controls`.
 
     ``views``: of the files, for more details of failed tests.
     """

@@ -59,7 +59,12 @@ def escape(value: object) -> Markup:
 
 
 def _escape(value: object) -> str:
-    text = value if type(value) is str else str(value)
+    if type(value) is str:
+        text = value
+    elif (as_html := getattr(value, "__html__", None)) is not None:
+        return str(as_html())
+    else:
+        text = str(value)
     # To look is faster than to replace nothing, as with nearly all texts.
     if "&" in text:
         text = text.replace("&", "&amp;")

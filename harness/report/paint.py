@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _CODES = {
     "bad": "1;31",
     "good": "32",
@@ -28,6 +30,35 @@ _STONES = {"●": f"\x1b[{_BLACK}m●\x1b[38;5;94m", "○": f"\x1b[{_WHITE}m○\
 _ENOUGH = 256  # colors, for a board
 
 
+_END = "\x1b[0m"
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return the lines of a text, none wider than ``width`` if it has blanks to break at.
+
+    Colors take no columns, and end with a line to begin again in the next. Without a width, of a
+    file or a pipe, lines stay as they are.
+    """
+    lines = text.splitlines() or [""]
+    return [part for line in lines for part in _wrap_line(line, width)] if width > 0 else lines
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    found, room, color = [""], width, ""
+    for word in re.findall(r"\s+|\S+", line):
+        size = len(_COLOR.sub("", word))
+        if size > room and found[-1].strip() and not word.isspace():
+            found[-1] = found[-1].rstrip() + (_END if color else "")
+            found.append(color)
+            room = width
+        found[-1] += word
+        room -= size
+        for code in _COLOR.findall(word):
+            color = "" if code == _END else code
+    return [one for one in found if one] or [""]
+
+
 class Paint:
     """Puts text in colors if ``on``, or if there are any: a number of colors."""
 
@@ -37,7 +68,7 @@ class Paint:
 
     def __call__(self, kind: str, text: str) -> str:
         """Return the text in the color of a kind: bad, good, odd, warn, dim, bold, mark."""
-        return f"\x1b[{_CODES[kind]}m{text}\x1b[0m" if self.on and text else text
+        return f"\x1b[{_CODES[kind]}m{text}{_END}" if self.on and text else text
 
     def board(self, drawn: str) -> str:
         """Return a drawn Unicode board with stones in black and white on wood."""

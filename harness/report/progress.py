@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 
-from harness.escaping import one_line
-from harness.text import at_most
+from harness.text import at_most, one_line
 
 TYPE_CHECKING = False
 

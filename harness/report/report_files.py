@@ -14,10 +14,10 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby, islice
 
-from harness import new_folders
+from harness import file_system
 from harness.errors import ReportError, UsageError
-from harness.escaping import encode_visible
 from harness.report.markup import SharedMarkup
+from harness.text import encode_visible
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
 _BATCH = 1_000  # parts written at once; a part is a line or a few
@@ -178,7 +178,7 @@ def try_to_write_into(folder: str) -> None:
 
     Raises :class:`UsageError`.
     """
-    new_folders.make(folder, what="write into")
+    file_system.make(folder, what="write into")
     try:
         _try_beside(os.path.join(folder, ""))
     except OSError as error:

@@ -12,23 +12,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 
 from harness.errors import ReportError
-from harness.escaping import escape_controls, one_line
 from harness.judging.in_process import specifications_of
 from harness.reading.answer_files import COUNTS
 from harness.reading.casefile import SetUp
 from harness.records import ANSWERS_FILE, DONE, FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
-from harness.report.context import contexts, shell_word
 from harness.report.file_view import FileView
 from harness.report.junit import mismatch
+from harness.report.reporters import Finished, contexts, shell_word
 from harness.running.restarting import settings_before
 from harness.specifications import EVERYONES
-from harness.text import encode
-from oracle.color import BLACK, color_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.report.reporters import Finished
+from harness.text import encode, escape_controls, one_line
+from oracle.position import BLACK, color_of
 
 _LONG = 300  # characters of an answer that a comment quotes
 

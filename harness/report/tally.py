@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from harness.escaping import escape_controls
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.records import FileResult, RunResult, Verdict
 from harness.report.paint import VERDICTS, Paint
-from harness.text import number_of, plural
+from harness.text import escape_controls, number_of, plural
 from harness.typed import NamedTuple
 
 

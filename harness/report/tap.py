@@ -12,16 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from harness.escaping import one_line, without_surrogates
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
-from harness.report.context import Contexts, of_run
 from harness.report.file_view import FileView
+from harness.report.reporters import Contexts, Finished, of_run
 from harness.report.tally import troubles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.report.reporters import Finished
+from harness.text import one_line, without_surrogates
 
 _DIRECTIVES = {
     Verdict.EXPECTED_FAIL: " # TODO expected to fail",

@@ -5,10 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from harness.escaping import escape_controls, one_line
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
-from harness.report.context import Context, contexts
 from harness.report.difference import Segment, Side, Sides, sides
 from harness.report.file_view import (
     WORDS,
@@ -18,8 +16,9 @@ from harness.report.file_view import (
     crash_of,
     setup_errors,
 )
-from harness.report.paint import VERDICTS, Paint
-from harness.text import number_of
+from harness.report.paint import VERDICTS, Paint, wrap
+from harness.report.reporters import Context, contexts
+from harness.text import escape_controls, number_of, one_line
 from oracle.draw import Diagram, draw_text
 
 _NO = Repeat()
@@ -28,6 +27,7 @@ _TEXT = 14  # column of the expectation and the reply
 _SHOWN = 50  # results in full in one file; a broken engine would fill the screen many times
 _WIDTH = 200  # characters of a command
 _WRAP = 76  # characters in a line of a reason
+_NARROWEST = 20  # columns that are left for a text
 _TAIL = 5  # lines of standard error
 _UNEXPECTED = (Verdict.FAILED, Verdict.NOT_JUDGED, Verdict.UNEXPECTED_PASS)
 
@@ -36,16 +36,24 @@ class Terminal:
     """Writes the parts of the report as text; ``unicode`` as the terminal can show it.
 
     ``patterns``: for an author of case files, who wants the expression beside what it stands for.
-    ``repeat``: for the command lines that repeat tests.
+    ``repeat``: for the command lines that repeat tests. ``width``: columns of the terminal; 0 for
+    a file or a pipe, where what engines say stays in one line.
     """
 
     def __init__(
-        self, paint: Paint, *, unicode: bool = True, patterns: bool = False, repeat: Repeat = _NO
+        self,
+        paint: Paint,
+        *,
+        unicode: bool = True,
+        patterns: bool = False,
+        repeat: Repeat = _NO,
+        width: int = 0,
     ) -> None:
         self.paint = paint
         self.unicode = unicode
         self._patterns = patterns
         self._repeat = repeat
+        self._room = max(width - _TEXT, _NARROWEST) if width else 0  # beside a label
         self._crashes: set[object] = set()  # those that were told, and need no second telling
 
     # --- one file ---
@@ -96,24 +104,26 @@ class Terminal:
         command = self.paint("bold", one_line(step.text, _WIDTH))
         return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
 
-    def _sides(self, step: Step, told: Sides) -> Iterator[str]:
-        yield from self._wrap("asked", told.asked)
-        carets = not told.is_long
-        yield from self._side("expected", told.expected, with_carets=carets)
-        if told.got:
-            yield from self._side("got", told.got, with_carets=carets)
-        yield from self._wrap("missing", told.missing)
-        yield from self._wrap("extra", told.extra)
-        if step.pattern and self._is_shown(step.pattern, told.expected):
+    def _sides(self, step: Step, sides: Sides) -> Iterator[str]:
+        yield from self._wrap("asked", sides.asked)
+        carets = not sides.is_long
+        yield from self._side("expected", sides.expected, with_carets=carets)
+        if sides.got:
+            yield from self._side("got", sides.got, with_carets=carets)
+        yield from self._wrap("missing", sides.missing)
+        yield from self._wrap("extra", sides.extra)
+        if step.pattern and self._is_shown(step.pattern, sides.expected):
             yield from self._side("pattern", Side((Segment(step.pattern.text, False),)))
-        if told.hint:
-            yield self.paint("dim", " " * _TEXT + told.hint)
+        if sides.hint:
+            for line in wrap(sides.hint, self._room):
+                yield self.paint("dim", " " * _TEXT + line)
 
-    def _is_shown(self, pattern: Pattern, told: Side) -> bool:
-        return bool(told.pattern) or (self._patterns and not is_literal(pattern))
+    def _is_shown(self, pattern: Pattern, side: Side) -> bool:
+        return bool(side.pattern) or (self._patterns and not is_literal(pattern))
 
     def _wrap(self, label: str, sentences: str) -> Iterator[str]:
-        for place, line in enumerate(textwrap.wrap(escape_controls(sentences), _WRAP)):
+        width = min(self._room or _WRAP, _WRAP)
+        for place, line in enumerate(textwrap.wrap(escape_controls(sentences), width)):
             yield f"{_INDENT + ('' if place else label):{_TEXT}}{line}"
 
     def _side(self, label: str, side: Side, *, with_carets: bool = True) -> Iterator[str]:
@@ -123,7 +133,7 @@ class Terminal:
             Segment(escape_controls(text), differs) for text, differs in (*side.segments, *said)
         ]
         text = "".join(self._mark(text) if differs else text for text, differs in shown)
-        lines = text.splitlines()
+        lines = wrap(text, self._room)
         yield f"{_INDENT + label:{_TEXT}}{lines[0]}"
         yield from (" " * _TEXT + line for line in lines[1:])
         if (
@@ -163,10 +173,15 @@ class Terminal:
             count = f"{number_of(len(refused), 'setup command')} refused"
             example = f"{one_line(step.text, 60)} → {one_line(reply.raw, 60) if reply else ''}"
             place = _place(file, step.line)
-            yield f"{self.paint('warn', '! ' + count)}, first {place}: {example}\n"
+            yield self._prose(f"{self.paint('warn', '! ' + count)}, first {place}: {example}")
         for warning in file.warnings:
             shown = escape_controls(warning)
-            yield f"{self.paint('warn', '! protocol')}  {file.case.path}: {shown}\n"
+            yield self._prose(f"{self.paint('warn', '! protocol')}  {file.case.path}: {shown}")
+
+    def _prose(self, text: str) -> str:
+        """Return a paragraph, wrapped at words on a terminal."""
+        width = self._room and self._room + _TEXT - len(_INDENT)
+        return f"\n{_INDENT}".join(wrap(text, width)) + "\n"
 
     def failures(self, file: FileResult) -> Iterator[str]:
         """Yield a paragraph about each time that the engine failed."""
@@ -191,9 +206,8 @@ class Terminal:
             place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
         yield f"{self.paint('bad', '✗ ENGINE ' + one.failure.kind.value)}  {place}"
         is_known = crash_of(one.failure) in self._crashes
-        yield _INDENT + (
-            "In the same way as above." if is_known else escape_controls(one.failure.message)
-        )
+        told = "In the same way as above." if is_known else escape_controls(one.failure.message)
+        yield self._prose(_INDENT + told).rstrip("\n")
         self._crashes.add(crash_of(one.failure))
         if one.not_run:
             yield f"{_INDENT}{number_of(one.not_run, 'test')} not run"

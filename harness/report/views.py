@@ -22,7 +22,7 @@ from oracle.draw import Diagram
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
-    from oracle.natures import Natures
+    from oracle.command_properties import PropertyTable
 
 # What happened in a case file, as far as boards hang on it: its path, for the files that commands
 # name, its lines, and a word for each reply.
@@ -51,7 +51,7 @@ class Views:
 
     def __init__(self, specification: Specification | None, place: Path) -> None:
         self._specification = specification
-        self._natures = specification.commands if specification else EVERYONES
+        self._command_properties = specification.commands if specification else EVERYONES
         self._place = place
         self._known: dict[_Course, _Drawn] = {}
         self._made: dict[tuple[int, str], tuple[FileResult, FileView]] = {}
@@ -86,7 +86,7 @@ class Views:
 
     def _find_drawn(self, file: FileResult, path: str) -> _Drawn:
         placed = file._replace(case=file.case._replace(path=str(self._place / path)))
-        course = _course(placed, self._natures)
+        course = _course(placed, self._command_properties)
         if course not in self._known:
             self._known[course] = self._draw(placed)
         return self._known[course]
@@ -94,37 +94,37 @@ class Views:
     def _draw(self, placed: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in placed.outcomes}
         own = self._specification
-        found = boards(placed, tests, self._natures, own.board if own else None)
+        found = boards(placed, tests, self._command_properties, own.board if own else None)
         why = reasons(placed, tests, own) if own else {}
         told = {step: one.text for step, one in why.items()}
-        led = setups(placed.case, tests, self._natures)
+        led = setups(placed.case, tests, self._command_properties)
         return _Drawn(found, mark_boards(found, why), told, counts(why), led)
 
 
-def _course(file: FileResult, natures: Natures) -> _Course:
+def _course(file: FileResult, command_properties: PropertyTable) -> _Course:
     steps = zip((step.command for step in file.case.steps), file.replies, strict=True)
     return (
         file.case.path,
         file.case.lines,
         (
-            *(_describe_command(one, natures) for one in file.before),
+            *(_describe_command(one, command_properties) for one in file.before),
             *(
-                f"{one.step} {_describe_command(sent, natures)}"
+                f"{one.step} {_describe_command(sent, command_properties)}"
                 for one in file.restarts
                 for sent in one.sent
             ),
-            *(_word(command, reply, natures) for command, reply in steps),
+            *(_word(command, reply, command_properties) for command, reply in steps),
         ),
     )
 
 
-def _describe_command(exchange: Exchange, natures: Natures) -> str:
-    return f"{exchange.text} {_word(exchange.text, exchange.reply, natures)}"
+def _describe_command(exchange: Exchange, command_properties: PropertyTable) -> str:
+    return f"{exchange.text} {_word(exchange.text, exchange.reply, command_properties)}"
 
 
-def _word(command: str, reply: Reply | None, natures: Natures) -> str:
+def _word(command: str, reply: Reply | None, command_properties: PropertyTable) -> str:
     if reply is None:
         return "-"
     if not reply.ok or reply.text.startswith("illegal move"):
         return "?"
-    return f"={reply.text}" if natures[command.partition(" ")[0]].tells else "="
+    return f"={reply.text}" if command_properties[command.partition(" ")[0]].tells else "="

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from operator import attrgetter
 from time import monotonic
 
@@ -41,7 +42,7 @@ from harness.running.jobs import memory_is_left
 from harness.specifications import EVERYONES
 from harness.text import encode
 from harness.typed import NamedTuple
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 _AGE = 1e9  # seconds; no engine has computed that long
 _IS_TEST = attrgetter("is_test")
@@ -67,7 +68,7 @@ class RunContext(NamedTuple):
     crowded: bool = False  # other engines are at work on every core
     on_test: Callable[[CaseFile, Outcome], object] | None = None  # told as soon as one is judged
     patience: HangPolicy | None = None  # the launcher runs several engines at a time if need be
-    natures: Natures = EVERYONES  # of the commands of all files
+    command_properties: PropertyTable = EVERYONES  # of the commands of all files
     protocol: Protocol = GTP  # that the engine speaks
     short: ShortLimits | None = None  # None: every command has its full limit
     session: Callable[..., EngineSession] = (
@@ -153,7 +154,7 @@ class _FileRun:
         self._judged = self._dialect.judged
         self._farewell = spoken.farewell
         self._lines = protocol_facts.as_sent(case, spoken)
-        self._alone = protocol_facts.find_awaited(case.steps, setting.natures)
+        self._alone = protocol_facts.find_awaited(case.steps, setting.command_properties)
         self._one_by_one = setting.options.lockstep or self._is_strict
         if self._one_by_one:
             self._alone = [True] * len(case.steps)
@@ -269,8 +270,12 @@ class _FileRun:
     def _break(self, error: EngineError, step: int | None) -> None:
         if isinstance(error, EngineIdleError):
             self._asleep[len(self._failures)] = self._session
-        elif self._setting.short and self._sessions and self._session.was_cut:
-            self._setting.short.note_cut(self._name)
+        elif (
+            (short := self._setting.short)
+            and self._sessions
+            and (self._session.was_cut or short.goes_on)
+        ):
+            short.note_cut(self._name)
         elif error.kind is FailureKind.TIMEOUT and self._setting.patience:
             self._setting.patience.note_hang()
         self._failures.append(error.failure._replace(step=step))
@@ -286,11 +291,12 @@ class _FileRun:
         if not (limits.thinking or short):
             return
         self._name = "" if session.is_silent else name
-        thinks = bool(self._name) and self._setting.natures.at_hand(name).may_think
+        thinks = bool(self._name) and self._setting.command_properties.at_hand(name).may_think
         session.limit = limits.of_command(thinks=thinks)
         if short:
             limit = limits.startup if session.is_silent else session.limit
             session.short = short.of(self._name, limit, thinks=thinks)
+            session.may_go_on = partial(short.may_go_on, self._name, limit)
 
     def _note_answer(self) -> None:
         if self._setting.short:
@@ -324,8 +330,12 @@ class _FileRun:
             or 0 < limits.max_total_output <= self._written
         )
         assert failure.step is not None
-        natures = self._setting.natures
-        return None if used_up else restarting.next_place(self._case, failure.step, begun, natures)
+        command_properties = self._setting.command_properties
+        return (
+            None
+            if used_up
+            else restarting.next_place(self._case, failure.step, begun, command_properties)
+        )
 
     def _prepare(self) -> None:
         self._set_up(self._before)

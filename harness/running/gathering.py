@@ -1,25 +1,35 @@
-"""The results of the files of a run as they come in, and the order in which they are wanted."""
+"""The results of the files of a run: taken from other processes as they come, and put in order."""
 
 from __future__ import annotations
 
 import contextlib
+import copyreg
 from collections.abc import Callable, Sequence
 
 from harness.options import Options
 from harness.processes import processors
 from harness.records import (
     CaseFile,
+    Exchange,
     Failure,
     FailureKind,
     FileResult,
     Outcome,
     Progress,
+    Reply,
     Verdict,
     Waiting,
 )
 from harness.running import jobs
 from harness.running.file_runner import Judged, RunContext, not_run, run_file
 from harness.typed import NamedTuple
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    _Packed = tuple[Callable[..., FileResult], tuple[Any, ...]]
 
 _NO_CASE = CaseFile("", (), ())
 
@@ -43,15 +53,15 @@ class ResultCollector:
         self,
         cases: Sequence[CaseFile],
         options: Options,
-        told: RunListeners,
+        listeners: RunListeners,
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []
         self._cases = cases
         self._options = options
-        self._on_progress = told.on_progress or (lambda _: None)
-        self._on_test = told.on_test
-        self._on_file = told.on_file or (lambda _: None)
+        self._on_progress = listeners.on_progress or (lambda _: None)
+        self._on_test = listeners.on_test
+        self._on_file = listeners.on_file or (lambda _: None)
         self._totals = [sum([step.is_test for step in case.steps]) for case in cases]
         self._early: dict[int, FileResult] = {}  # those after a gap
         self._cut: dict[int, FileResult] = {}  # those broken off
@@ -63,9 +73,7 @@ class ResultCollector:
             setting = setting._replace(on_test=self._on_test)
         setting = setting._replace(crowded=workers >= processors())
         if workers > 1:
-            from harness.running import result_transfer
-
-            result_transfer.register()
+            register()
         running = jobs.run_all(
             self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
         )
@@ -194,3 +202,60 @@ def _merge(runs: Sequence[FileResult]) -> FileResult:
     from harness.running.rerun import merge
 
     return merge(runs)
+
+
+# --- The transfer of a file's result from one process to another, in few records -----------------
+# For each named tuple :mod:`pickle` asks by functions of Python how it is made, which took as long
+# as to split the replies. Most commands have the same few replies: each travels once, as a plain
+# tuple, and for the rest its place in the row of them.
+
+
+_new = tuple.__new__
+
+
+def pack(file: FileResult) -> _Packed:
+    """Return what makes a result again, and what that is given; see :func:`copyreg.pickle`."""
+    own = [*file.before, *file.after]
+    replies = [*file.replies, *(one.reply for one in file.outcomes), *(one.reply for one in own)]
+    known = dict(zip(map(id, replies), replies, strict=True))
+    places = {one: place for place, one in enumerate(known)}
+    return unpack, (
+        [None if reply is None else tuple(reply) for reply in known.values()],
+        [places[id(reply)] for reply in replies],
+        [(step, verdict, flaky) for step, verdict, _, flaky in file.outcomes],
+        [one.text for one in file.before],
+        [one.text for one in file.after],
+        tuple(file._replace(replies=(), outcomes=(), before=(), after=())),
+    )
+
+
+def unpack(  # noqa: PLR0913, PLR0917 - as pickle hands them over
+    known: Sequence[tuple[Any, ...] | None],
+    places: Sequence[int],
+    outcomes: Sequence[tuple[int, Verdict, bool]],
+    before: Sequence[str],
+    after: Sequence[str],
+    rest: tuple[Any, ...],
+) -> FileResult:
+    """Return the result again.
+
+    ``known``: the replies, each once. ``places``: which of them was given to each command of the
+    file, to each test, to each of the harness's own commands, ``before`` the file and ``after``.
+    """
+    records = [None if one is None else _new(Reply, one) for one in known]
+    replies = [records[place] for place in places]
+    own = [*before, *after]
+    of_tests, of_own = len(replies) - len(outcomes) - len(own), len(replies) - len(own)
+    exchanges = list(map(Exchange, own, replies[of_own:]))
+    judged = zip(outcomes, replies[of_tests:of_own], strict=True)
+    return FileResult(*rest)._replace(
+        replies=tuple(replies[:of_tests]),
+        outcomes=tuple([_new(Outcome, (step, one, reply, f)) for (step, one, f), reply in judged]),
+        before=tuple(exchanges[: len(before)]),
+        after=tuple(exchanges[len(before) :]),
+    )
+
+
+def register() -> None:
+    """Let results travel so from now on."""
+    copyreg.pickle(FileResult, pack)

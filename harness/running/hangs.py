@@ -3,8 +3,8 @@
 An engine that computes for ever would keep a processor from all others. So while others wait, a
 command that asks something is waited for only for a *short limit* of computing, and for less when
 it is asked again in the same case file (:class:`ShortLimits`). None of this costs a mark: what was
-cut short is in doubt, until the engine has hung for its full limit with nothing beside it
-(:mod:`harness.work.cut_short`).
+cut short is in doubt, until the engine has hung for its full limit: at once if a place is left to
+those who wait, else with nothing beside it (:mod:`harness.work.cut_short`).
 
 An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
 
@@ -17,7 +17,7 @@ makes the whole run worth nothing: it is *late*.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from harness.engine.engine_clock import LOOK
 from harness.engine.engine_session import EngineSession
@@ -27,6 +27,10 @@ PART = 10  # the short limit is this part of the full one
 LEAST = 1.0  # seconds
 _PART_AGAIN = 120  # the limit of a command that was just cut short is this part of the full one
 _LEAST_AGAIN = 0.25  # seconds
+
+
+def _never(_limit: float) -> bool:
+    return False
 
 
 def short_limit(limit: float) -> float:
@@ -50,19 +54,25 @@ class ShortLimits:
         nobody waits: all but those that hung have their full limit.
         """
         self._hung = hung
-        self._patient = patient
+        self._patient = set(patient)
         self._alone = alone
         self._cut: set[str] = set()  # the commands that were cut, and not answered since
         self._cut_here: set[str] = set()  # those of this case file
         self.is_image = False
+        self._may_go_on: Callable[[float], bool] = _never
+        self.goes_on = False  # the command under way, for its full limit
 
-    def begin_file(self, *, is_image: bool = False) -> None:
+    def begin_file(
+        self, *, is_image: bool = False, may_go_on: Callable[[float], bool] = _never
+    ) -> None:
         """Let another case file begin: it may ask what the engine answers, if given time.
 
         ``is_image``: of a case file, which gives no points: a command that was cut in others is
-        asked once, and not for long.
+        asked once, and not for long. ``may_go_on``: whether a command of so many seconds, instead
+        of being cut short, has its full limit at once: nobody needs this processor.
         """
         self.is_image = is_image
+        self._may_go_on = _never if is_image else may_go_on
         self._cut_here = set(self._cut) if is_image else set()
 
     def of(self, name: str, limit: float, *, thinks: bool) -> float:
@@ -78,13 +88,22 @@ class ShortLimits:
             return min(short, max(_LEAST_AGAIN, limit / _PART_AGAIN))
         return short
 
+    def may_go_on(self, name: str, limit: float) -> bool:
+        """Whether a command, instead of being cut short, has its full limit at once."""
+        self.goes_on = name not in self._cut and self._may_go_on(limit)
+        return self.goes_on
+
     def note_cut(self, name: str) -> None:
-        """Take note that a command was cut short."""
+        """Take note that a command was cut short, or hung after it was not."""
+        self.goes_on = False
         self._cut.add(name)
         self._cut_here.add(name)
 
     def note_answer(self, name: str) -> None:
         """Take note that a command was answered."""
+        if self.goes_on:  # it is slow
+            self._patient.add(name)
+            self.goes_on = False
         self._cut.discard(name)
         self._cut_here.discard(name)
 

@@ -16,7 +16,7 @@ from _signal import SIGTERM  # type: ignore[import-not-found]
 from collections.abc import Callable, Generator, Iterator, Sequence
 
 from harness import signals
-from harness.engine import engine_clock, leftovers
+from harness.engine import engine_clock, launch
 from harness.errors import SandboxError, StarvedError
 from harness.processes import children, descendants
 from harness.typed import NamedTuple, Protocol
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 _HEADER = 8  # bytes: the length of a message, or the index of a task
 DONE, NOTE, CLAIM = range(3)  # kinds of messages
+LONGER = -1  # claimed instead of a part: to be at the part under way for long, while others wait
 _YES, _NO = b"y", b"n"
 _PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
 _SOON = 0.1  # seconds between two looks whether a worker has ended
@@ -92,7 +93,7 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     ended early is heard, too, by ``on_note``: notes, and the result of a task that had come to its
     end.
     """
-    with leftovers.end_on_exit():
+    with launch.end_on_exit():
         if min(workers, len(tasks)) > (0 if forked else 1):
             pool = _WorkerPool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
             pool.on_time = on_time
@@ -158,6 +159,7 @@ class WorkerHandle:
         self.task: int | None = None
         self.claims = 0  # of parts of it
         self.claimed = 0.0  # of time.monotonic(): when it claimed the last one
+        self.is_prolonged = False  # it may be at that one for long
         self._slept = 0.0  # seconds
         self._own: engine_clock.Threads = {}
         self._threads: engine_clock.Threads = {}  # of its engine
@@ -184,7 +186,7 @@ class WorkerHandle:
 
     def begin(self, task: int) -> None:
         """Take up a task."""
-        self.task, self.claims, self._slept = task, 0, 0.0
+        self.task, self.claims, self._slept, self.is_prolonged = task, 0, 0.0, False
         self.hand_out(task)
 
     def hand_out(self, task: int) -> None:
@@ -246,6 +248,7 @@ class _WorkerPool:
         # With parts:
         self._counts = [parts(task) for task in tasks] if parts else []
         self._claimed: dict[int, set[int]] = {}  # by task
+        self._prolonged: set[int] = set()  # tasks of which a part was allowed to last
         self._faults: dict[int, Fault] = {}  # of tasks that others are still at
         self._looked = time.monotonic()
 
@@ -255,7 +258,7 @@ class _WorkerPool:
 
         self._load = loads
         self._dump = dumps
-        known = frozenset(leftovers.children())
+        known = frozenset(launch.children())
         try:
             for _ in range(self._size):
                 self._hire()
@@ -266,7 +269,7 @@ class _WorkerPool:
                     self._look_around()
         finally:
             self._end_all()
-            leftovers.end_leftovers(known)
+            launch.end_leftovers(known)
 
     def _end_all(self) -> None:
         """End the work under way."""
@@ -388,7 +391,7 @@ class _WorkerPool:
     def _replace_lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
         """Let a worker go that has ended in the midst of a task, and hire another."""
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
-        leftovers.end_leftovers(frozenset())
+        launch.end_leftovers(frozenset())
         fault = Fault(f"the harness's own process for this file ended ({status})")
         yield from self._report_end(index, fault)
         if self._waiting:
@@ -427,11 +430,23 @@ class _WorkerPool:
 
     def _grant(self, worker: WorkerHandle, part: int) -> None:
         assert worker.task is not None
+        if part == LONGER:
+            worker.is_prolonged = self._may_prolong(worker.task)
+            worker.grant(granted=worker.is_prolonged)
+            return
         claimed = self._claimed.setdefault(worker.task, set())
         worker.claims += 1
-        worker.claimed = time.monotonic()
+        worker.claimed, worker.is_prolonged = time.monotonic(), False
         worker.grant(granted=part not in claimed)
         claimed.add(part)
+
+    def _may_prolong(self, task: int) -> bool:
+        """Whether a part of a task may last: one of each, and those who wait keep a place."""
+        at_it = sum(worker.is_prolonged for worker in self._workers.values())
+        if task in self._prolonged or (self._waiting and at_it + 1 >= self._size):
+            return False
+        self._prolonged.add(task)
+        return True
 
     def _report_end(self, index: int, end: object) -> Iterator[tuple[int, object]]:
         """Yield the end of a task, once all workers have finished with it."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from harness.engine.replies import GTP, Protocol
 from harness.records import DONE, CaseFile, Reply, Step
 from harness.text import count_rest, encode
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 _CONTROL = r"[\x00-\x08\x0b-\x1f\x7f]"
 _STATUS_AND_ID = r"[=?]([0-9]*)"
@@ -26,12 +26,12 @@ def as_sent(case: CaseFile, protocol: Protocol = GTP) -> list[bytes]:
     return encode(text).splitlines(keepends=True)
 
 
-def find_awaited(steps: Sequence[Step], natures: Natures) -> list[bool]:
+def find_awaited(steps: Sequence[Step], command_properties: PropertyTable) -> list[bool]:
     """Return for each step whether its reply must have come before anything else is sent.
 
     So it is for tests, because some engines stop thinking when input arrives.
     """
-    alone = natures.alone
+    alone = command_properties.alone
     # By their places, and not their names: there may be 100,000 of them.
     return [step[4] or alone[step[3]] for step in steps]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from harness.records import CaseFile, FailureKind, FileResult, Outcome, Verdict
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 # Which of several verdicts on one test is shown: the one that has most to be explained.
 _GRAVEST_FIRST = (
@@ -40,13 +40,13 @@ def _merge(outcomes: tuple[Outcome, ...]) -> Outcome:
 _TIMED = (FailureKind.CPU, FailureKind.TIMEOUT)  # these are judged by the limits
 
 
-def fails_by_choice(result: FileResult, natures: Natures) -> bool:
+def fails_by_choice(result: FileResult, command_properties: PropertyTable) -> bool:
     """Whether a test failed that a player with a clock and dice might have passed.
 
     Such a test is believed to have failed only when it fails again, alone on the machine: an
     instructor's own engine fails one in seven of them on a busy one.
     """
-    chosen = _choosing_steps(result.case, natures)
+    chosen = _choosing_steps(result.case, command_properties)
     broke = {one.step for one in result.failures if one.kind not in _TIMED}
     return any(
         outcome.verdict is Verdict.FAILED
@@ -56,13 +56,13 @@ def fails_by_choice(result: FileResult, natures: Natures) -> bool:
     )
 
 
-def _choosing_steps(case: CaseFile, natures: Natures) -> set[int]:
+def _choosing_steps(case: CaseFile, command_properties: PropertyTable) -> set[int]:
     """Return the steps that choose a move, or come after one on the same board."""
     found, is_chosen = set(), False
     for index, step in enumerate(case.steps):
-        nature = natures[step.command.partition(" ")[0]]
-        is_chosen = is_chosen and not nature.begins_board
-        is_chosen = is_chosen or (nature.chooses and nature.thinks)
+        properties = command_properties[step.command.partition(" ")[0]]
+        is_chosen = is_chosen and not properties.begins_board
+        is_chosen = is_chosen or (properties.chooses and properties.thinks)
         if is_chosen:
             found.add(index)
     return found
@@ -71,7 +71,7 @@ def _choosing_steps(case: CaseFile, natures: Natures) -> set[int]:
 def believe(
     first: FileResult,
     second: FileResult,
-    natures: Natures,
+    command_properties: PropertyTable,
     counts: Callable[[Outcome], bool] = lambda _: True,
 ) -> FileResult:
     """Return a file's second result, with the tests of a choice that passed in the first one.
@@ -79,7 +79,7 @@ def believe(
     Nobody loses by the second run what another choice had passed in the first. ``counts``: says
     of such a pass whether it counts, for it may have taken too long.
     """
-    chosen = _choosing_steps(first.case, natures)
+    chosen = _choosing_steps(first.case, command_properties)
     pairs = zip(first.outcomes, second.outcomes, strict=True)
     better = [
         one if one.step in chosen and _passes(one) and not _passes(two) and counts(one) else two

@@ -14,14 +14,16 @@ import re
 from collections.abc import Collection, Iterator
 
 from harness.records import CaseFile, RestartPoint, Step
-from oracle.natures import SIZE, Nature, Natures
+from oracle.command_properties import SIZE, CommandProperties, PropertyTable
 
 MOST = 5  # new engines for one file
 
 _MARK = re.compile(r"\s*#!\s*restart\s*")
 
 
-def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> RestartPoint | None:
+def next_place(
+    case: CaseFile, broken: int, begun: int, command_properties: PropertyTable
+) -> RestartPoint | None:
     """Return where to continue after an engine failed at a command, or None.
 
     ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
@@ -30,8 +32,8 @@ def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> Res
     A place does not count if no test comes after it, or if the command would have to be sent
     again before it.
     """
-    for place in _places(case, natures):
-        is_same = place.step == broken > begun and _begins(case, broken, natures)
+    for place in _places(case, command_properties):
+        is_same = place.step == broken > begun and _begins(case, broken, command_properties)
         if is_same or place.step > broken:
             again = not is_same and case.steps[broken].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
@@ -39,32 +41,32 @@ def next_place(case: CaseFile, broken: int, begun: int, natures: Natures) -> Res
     return None
 
 
-def _begins(case: CaseFile, index: int, natures: Natures) -> bool:
+def _begins(case: CaseFile, index: int, command_properties: PropertyTable) -> bool:
     """Whether the commands that make a new board begin here."""
-    return index == 0 or not _prepares(natures[_name(case.steps[index - 1])])
+    return index == 0 or not _prepares(command_properties[_name(case.steps[index - 1])])
 
 
-def _places(case: CaseFile, natures: Natures) -> Iterator[RestartPoint]:
+def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[RestartPoint]:
     marked = _find_marked_steps(case)
     known = True  # what came before can be had again
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps):
-        nature = natures[_name(step)]
+        properties = command_properties[_name(step)]
         if index in marked:
             known = True
             settings.clear()
             yield RestartPoint(index, ())
-        elif known and (made := _find_remade(case, index, natures)) is not None:
+        elif known and (made := _find_remade(case, index, command_properties)) is not None:
             kept = (command for key, command in settings.items() if key not in made)
             yield RestartPoint(index, tuple(kept))
-        if nature.ends:
+        if properties.ends:
             return
-        known = known and (_is_plain(nature) or not _is_asked(step))
-        _remember(settings, index, step, nature)
+        known = known and (_is_plain(properties) or not _is_asked(step))
+        _remember(settings, index, step, properties)
 
 
 def settings_before(
-    case: CaseFile, place: int, among: Collection[int], natures: Natures
+    case: CaseFile, place: int, among: Collection[int], command_properties: PropertyTable
 ) -> tuple[str, ...]:
     """Return the commands before a step that made settings, of those ``among`` which they may be.
 
@@ -72,12 +74,12 @@ def settings_before(
     """
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps[:place]):
-        nature = natures[_name(step)]
-        if index in among and SIZE in nature.sets:
+        properties = command_properties[_name(step)]
+        if index in among and SIZE in properties.sets:
             _note_setting(settings, SIZE, step)
         elif index in among:
-            _remember(settings, index, step, nature)
-    if SIZE in natures[_name(case.steps[place])].sets:
+            _remember(settings, index, step, properties)
+    if SIZE in command_properties[_name(case.steps[place])].sets:
         settings.pop(SIZE, None)
     return tuple(settings.values())
 
@@ -90,44 +92,46 @@ def _find_marked_steps(case: CaseFile) -> set[int]:
     return {index for found in after for index in found}
 
 
-def _find_remade(case: CaseFile, index: int, natures: Natures) -> set[str] | None:
+def _find_remade(case: CaseFile, index: int, command_properties: PropertyTable) -> set[str] | None:
     """Return the settings that are made from a step on before the board is cleared.
 
     None: something is asked or played before.
     """
     made: set[str] = set()
     for step in case.steps[index:]:
-        nature = natures[_name(step)]
-        if nature.clears:
-            return made | nature.lasting
-        if step.is_test or not _prepares(nature):
+        properties = command_properties[_name(step)]
+        if properties.clears:
+            return made | properties.lasting
+        if step.is_test or not _prepares(properties):
             return None
-        made |= nature.lasting
+        made |= properties.lasting
     return None
 
 
-def _prepares(nature: Nature) -> bool:
+def _prepares(properties: CommandProperties) -> bool:
     """Whether a command may stand between a place and its ``clear_board``."""
-    return _is_plain(nature) and len(nature.lasting) == 1 and not nature.clears
+    return _is_plain(properties) and len(properties.lasting) == 1 and not properties.clears
 
 
-def _is_plain(nature: Nature) -> bool:
+def _is_plain(properties: CommandProperties) -> bool:
     """Whether it is known which setting a command makes, if any: one at most.
 
     A record may bring a size, a komi, both or neither.
     """
-    return nature.is_known and len(nature.lasting) <= 1
+    return properties.is_known and len(properties.lasting) <= 1
 
 
 def _is_asked(step: Step) -> bool:
     return step.is_test or step.id >= 0
 
 
-def _remember(settings: dict[str, str], index: int, step: Step, nature: Nature) -> None:
+def _remember(
+    settings: dict[str, str], index: int, step: Step, properties: CommandProperties
+) -> None:
     """Keep a command that may have made a setting, of those for the same part the last one."""
-    if not _is_plain(nature):
+    if not _is_plain(properties):
         settings[f"{index}"] = step.command
-    for part in nature.lasting if _is_plain(nature) else ():
+    for part in properties.lasting if _is_plain(properties) else ():
         _note_setting(settings, part, step)
 
 

@@ -27,7 +27,7 @@ from harness.engine.launch import (
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import SANDBOXES, Limits, Options
-from harness.reading import casefile, deadline
+from harness.reading import casefile, pattern
 from harness.reading.dialect import Dialect, find_dialect
 from harness.reading.named_case_files import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
@@ -35,7 +35,7 @@ from harness.running.file_runner import RunContext
 from harness.running.gathering import ResultCollector, RunListeners
 from harness.signals import ending_on_signals
 from harness.specifications import EVERYONES
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["Limits", "Options", "not_judged", "run", "run_cases"]
 
 _TOO_HEAVY = (
-    f"matching it with the expectation takes more than {deadline.LIMIT:g} s; an expression should"
+    f"matching it with the expectation takes more than {pattern.LIMIT:g} s; an expression should"
     " not offer many ways to match one text, as (a+)+ does"
 )
 
@@ -66,7 +66,7 @@ def run(  # noqa: PLR0913 - public entry point: the parameter list is the API
     on_progress: Callable[[Progress], None] | None = None,
     on_file: Callable[[FileResult], None] | None = None,
     *,
-    natures: Natures = EVERYONES,
+    natures: PropertyTable = EVERYONES,  # the public name stays
 ) -> RunResult:
     """Run all of ``tests`` against ``program`` and return what happened.
 
@@ -126,8 +126,8 @@ def run_gathered(
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
-    told: RunListeners,
-    natures: Natures = EVERYONES,
+    listeners: RunListeners,
+    command_properties: PropertyTable = EVERYONES,
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
     cases = gathered.cases
@@ -138,13 +138,13 @@ def run_gathered(
         find_dialect(options.dialect),
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
         trace=_to_stderr if options.verbose else None,
-        natures=natures,
+        command_properties=command_properties,
         protocol=_protocol(options.protocol),
         session=_session(options.translate),
     )
-    sandbox = sandbox_for(options, cases, natures)
+    sandbox = sandbox_for(options, cases, command_properties)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = ResultCollector(cases, options, told)
+    gathering = ResultCollector(cases, options, listeners)
 
     def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
@@ -244,7 +244,7 @@ class _NoSandbox:
 
 
 def sandbox_for(
-    options: Options, cases: Sequence[CaseFile], natures: Natures
+    options: Options, cases: Sequence[CaseFile], command_properties: PropertyTable
 ) -> Sandbox | _NoSandbox:
     """Return what starts the engines of a run: close it when no more are started."""
     if options.sandbox == "off":
@@ -257,11 +257,11 @@ def sandbox_for(
     from harness.sandbox.boxed_engines import Sandbox
 
     hidden = [case.path for case in cases]
-    return Sandbox(options.sandbox, options.box, hidden, options.show, natures)
+    return Sandbox(options.sandbox, options.box, hidden, options.show, command_properties)
 
 
 def _to_stderr(line: str) -> None:
-    from harness.escaping import escape_controls
+    from harness.text import escape_controls
 
     with contextlib.suppress(OSError, ValueError):  # no reason to lose the run
         print(escape_controls(line), file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from harness.processes import read
-from harness.sandbox import kernel
+from harness.sandbox import landlock
 from harness.typed import NamedTuple
 
 _TYPE_SOFTWARE, _TASK_CLOCK = 1, 1
@@ -61,7 +61,7 @@ def _open() -> int:
     attribute = struct.pack("<IIQQQQQ", _TYPE_SOFTWARE, _SIZE, _TASK_CLOCK, 0, 0, 0, flags)
     wanted = ctypes.create_string_buffer(attribute, _SIZE)
     try:
-        return kernel.perf_event_open(wanted, _CLOSE_ON_EXEC)
+        return landlock.perf_event_open(wanted, _CLOSE_ON_EXEC)
     except OSError:
         return -1
 

@@ -21,7 +21,7 @@ from harness.processes import descendants
 from harness.records import CaseFile, Failure, FailureKind
 from harness.sandbox import levels, programs, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 
 _KNOWN_VIEWS = 64  # of a run's last engines
 _KINDS = {
@@ -44,15 +44,16 @@ class Sandbox:
         allowed: BoxLimits,
         hidden: Iterable[str],
         shown: Iterable[str],
-        natures: Natures,
+        command_properties: PropertyTable,
         *,
         is_proven: bool = False,
     ) -> None:
         """Choose and prove a level.
 
         ``choice``: ``auto`` or ``3``, ``2``, ``1``. ``hidden``: files never to be seen: case
-        files. ``shown``: paths to be seen besides the program's own. ``natures``: which commands
-        name files. ``is_proven``: another process of this machine has just proven the level.
+        files. ``shown``: paths to be seen besides the program's own. ``command_properties``: which
+        commands name files. ``is_proven``: another process of this machine has just proven the
+        level.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
@@ -60,7 +61,7 @@ class Sandbox:
         proven = BoxLauncher(int(choice), allowed) if is_proven else _prove(choice, allowed)
         self.level = proven.level
         self._limits = allowed
-        self._natures = natures
+        self._command_properties = command_properties
         self._shown = tuple(map(os.path.abspath, shown))
         own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
@@ -88,7 +89,7 @@ class Sandbox:
         boxes = self._boxes.get(os.getpid())
         if boxes is None:
             boxes = self._boxes[os.getpid()] = BoxLauncher(self.level, self._limits)
-        named = list(_find_named_files(case, self._natures))
+        named = list(_find_named_files(case, self._command_properties))
         boxes.refuse_shut(os.path.abspath(name) for name in named if os.path.isabs(name))
         folder = Path(case.path).absolute().parent
         seen = (*self._shown, *shown, *(os.path.normpath(folder / name) for name in named))
@@ -106,12 +107,16 @@ def _prove(choice: str, allowed: BoxLimits) -> BoxLauncher:
     )
 
 
-def _find_named_files(case: CaseFile, natures: Natures) -> Iterator[str]:
+def _find_named_files(case: CaseFile, command_properties: PropertyTable) -> Iterator[str]:
     """Yield the names of files as the commands of a case have them, if they are there."""
     folder = Path(case.path).absolute().parent
     for step in case.steps:
         words = step.command.split()
-        if len(words) > 1 and natures[words[0]].names_file and (folder / words[1]).is_file():
+        if (
+            len(words) > 1
+            and command_properties[words[0]].names_file
+            and (folder / words[1]).is_file()
+        ):
             yield words[1]
 
 

@@ -85,14 +85,14 @@ def _entries(
                     waiting.append(entry.path)
 
 
-def _copy_one(source: str, name: str, top: int, found: os.stat_result, owner: int) -> None:
+def _copy_one(source: str, name: str, top: int, status: os.stat_result, owner: int) -> None:
     """Copy ``source`` to ``name`` in the open folder ``top``."""
-    if stat.S_ISDIR(found.st_mode):
-        os.mkdir(name, stat.S_IMODE(found.st_mode) | 0o700, dir_fd=top)
-    elif stat.S_ISLNK(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
+        os.mkdir(name, stat.S_IMODE(status.st_mode) | 0o700, dir_fd=top)
+    elif stat.S_ISLNK(status.st_mode):
         os.symlink(os.readlink(source), name, dir_fd=top)
-    elif stat.S_ISREG(found.st_mode) and (not owner or found.st_mode & 0o004):
-        _copy_file(source, name, top, found, owner)
+    elif stat.S_ISREG(status.st_mode) and (not owner or status.st_mode & 0o004):
+        _copy_file(source, name, top, status, owner)
         return
     else:
         return
@@ -100,18 +100,18 @@ def _copy_one(source: str, name: str, top: int, found: os.stat_result, owner: in
         os.chown(name, owner, owner, dir_fd=top, follow_symlinks=False)
 
 
-def _copy_file(source: str, name: str, top: int, found: os.stat_result, owner: int) -> None:
+def _copy_file(source: str, name: str, top: int, status: os.stat_result, owner: int) -> None:
     reading = os.open(source, _TO_READ)
     try:
         writing = os.open(name, _TO_WRITE, 0o600, dir_fd=top)
         try:
-            left = found.st_size
+            left = status.st_size
             while left > 0 and (sent := os.sendfile(writing, reading, None, left)):
                 left -= sent
             if owner:
                 os.fchown(writing, owner, owner)
-            os.fchmod(writing, stat.S_IMODE(found.st_mode) & 0o777)
-            os.utime(writing, ns=(found.st_atime_ns, found.st_mtime_ns))
+            os.fchmod(writing, stat.S_IMODE(status.st_mode) & 0o777)
+            os.utime(writing, ns=(status.st_atime_ns, status.st_mtime_ns))
         finally:
             os.close(writing)
     finally:

@@ -8,12 +8,12 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 
-from harness.sandbox import folder_copies, kernel, landlock, seccomp
-from harness.sandbox.limits import FIRST_TO_DIE, set_limits
+from harness.sandbox import folder_copies, landlock, seccomp
 from harness.sandbox.plan import (
     BIND,
     COPY,
     DEVICE,
+    FIRST_TO_DIE,
     LINK,
     MASK_FILE,
     MASK_FOLDER,
@@ -23,6 +23,7 @@ from harness.sandbox.plan import (
     LaunchPlan,
     Mount,
     WritableSpace,
+    set_limits,
 )
 
 TYPE_CHECKING = False
@@ -33,31 +34,31 @@ if TYPE_CHECKING:
 _BASE = "/tmp"  # any folder that exists everywhere; nobody else sees what we mount on it
 _OUTSIDE = "/.outside"
 _ATTRIBUTES = {
-    BIND: kernel.MOUNT_ATTR_RDONLY | kernel.MOUNT_ATTR_NODEV,
-    WRITABLE: kernel.MOUNT_ATTR_NODEV,
+    BIND: landlock.MOUNT_ATTR_RDONLY | landlock.MOUNT_ATTR_NODEV,
+    WRITABLE: landlock.MOUNT_ATTR_NODEV,
     DEVICE: 0,
 }
-_NOTHING = kernel.MS_NOSUID | kernel.MS_NODEV
+_NOTHING = landlock.MS_NOSUID | landlock.MS_NODEV
 
 
 def arrange(mounts: Iterable[Mount], room: WritableSpace) -> None:
     """Make ``mounts`` the whole file tree of this process."""
-    kernel.mount("none", "/", "", kernel.MS_REC | kernel.MS_PRIVATE)
-    kernel.mount("tmpfs", _BASE, "tmpfs", _NOTHING, "mode=755")
+    landlock.mount("none", "/", "", landlock.MS_REC | landlock.MS_PRIVATE)
+    landlock.mount("tmpfs", _BASE, "tmpfs", _NOTHING, "mode=755")
     os.mkdir(_BASE + _OUTSIDE)
-    kernel.pivot_root(_BASE, _BASE + _OUTSIDE)
+    landlock.pivot_root(_BASE, _BASE + _OUTSIDE)
     os.chdir("/")
     for mount in mounts:
         _MAKERS[mount.kind](mount, room)
-    kernel.unmount(_OUTSIDE)
+    landlock.unmount(_OUTSIDE)
     os.rmdir(_OUTSIDE)
-    kernel.set_mount_attributes("/", kernel.MOUNT_ATTR_RDONLY, below=False)
+    landlock.set_mount_attributes("/", landlock.MOUNT_ATTR_RDONLY, below=False)
 
 
 def _bind(mount: Mount, _room: WritableSpace) -> None:
     source = _OUTSIDE + mount.source
     _make_place(mount.place, stat.S_ISDIR(os.stat(source).st_mode))
-    kernel.bind(source, mount.place, _ATTRIBUTES[mount.kind])
+    landlock.bind(source, mount.place, _ATTRIBUTES[mount.kind])
 
 
 def _link(mount: Mount, _room: WritableSpace) -> None:
@@ -67,7 +68,7 @@ def _link(mount: Mount, _room: WritableSpace) -> None:
 
 def _make_scratch(mount: Mount, room: WritableSpace) -> None:
     _make_place(mount.place, folder=True)
-    kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
 
 
 def _options(room: WritableSpace, own: tuple[int, int] = (0, 0)) -> str:
@@ -79,25 +80,25 @@ def _options(room: WritableSpace, own: tuple[int, int] = (0, 0)) -> str:
 
 def _make_copy(mount: Mount, room: WritableSpace) -> None:
     _make_place(mount.place, folder=True)
-    kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
     left_out = {_OUTSIDE + path for path in mount.left_out}
     for _ in folder_copies.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
         pass
 
 
 def _mask_file(mount: Mount, _room: WritableSpace) -> None:
-    kernel.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[BIND])
+    landlock.bind(_OUTSIDE + "/dev/null", mount.place, _ATTRIBUTES[BIND])
 
 
 def _mask_folder(mount: Mount, _room: WritableSpace) -> None:
-    kernel.mount("tmpfs", mount.place, "tmpfs", _NOTHING, "mode=000,size=4k,nr_inodes=1")
+    landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, "mode=000,size=4k,nr_inodes=1")
 
 
 def _proc(mount: Mount, _room: WritableSpace) -> None:
     """Show the box's own processes. The kernel's settings are the whole machine's: read-only."""
     _make_place(mount.place, folder=True)
-    kernel.mount("proc", mount.place, "proc", _NOTHING | kernel.MS_NOEXEC)
-    kernel.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[BIND])
+    landlock.mount("proc", mount.place, "proc", _NOTHING | landlock.MS_NOEXEC)
+    landlock.bind(f"{mount.place}/sys", f"{mount.place}/sys", _ATTRIBUTES[BIND])
 
 
 _MAKERS: dict[str, Callable[[Mount, WritableSpace], None]] = {
@@ -136,12 +137,12 @@ def _make_place(place: str, folder: bool) -> None:
 
 
 NAMESPACES = (
-    kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-    | kernel.CLONE_NEWCGROUP
+    landlock.CLONE_NEWPID
+    | landlock.CLONE_NEWNS
+    | landlock.CLONE_NEWNET
+    | landlock.CLONE_NEWIPC
+    | landlock.CLONE_NEWUTS
+    | landlock.CLONE_NEWCGROUP
 )
 Streams = tuple[int, int, int]  # what become standard input, output and error
 
@@ -174,12 +175,12 @@ def tell(status: int, line: str) -> None:
 def _fork(plan: LaunchPlan, own_user_namespace: bool) -> int:
     if plan.level != 2:
         return os.fork()
-    return kernel.clone(NAMESPACES | (kernel.CLONE_NEWUSER if own_user_namespace else 0))
+    return landlock.clone(NAMESPACES | (landlock.CLONE_NEWUSER if own_user_namespace else 0))
 
 
 def _outlive_nobody() -> None:
     """Die when the server does (it has a single thread); leave its session and its signals."""
-    kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    landlock.prctl("die with parent", landlock.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
     _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
@@ -214,11 +215,11 @@ def _become_nobody(identity: int) -> None:
         os.setgroups([])
         os.setresgid(identity, identity, identity)
         os.setresuid(identity, identity, identity)
-    kernel.drop_capabilities()
-    kernel.no_new_privileges()
+    landlock.drop_capabilities()
+    landlock.no_new_privileges()
     # Both were undone by the change of identity. Not dumpable: no engine reads our memory.
-    kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl("not dumpable", kernel.PR_SET_DUMPABLE, 0)
+    landlock.prctl("die with parent", landlock.PR_SET_PDEATHSIG, signal.SIGKILL)
+    landlock.prctl("not dumpable", landlock.PR_SET_DUMPABLE, 0)
 
 
 def _become_engine(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
@@ -229,7 +230,7 @@ def _become_engine(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
         if plan.landlock:
             landlock.confine(plan.reach, plan.landlock)
         set_limits(0, plan.rlimits)
-        kernel.filter_system_calls(_filter(plan))
+        landlock.filter_system_calls(_filter(plan))
         tell(status, "ready")
         _execute(plan, status)
     except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
@@ -277,7 +278,7 @@ def _be_ready_to_end_all(abi: int) -> None:
         os.kill(os.getppid(), 0)
     except PermissionError:
         signal.signal(signal.SIGTERM, _end_all)
-        kernel.prctl("die with parent", kernel.PR_SET_PDEATHSIG, signal.SIGTERM)
+        landlock.prctl("die with parent", landlock.PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _end_all(*_: object) -> NoReturn:

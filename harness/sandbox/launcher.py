@@ -26,9 +26,7 @@ from harness.sandbox import (
     bubblewrap,
     cgroup,
     folder_copies,
-    kernel,
     landlock,
-    limits,
     plan,
     relocating,
     seccomp,
@@ -158,8 +156,8 @@ class BoxLauncher:
     def __init__(self, level: int, allowed: BoxLimits = BoxLimits()) -> None:  # noqa: B008
         self.level = level
         self.limits = allowed
-        if kernel.machine() not in seccomp.AUDIT_ARCH:
-            raise SandboxError(f"there is no system call filter for {kernel.machine()} machines")
+        if landlock.machine() not in seccomp.AUDIT_ARCH:
+            raise SandboxError(f"there is no system call filter for {landlock.machine()} machines")
         self._identity = nobody() if os.geteuid() == 0 else 0
         self._landlock = landlock.abi()
         self._bubblewrap = shutil.which("bwrap") or ""
@@ -255,7 +253,7 @@ class BoxLauncher:
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options,
-            rlimits=tuple(limits.rlimits(allowed, threads)),
+            rlimits=tuple(plan.rlimits(allowed, threads)),
             threads=threads,
             watched=Watched(
                 allowed.memory,

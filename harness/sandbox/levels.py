@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import platforms, shared_files
+from harness import file_system, platforms
 from harness.errors import SandboxError
 from harness.options import BoxLimits
 from harness.sandbox import canary, view
@@ -113,7 +113,7 @@ def _nest() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as stage:
         Path(stage).chmod(0o755)
         nest = Path(stage, "nest")
-        shared_files.write_open(nest / canary.EGG, b"egg")
+        file_system.write_open(nest / canary.EGG, b"egg")
         yield str(nest)
 
 

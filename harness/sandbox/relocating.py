@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.sandbox import folder_copies
 from harness.sandbox.programs import is_in_one, is_within
 from harness.sandbox.view import View
@@ -71,13 +71,13 @@ def _new_folder(stage: str) -> str:
     while stage:
         folder = os.path.join(stage, GROUND if number == 1 else f"{GROUND}{number}")
         try:
-            shared_files.make_new(Path(folder))
+            file_system.make_new(Path(folder))
         except FileExistsError:
             number += 1
         else:
             return folder
     folder = tempfile.mkdtemp(prefix="gtp-harness-")
-    os.chmod(folder, shared_files.FOLDER)
+    os.chmod(folder, file_system.FOLDER)
     return folder
 
 
@@ -98,10 +98,10 @@ def _move(path: str, top: str, room: str) -> str:
 def _make(folder: str, owner: int) -> None:
     """Make a folder, and those above it, with their owner, unless they are there."""
     try:
-        shared_files.make_new(Path(folder))
+        file_system.make_new(Path(folder))
     except FileNotFoundError:
         _make(os.path.dirname(folder), owner)
-        shared_files.make_new(Path(folder))
+        file_system.make_new(Path(folder))
     except FileExistsError:
         return
     if owner:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Iterable
 from functools import cache
 
-from harness.sandbox import kernel
+from harness.sandbox import landlock
 
 NEWEST = 469  # the highest number known when this table was made: what is beyond is refused
 
@@ -282,7 +282,7 @@ def computing(machine: str) -> bytes:
 @cache
 def for_this_machine(metadata: bool, building: bool, signals_of: int | None = None) -> bytes:
     """The filter for the machine we run on; see :func:`program`."""
-    return program(kernel.machine(), metadata, signals_of, building)
+    return program(landlock.machine(), metadata, signals_of, building)
 
 
 def _entrance(machine: str) -> Iterable[Instruction]:

@@ -35,9 +35,9 @@ from harness.sandbox import (
     cgroup,
     folder_copies,
     inside,
-    kernel,
-    limits,
+    landlock,
     memory,
+    plan,
     seccomp,
     watch,
 )
@@ -67,7 +67,7 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     signals.set_defaults()  # and so in every box; we ourselves depend on SIGCHLD
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a box that has ended already is an error
     os.setpgid(0, 0)  # a Ctrl-C at the terminal is the harness's affair
-    kernel.prctl("subreaper", kernel.PR_SET_CHILD_SUBREAPER, 1)
+    landlock.prctl("subreaper", landlock.PR_SET_CHILD_SUBREAPER, 1)
     os.set_inheritable(descriptor, False)
     control = _socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)
@@ -282,9 +282,9 @@ class Box:
         counted and bound.
         """
         try:
-            limits.set_limits(first, self._plan.rlimits)
+            plan.set_limits(first, self._plan.rlimits)
             with open(f"/proc/{first}/oom_score_adj", "wb") as file:
-                file.write(limits.FIRST_TO_DIE)
+                file.write(plan.FIRST_TO_DIE)
         except (ProcessLookupError, FileNotFoundError):
             return False  # bubblewrap has failed already, which will show
         except OSError as error:

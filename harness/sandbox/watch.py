@@ -53,34 +53,36 @@ class Disk(NamedTuple):
 
 
 def measure(
-    found: list[ProcessStat], own: int, plan: LaunchPlan, look: memory.MemoryLook, outside: Disk
+    samples: list[ProcessStat], own: int, plan: LaunchPlan, look: memory.MemoryLook, outside: Disk
 ) -> Usage:
     """Add up what the processes of a box use.
 
-    ``found``: all of them; the first ``own`` belong to the box itself and not to the engine
+    ``samples``: all of them; the first ``own`` belong to the box itself and not to the engine
     (they only collect the time of the dead). ``look``: see ``memory.measure_held``.
     ``outside``: see :func:`disk`.
     """
-    engine = [process for process in found[own:] if not process.dead]
+    engine = [process for process in samples[own:] if not process.dead]
     scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
     used = max(0, scratch + outside.size - plan.own[0])
     files = max(0, files + outside.files - plan.own[1])
-    cpu = sum(process.own + process.waited for process in found)
+    cpu = sum(process.own + process.waited for process in samples)
     look = look._replace(scratch=max(0, scratch - plan.own[0]))
     return Usage(memory.measure_held(engine, look), cpu, len(engine), used, files)
 
 
-def disk(found: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
+def disk(samples: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
     """Return what the folders hold that a box may write to, and files without a name.
 
-    ``found``: its processes. ``before``: what was :func:`free` when it was started.
+    ``samples``: its processes. ``before``: what was :func:`free` when it was started.
     """
     if not plan.writable:
         return Disk()
     sizes, numbers = zip(*map(untrusted_folders.use, plan.writable), strict=True)
     used = sum(sizes)
     devices = {os.stat(folder).st_dev for folder in plan.writable}
-    unlinked = _measure_unlinked([process.task for process in found if not process.dead], devices)
+    unlinked = _measure_unlinked(
+        [process.task for process in samples if not process.dead], devices
+    )
     # What cannot be measured is at most what has vanished from the file system.
     gone = max(0, before - free(plan.writable))
     return Disk(max(used, gone) if unlinked is None else used + unlinked, sum(numbers))

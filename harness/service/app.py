@@ -21,6 +21,7 @@ from harness.service.api import gradings as api_gradings
 from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
+from harness.service.api import tournaments as api_tournaments
 from harness.service.lti import course_pages, launch_pages, platform_pages
 from harness.service.operations import health
 from harness.service.pages import (
@@ -28,9 +29,11 @@ from harness.service.pages import (
     assignment,
     course,
     gradings,
+    new_assignment,
     points,
     private_cases,
     roster,
+    staff,
     student,
     submission,
     suites,
@@ -85,13 +88,15 @@ def show_cluster(context: Context) -> Response:
 
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES, assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
+    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES, staff.ROUTES),
+    *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
     *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, suites.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
     *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
     *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
     *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
     *(platform_pages.ROUTES, launch_pages.ROUTES, course_pages.ROUTES),
+    *(api_tournaments.ROUTES,),
 )
 
 

@@ -4,8 +4,37 @@ from __future__ import annotations
 
 import datetime
 import time
+from html import escape
 
-from harness.clock_changes import add_zone, read_moment
+from harness.clock_changes import add_zone, measure, read_moment
+from harness.text import number_of
+
+
+class ShownTime(str):
+    """A time as text, such as ``27 Nov 2026, 23:59 CET``.
+
+    On a page it is an element that a script shows in the reader's zone, a date of an assignment
+    with how far away it is. In a sentence it is text as any other.
+    """
+
+    __slots__ = ("_has_distance", "_moment")
+    _moment: datetime.datetime
+    _has_distance: bool
+
+    @classmethod
+    def of(
+        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
+    ) -> ShownTime:
+        """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
+        made = cls(f"{day}{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
+        made._moment, made._has_distance = aware, has_distance
+        return made
+
+    def __html__(self) -> str:
+        """Return the element, for templates and markup."""
+        kind = ' class="due"' if self._has_distance else ""
+        iso = self._moment.isoformat(timespec="seconds")
+        return f'<time datetime="{iso}"{kind}>{escape(self)}</time>'
 
 
 def describe_date(text: str) -> str:
@@ -21,13 +50,13 @@ def describe_logged_date(text: str) -> str:
     if not text or datetime.datetime.fromisoformat(text).tzinfo:
         return describe_date(text)
     local = datetime.datetime.fromisoformat(text)
-    return f"{_day(local)}, {local:%H:%M} of the server"
+    return f"{local.day} {local:%b %Y}, {local:%H:%M} of the server"
 
 
 def describe_time(local: datetime.datetime) -> str:
     """Return a time to the minute; without a zone it is the server's."""
     aware = local if local.tzinfo else add_zone(local)
-    return f"{_day(aware)}, {aware:%H:%M %Z}"
+    return ShownTime.of(aware, "%H:%M %Z", has_distance=True)
 
 
 def describe_moment(seconds: float) -> str:
@@ -35,11 +64,15 @@ def describe_moment(seconds: float) -> str:
     if not seconds:
         return ""
     aware = datetime.datetime.fromtimestamp(seconds).astimezone()
-    return f"{_day(aware)}, {aware:%H:%M:%S %Z}"
+    return ShownTime.of(aware, "%H:%M:%S %Z")
 
 
-def _day(aware: datetime.datetime) -> str:
-    return f"{aware.day} {aware:%b %Y}"
+def describe_stamp(stamp: str) -> str:
+    """Return a time such as ``2026-11-27T09:05:00Z`` to the second; any other text as it is."""
+    try:
+        return describe_moment(datetime.datetime.fromisoformat(stamp).timestamp())
+    except (ValueError, OverflowError, OSError):
+        return stamp
 
 
 def name_zone() -> str:
@@ -66,3 +99,29 @@ def keep_same(typed: str, kept: str) -> str:
 def read_seconds(text: str) -> float:
     """Return a teacher's date in seconds since 1970, by which a page sorts; 0 for none."""
     return read_moment(text).timestamp() if text else 0.0
+
+
+def describe_day(local: datetime.datetime) -> str:
+    """Return a time with its day of the week, such as ``Friday 4 Dec 2026, 23:55 CET``."""
+    aware = local if local.tzinfo else add_zone(local)
+    return ShownTime.of(aware, "%H:%M %Z", day=f"{aware:%A} ")
+
+
+_FAR = 60  # days beyond which a distance says nothing
+# Seconds, from how many on a span is told in them, and their word.
+_UNITS = ((86400, 172_800, "day"), (3600, 7200, "hour"), (60, 60, "minute"))
+
+
+def describe_distance(local: datetime.datetime, now: datetime.datetime) -> str:
+    """Return how far away a time is, such as ``in 2 days``, ``3 hours ago`` and ``now``.
+
+    Nothing if it is very far.
+    """
+    seconds = int(measure(now, local).total_seconds())
+    if abs(seconds) > _FAR * 86400:
+        return ""
+    for unit, least, word in _UNITS:
+        if abs(seconds) >= least:
+            told = number_of(abs(seconds) // unit, word)
+            return f"in {told}" if seconds > 0 else f"{told} ago"
+    return "now"

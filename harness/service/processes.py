@@ -16,7 +16,7 @@ from harness.archives import confined_reading
 from harness.errors import UsageError
 from harness.service.settings import Settings, load_settings
 from harness.service.storage.database import Database
-from harness.work.parent import die_with_parent
+from harness.work.machine import die_with_parent
 
 _M_ARENA_MAX = -8  # of malloc.h
 

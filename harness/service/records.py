@@ -33,6 +33,7 @@ TOURNAMENT = "tournament"  # games of the submissions of a grading
 
 # How far a job is.
 WAITING, LEASED, DONE, FAULT = "waiting", "leased", "done", "fault"
+HELD = "held"  # a check, until what its assignment lacks is there
 
 # Why a mail is sent, and what else becomes of it.
 ASKED, ROSTER = "asked", "roster"  # somebody typed an address; a teacher sends links

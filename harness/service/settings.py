@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from harness import paths
+from harness import file_system
 from harness.errors import UsageError
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 
@@ -192,4 +192,4 @@ def load_settings(text: str) -> tuple[Settings, int]:
 
 def data_folder() -> Path:
     """Return the user's folder for the data of a service."""
-    return Path(paths.user_data(), "service")
+    return Path(file_system.user_data(), "service")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from harness.postponed import load
 from oracle.assignments import ASSIGNMENTS
-from oracle.natures import STANDARD, Nature, Natures, guess_nature
+from oracle.command_properties import STANDARD, CommandProperties, PropertyTable, guess_properties
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,20 +27,20 @@ def specification(key: str) -> Specification:
     return found
 
 
-def _of_all() -> dict[str, Nature]:
+def _of_all() -> dict[str, CommandProperties]:
     """Return what all assignments' own commands do, by name.
 
     What two of them take for different things is known no better than by its name.
     """
-    found: dict[str, Nature] = {}
+    found: dict[str, CommandProperties] = {}
     for key in NAMES:
-        for name, nature in specification(key).natures.items():
-            known = found.setdefault(name, nature)
-            if not nature.does_as(known):
-                found[name] = guess_nature(name)
+        for name, properties in specification(key).command_properties.items():
+            known = found.setdefault(name, properties)
+            if not properties.does_as(known):
+                found[name] = guess_properties(name)
     return found
 
 
 # What is known where nobody says whose a case file is. The assignments, which take their time, are
 # asked only for a command that is not a standard one.
-EVERYONES = Natures(STANDARD, _of_all)
+EVERYONES = PropertyTable(STANDARD, _of_all)

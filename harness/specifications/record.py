@@ -14,9 +14,9 @@ from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.transformations import Beginning, OracleBeginning
 from harness.vocabulary.wordings import Read, Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
+from oracle.command_properties import STANDARD, CommandProperties, PropertyTable
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import MISTAKES, Mistake
-from oracle.natures import STANDARD, Nature, Natures
 
 TYPE_CHECKING = False
 
@@ -87,8 +87,8 @@ class Specification:
     # A pattern of the commands by which a case file of it is known, and keys of specifications
     # whose mistakes such a file may show as well.
     signs: str
-    # What its own commands do, by name, beside those of oracle.natures.STANDARD.
-    natures: Mapping[str, Nature] = field(default_factory=dict)
+    # What its own commands do, by name, beside those of oracle.command_properties.STANDARD.
+    command_properties: Mapping[str, CommandProperties] = field(default_factory=dict)
     relatives: tuple[str, ...] = ()
     board: BoardKind = GO
     # What the marks mean that explanations put on a board.
@@ -136,9 +136,9 @@ class Specification:
         return ASSIGNMENTS[self.key]
 
     @cached_property
-    def commands(self) -> Natures:
+    def commands(self) -> PropertyTable:
         """What each command does; of those that are not its own, what the standard says."""
-        return Natures({**STANDARD, **self.natures})
+        return PropertyTable({**STANDARD, **self.command_properties})
 
     @cached_property
     def truth(self) -> Truth:

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.errors import UndecidedError
-from harness.escaping import one_line
 from harness.judging import equivalence
 from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
-from harness.text import some
+from harness.text import one_line, some
 
 
 class FindingKind(enum.Enum):

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from harness.errors import CaseError, HarnessError
-from harness.escaping import escape_controls
 from harness.records import CaseFile
+from harness.text import escape_controls
 from harness.verifying.expectation_judge import CaseFinding, FindingKind
 from oracle import __version__
 

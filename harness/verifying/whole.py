@@ -10,7 +10,6 @@ from pathlib import Path
 from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
-from harness.escaping import one_line
 from harness.judging import equivalence, shared_replay
 from harness.judging.equivalence import Identity, identities, is_judged
 from harness.judging.explain import reason
@@ -20,6 +19,7 @@ from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
 from harness.specifications.record import Specification, reply_of
+from harness.text import one_line
 from harness.verifying.expectation_judge import (
     CaseFinding,
     ExpectationJudge,
@@ -27,9 +27,9 @@ from harness.verifying.expectation_judge import (
     OracleAnswer,
     Verified,
 )
+from oracle.command_properties import STONES, CommandProperties, PropertyTable
 from oracle.gtp.protocol import Engine, split
 from oracle.mistakes import Breakdown, Mistake
-from oracle.natures import STONES, Nature, Natures
 
 _PLAYED = Reply(True, "", "=", 0.0)
 _ANNOUNCED = re.compile(r"#\s*refused\b", re.IGNORECASE)  # a comment above a command
@@ -71,36 +71,38 @@ class _FileWalk:
 
     def step(self, step: Step) -> Iterator[OracleAnswer | CaseFinding]:
         """Send a command to the oracle; yield what it asks, or what is wrong with it."""
-        nature = self._specification.commands[step.command.partition(" ")[0]]
-        self._is_free = self._is_free and not nature.begins_board
+        properties = self._specification.commands[step.command.partition(" ")[0]]
+        self._is_free = self._is_free and not properties.begins_board
         choices = self._specification.choices(self._engine, step.command)
-        late = self._after_the_end(nature)
-        hidden = self._unknown.line(nature)
-        told = self._ask_oracle(step, nature, choices) if step.is_test else None
+        late = self._after_the_end(properties)
+        hidden = self._unknown.line(properties)
+        told = self._ask_oracle(step, properties, choices) if step.is_test else None
         if not (late or hidden):
-            self._look_whether_open(step, nature)
+            self._look_whether_open(step, properties)
         right = reply_of(self._engine.handle(step.text))
-        fault = "" if self._is_meant(step, right) else _describe_refusal(right, nature)
-        (self._unknown.forget if fault else self._unknown.know_again)(nature, step.line)
-        if told is None or (fault and nature.sets_up and self._only_sets_up(step, nature)):
+        fault = "" if self._is_meant(step, right) else _describe_refusal(right, properties)
+        (self._unknown.forget if fault else self._unknown.know_again)(properties, step.line)
+        if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
                 yield self._unreachable(step, text)
         elif hidden and equivalence.is_judged(step.command, self._specification):
             yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
-        self._is_free = self._is_free or (nature.moves and len(choices) > 1)
+        self._is_free = self._is_free or (properties.moves and len(choices) > 1)
         self.quit_line = 0 if self._engine.session.running else step.line
 
-    def _ask_oracle(self, step: Step, nature: Nature, choices: tuple[str, ...]) -> OracleAnswer:
+    def _ask_oracle(
+        self, step: Step, properties: CommandProperties, choices: tuple[str, ...]
+    ) -> OracleAnswer:
         """Return a test without its right answer."""
-        depends = self._is_free and STONES in nature.needs
+        depends = self._is_free and STONES in properties.needs
         readings, why_open = _open(self._engine, step.command)
         nothing, told = Reply(False, "", "", 0.0), reason(self._engine, step.command)
         return OracleAnswer(step, nothing, readings, why_open, choices, depends, told)
 
-    def _look_whether_open(self, step: Step, nature: Nature) -> None:
-        if nature.begins_board or not self._only_sets_up(step, nature):
+    def _look_whether_open(self, step: Step, properties: CommandProperties) -> None:
+        if properties.begins_board or not self._only_sets_up(step, properties):
             return  # tests on a board of such a size are reported by themselves
         if why := _why_open(self._engine, step.command):
             finding = CaseFinding(
@@ -144,16 +146,16 @@ class _FileWalk:
     def _unreachable(self, step: Step, text: str) -> CaseFinding:
         return CaseFinding(FindingKind.UNREACHABLE, self._path, step.line, step.text, text)
 
-    def _only_sets_up(self, step: Step, nature: Nature) -> bool:
+    def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
         """Return whether only a command's effect on the board matters."""
         if not (step.is_test and equivalence.is_judged(step.command, self._specification)):
             return True
-        return step.pattern is None and nature.says_nothing
+        return step.pattern is None and properties.says_nothing
 
-    def _after_the_end(self, nature: Nature) -> str:
+    def _after_the_end(self, properties: CommandProperties) -> str:
         """Return that a stone comes after the end of a game that has one."""
         ends, game = self._specification.ends, self._engine.session.game
-        is_late = ends and nature.moves and not nature.chooses and game.is_over
+        is_late = ends and properties.moves and not properties.chooses and game.is_over
         return "the game is over before this move" if is_late else ""
 
 
@@ -178,9 +180,9 @@ def _why_open(engine: Engine, command: str) -> str:
     return "" if why == session.explain_open_answer([""]) else why
 
 
-def _describe_refusal(right: Reply, nature: Nature) -> str:
+def _describe_refusal(right: Reply, properties: CommandProperties) -> str:
     """Return that a command of the setup is refused: as an error, or in Gomoku's own way."""
-    if not right.ok or (nature.says_nothing and right.text):
+    if not right.ok or (properties.says_nothing and right.text):
         return f"this command of the setup is refused: {one_line(right.raw, 80)}"
     return ""
 
@@ -191,19 +193,19 @@ class _Unknown:
     def __init__(self) -> None:
         self._since: dict[str, int] = {}  # what is not known, and the line of the refused command
 
-    def forget(self, nature: Nature, line: int) -> None:
+    def forget(self, properties: CommandProperties, line: int) -> None:
         """Forget what a command would have set or changed."""
-        for part in nature.touches:
+        for part in properties.touches:
             self._since.setdefault(part, line)
 
-    def know_again(self, nature: Nature, line: int) -> None:
+    def know_again(self, properties: CommandProperties, line: int) -> None:
         """Know again what a command has set."""
-        for part in nature.renews:
+        for part in properties.renews:
             self._since.pop(part, None)
 
-    def line(self, nature: Nature) -> int:
+    def line(self, properties: CommandProperties) -> int:
         """Return the line that keeps a command's right answer from being known; 0 if none does."""
-        lines = (self._since[part] for part in nature.needs if part in self._since)
+        lines = (self._since[part] for part in properties.needs if part in self._since)
         return min(lines, default=0)
 
 
@@ -327,9 +329,9 @@ def _find_repeated(
     return findings
 
 
-def _games(case: CaseFile, natures: Natures) -> Iterator[tuple[int, int]]:
+def _games(case: CaseFile, command_properties: PropertyTable) -> Iterator[tuple[int, int]]:
     """Yield each line with a command and the number of the board that it is about."""
     game = 0
     for step in case.steps:
-        game += natures[step.command.partition(" ")[0]].begins_board
+        game += command_properties[step.command.partition(" ")[0]].begins_board
         yield step.line, game

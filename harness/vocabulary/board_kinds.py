@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.typed import NamedTuple
-from oracle.vertex import GTP_LETTERS
+from oracle.position import GTP_LETTERS
 
 
 class BoardKind(NamedTuple):

@@ -19,7 +19,7 @@ from harness.vocabulary.stones import (
     filling,
     flat,
 )
-from oracle.vertex import vertex
+from oracle.position import vertex
 
 Drawn = list[str | BoardFile]
 

@@ -9,8 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 from harness.vocabulary.scenes import EMPTY, MADE, SceneMoment, StoneBits
-from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
+from oracle.position import Grid, each_bit, grid
 from oracle.rules.flood import neighbours
 from oracle.rules.go import eyes, find_captured_of_both, is_legal, legal_among, play
 from oracle.rules.gomoku import fives, fives_along, long_lines, rule_based, steps, window

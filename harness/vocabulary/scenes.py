@@ -3,7 +3,7 @@
 Game record → :class:`Played` → :class:`SceneMoment` → :class:`Find` (a moment and one of its
 features) → :class:`Scene` (commands).
 
-Boards travel between processes as integers: the bits of :mod:`oracle.grid`.
+Boards travel between processes as integers: the bits of :mod:`oracle.position`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from functools import cache
 from random import Random
 from typing import NamedTuple
 
-from oracle.grid import Grid, each_bit, grid
-from oracle.position import Position
+from oracle.position import Grid, Position, each_bit, grid, vertex
 from oracle.rules.flood import neighbours
-from oracle.vertex import vertex
 
 
 class SceneOrigin(NamedTuple):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
-from harness import shared_files
+from harness import file_system
 from harness.records import Failure, Reply
 from harness.text import encode
 
@@ -96,4 +96,4 @@ def lay_files(script: Script, folder: Path) -> None:
     """Write the files that a script's commands name into a folder, unless they are there."""
     for name, text in script.files:
         if not (folder / name).exists():
-            shared_files.write_open(folder / name, text.encode())
+            file_system.write_open(folder / name, text.encode())

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from oracle.vertex import Point
+from oracle.position import Point
 
 T = TypeVar("T")
 Stones = list[tuple[str, Point]]  # (color, point) in the order in which they are laid

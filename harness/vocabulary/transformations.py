@@ -12,13 +12,22 @@ from typing import NamedTuple, Protocol
 
 from harness.text import plural
 from harness.vocabulary.board_kinds import BoardKind
-from oracle.color import BLACK, NAMES, WHITE, color_of, opponent
 from oracle.errors import VertexError
-from oracle.grid import Grid, grid
 from oracle.gtp.protocol import Engine
-from oracle.position import Position
+from oracle.position import (
+    BLACK,
+    NAMES,
+    WHITE,
+    Grid,
+    Point,
+    Position,
+    color_of,
+    grid,
+    opponent,
+    parse_vertex,
+    vertex,
+)
 from oracle.symmetry import ALL, image
-from oracle.vertex import Point, parse_vertex, vertex
 
 SYMMETRY, COLORS, LARGER, ORDER = KINDS = ("symmetry", "colors", "larger", "order")
 _LARGEST = 19  # what programs for people's boards know

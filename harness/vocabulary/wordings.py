@@ -11,7 +11,7 @@ from math import isinf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from oracle.color import NAMES, color_of
+from oracle.position import NAMES, color_of
 
 # (color or signed numbers, the rest)
 Facts = tuple[tuple[int, ...], tuple[Any, ...]]

@@ -14,10 +14,9 @@ from contextlib import closing
 from pathlib import Path
 
 from harness import signals
-from harness.errors import HarnessError, UsageError
-from harness.exits import ExitCode
-from harness.work import plain_values, unit_worker, worker_events
-from harness.work.parent import die_with_parent
+from harness.errors import ExitCode, HarnessError, UsageError
+from harness.work import records, unit_worker, worker_events
+from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
 from harness.work.stored_files import FileFinder
 from harness.work.worker_events import HarnessFailed, WorkerEvent
@@ -30,7 +29,7 @@ def main(arguments: list[str]) -> int:
         if given.schema:
             print(
                 json.dumps(
-                    {"unit": plain_values.schema(WorkUnit), "word": worker_events.schema()},
+                    {"unit": records.schema(WorkUnit), "word": worker_events.schema()},
                     indent=1,
                 )
             )
@@ -70,9 +69,11 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
-def _do(given: argparse.Namespace) -> int:
+def _do(arguments: argparse.Namespace) -> int:
     """Do one unit."""
-    unit = unit_worker.read(_content(given.file), given.file if given.file != "-" else "unit")
+    unit = unit_worker.read(
+        _content(arguments.file), arguments.file if arguments.file != "-" else "unit"
+    )
     broke = False
 
     def say(word: WorkerEvent) -> None:
@@ -81,30 +82,30 @@ def _do(given: argparse.Namespace) -> int:
         sys.stdout.buffer.write(worker_events.line(word))
         sys.stdout.buffer.flush()
 
-    with signals.ending_on_signals(), closing(_worker(given)) as own:
+    with signals.ending_on_signals(), closing(_worker(arguments)) as own:
         ended = own.do(unit, say)
     return ExitCode.FAULT if broke or ended.fault else ExitCode.OK
 
 
-def _serve(given: argparse.Namespace) -> int:
+def _serve(arguments: argparse.Namespace) -> int:
     """Do what the process that started us hands out; Ctrl-C is for that one."""
     signals.end_on_sigterm()
     signals.leave_sigint_to_the_parent()
     die_with_parent(os.getppid())
     try:
-        own = _worker(given)
-        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, own, shared=not given.unshared)
+        own = _worker(arguments)
+        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, own, shared=not arguments.unshared)
     except KeyboardInterrupt:  # by SIGTERM, from who knows of it
         return signals.exit_status()
     return ExitCode.OK
 
 
-def _worker(given: argparse.Namespace) -> unit_worker.UnitWorker:
-    if given.confined:
+def _worker(arguments: argparse.Namespace) -> unit_worker.UnitWorker:
+    if arguments.confined:
         from harness.archives import confined_reading
 
         confined_reading.confine()
-    return unit_worker.UnitWorker(FileFinder(given.store), given.proven, given.room)
+    return unit_worker.UnitWorker(FileFinder(arguments.store), arguments.proven, arguments.room)
 
 
 def _content(file: str) -> bytes:

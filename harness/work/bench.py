@@ -170,8 +170,10 @@ class UnitRunner:
     ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
-        cuts = cut_short.find_cuts(result, limits, own.natures)
-        in_doubt = not alone and fairness.in_doubt(result, figures, limits, box, own.natures)
+        cuts = cut_short.find_cuts(result, limits, own.command_properties)
+        in_doubt = not alone and fairness.in_doubt(
+            result, figures, limits, box, own.command_properties
+        )
         if cuts and in_doubt:  # for another reason, too, which no other run can take away
             figures = figures._replace(late=True)
         doubtful = not alone and (in_doubt or bool(cuts))
@@ -231,7 +233,7 @@ class UnitRunner:
             # What a program leaves behind is told from another one's in a box only.
             patience=patience if self._kit.sandbox and not alone else None,
             short=patience.short,
-            natures=assignment.natures,
+            command_properties=assignment.command_properties,
             protocol=protocols.find_protocol(protocol),
             session=translation.sessions_of(assignment.translate),
         )

@@ -16,12 +16,13 @@ from pathlib import Path
 from harness.archives import reading
 from harness.errors import UsageError
 from harness.running import jobs
-from harness.work import canonical_json, own_process, worker_events
+from harness.work import canonical_json, machine, worker_events
 from harness.work.records import WorkUnit
 from harness.work.unit_worker import answer
 from harness.work.worker_events import (
     AttemptEvent,
     Claim,
+    ClaimLonger,
     EngineHung,
     Granted,
     ProgressEvent,
@@ -49,7 +50,7 @@ class Crew:
         options = [word for store in stores for word in ("--store", str(store))]
         options += ["--proven", proven] if proven else []
         options += ["--confined"] if reading.is_chosen() else []
-        self._words = own_process.command("harness.work", "--serve", *options)
+        self._words = machine.command("harness.work", "--serve", *options)
 
     def run(  # noqa: PLR0913 - three of them are told, each of something else
         self,
@@ -157,6 +158,8 @@ class _CrewWorker(jobs.WorkerHandle):
             self._queue.hangs[self.task] += 1
         elif isinstance(word, Claim):
             return [(jobs.CLAIM, word.case)]
+        elif isinstance(word, ClaimLonger):
+            return [(jobs.CLAIM, jobs.LONGER)]
         elif isinstance(word, UnitFinished):
             return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
         else:

@@ -24,8 +24,8 @@ An engine that SIGKILL ended, and no limit of ours, may have done that itself. O
 was short of memory did, or a person: that is in doubt, too.
 
 On a cluster, machines differ: what an engine computes is limited and told in seconds of the
-reference machine (:mod:`harness.cluster.announcing`). The pace of a machine is not known exactly.
-So one that stays within a limit, but nearly hits it, is in doubt there, too.
+reference machine (:mod:`harness.cluster.unit_executor`). The pace of a machine is not known
+exactly. So one that stays within a limit, but nearly hits it, is in doubt there, too.
 
 So is a failed test of a command that chooses a move, or of one after it on the same board: a
 player with a clock and dice is believed to have failed only when it fails again, alone. Such a
@@ -42,11 +42,11 @@ from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, St
 from harness.running.rerun import believe, fails_by_choice
 from harness.work.canonical_json import Measurements
 from harness.work.cut_short import START, find_limit, is_cut
-from oracle.natures import STANDARD, Natures
+from oracle.command_properties import STANDARD, PropertyTable
 
 MARGIN = 0.2  # of a limit: as near as this is near
 BESIDE = 2.0  # how many times its limit an engine may compute beside others
-_A_PART = 0.1  # of a limit: an engine that computed for less slept
+_A_PART = 0.05  # of a limit: an engine that used up less of it computing slept
 
 
 def loose(box: BoxLimits) -> BoxLimits:
@@ -66,22 +66,26 @@ def restate_limits(result: FileResult, box: BoxLimits) -> FileResult:
 
 
 def in_doubt(
-    result: FileResult, figures: Measurements, limits: Limits, box: BoxLimits, natures: Natures
+    result: FileResult,
+    figures: Measurements,
+    limits: Limits,
+    box: BoxLimits,
+    command_properties: PropertyTable,
 ) -> bool:
     """Whether a first run says nothing of how an engine stands to the assignment's limits.
 
     What was cut short is not looked at here: see :mod:`harness.work.cut_short`.
 
-    ``result``: as it was run, with its times. ``natures``: of its commands. ``limits``, ``box``,
-    ``figures``: in seconds of the same machine.
+    ``result``: as it was run, with its times. ``command_properties``: of its commands. ``limits``,
+    ``box``, ``figures``: in seconds of the same machine.
     """
     share = 1 - MARGIN if figures.pace else 1.0  # of a limit, from which on it is in doubt
-    if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, natures):
+    if figures.late or any(_find_timed_out(result)) or fails_by_choice(result, command_properties):
         return True
-    late = [one for one in result.failures if not is_cut(result, one, limits, natures)]
+    late = [one for one in result.failures if not is_cut(result, one, limits, command_properties)]
     if any(map(_has_computed_in_part, late)):
         return True
-    waits = _waits(result, limits, natures)
+    waits = _waits(result, limits, command_properties)
     if any(seconds > share * allowed > 0 for seconds, allowed in waits):
         return True
     if any(failure.kind is FailureKind.CPU for failure in result.failures):
@@ -91,7 +95,7 @@ def in_doubt(
 
 def _has_computed_in_part(failure: Failure) -> bool:
     """Whether an engine hit a time limit, but neither slept for all of it nor computed."""
-    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < BESIDE - _A_PART
+    return failure.kind is FailureKind.TIMEOUT and _A_PART < failure.computed < 1 - _A_PART
 
 
 def _find_timed_out(result: FileResult) -> Iterator[Step]:
@@ -101,13 +105,15 @@ def _find_timed_out(result: FileResult) -> Iterator[Step]:
             yield step
 
 
-def _waits(result: FileResult, limits: Limits, natures: Natures) -> Iterator[tuple[float, float]]:
+def _waits(
+    result: FileResult, limits: Limits, command_properties: PropertyTable
+) -> Iterator[tuple[float, float]]:
     """Yield (seconds, seconds allowed) of each answer, and of the file."""
     for replies in _conversations(result):
         is_first = True
         for command, reply in replies:
             name = START if is_first else command.partition(" ")[0]
-            yield reply.seconds, find_limit(limits, natures, name)
+            yield reply.seconds, find_limit(limits, command_properties, name)
             is_first = False
     yield result.seconds, limits.file
 
@@ -128,7 +134,7 @@ def near(
     figures: Measurements,
     limits: Limits,
     box: BoxLimits,
-    natures: Natures = STANDARD,
+    command_properties: PropertyTable = STANDARD,
 ) -> str:
     """Return which limit was nearly or just hit, with the figures; empty: none was.
 
@@ -142,7 +148,7 @@ def near(
     beyond = FailureKind.CPU in kinds and not figures.alone
     if box.cpu and figures.cpu >= (1 - MARGIN) * box.cpu and not beyond:
         return f"took {figures.cpu:.1f} s of {box.cpu:g} s of CPU time"
-    for seconds, allowed in _waits(result, limits, natures):
+    for seconds, allowed in _waits(result, limits, command_properties):
         if allowed and seconds >= (1 - MARGIN) * allowed:
             return f"took {seconds:.1f} s of {allowed:g} s"
     return ""
@@ -153,7 +159,7 @@ def merge_runs(
     figures: Measurements,
     limits: Limits,
     box: BoxLimits,
-    natures: Natures,
+    command_properties: PropertyTable,
 ) -> FileResult:
     """Return what counts of two runs: the second, with what was chosen better in the first.
 
@@ -166,10 +172,10 @@ def merge_runs(
     def counts(outcome: Outcome) -> bool:
         seconds = outcome.reply.seconds if outcome.reply else 0.0
         command = first.case.steps[outcome.step].command
-        allowed = find_limit(limits, natures, command.partition(" ")[0])
+        allowed = find_limit(limits, command_properties, command.partition(" ")[0])
         return not is_over and not 0 < allowed < seconds
 
-    return believe(first, second, natures, counts)
+    return believe(first, second, command_properties, counts)
 
 
 def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]:
@@ -181,13 +187,13 @@ def find_changed_steps(first: FileResult, second: FileResult) -> tuple[int, ...]
     )
 
 
-def fails_like(first: FileResult, second: FileResult, natures: Natures) -> bool:
+def fails_like(first: FileResult, second: FileResult, command_properties: PropertyTable) -> bool:
     """Whether ``first`` failed, and only in ways in which ``second``, of any case file, did.
 
     Nothing else may be in doubt about the first.
     """
     one, other = _breaks(first), _breaks(second)
-    return bool(one) and one <= other and not fails_by_choice(first, natures)
+    return bool(one) and one <= other and not fails_by_choice(first, command_properties)
 
 
 def _breaks(result: FileResult) -> set[FailureKind | str]:

@@ -1,4 +1,4 @@
-"""Locks by which processes that run engines share one machine.
+"""Processes that run engines on one machine: their locks, their command, and their end.
 
 All may run engines together; what is in doubt is run with nothing beside it. The locks are files,
 which the kernel frees when a process ends. Who wants to be apart holds the gate, so that it does
@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from signal import SIGTERM
+from threading import Thread
+
+from harness.sandbox.landlock import PR_SET_PDEATHSIG, prctl
 
 PATIENCE = 600.0  # seconds for which what is likely hopeless lets others pass
 _LOOK = 0.1  # seconds between two looks whether they do
@@ -69,3 +74,47 @@ def _opened(path: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+# --- The command that starts another process of this package -------------------------------------
+
+
+_ROOM = Path(__file__).resolve().parents[2]
+# Not "-m": the current folder may have another harness. No garbage is looked for while modules are
+# loaded, nor later in what was loaded: it stays.
+_TURN = (
+    "import gc, sys; gc.disable(); sys.path.insert(0, sys.argv.pop(1));"
+    " from PACKAGE.__main__ import main;"
+    " gc.freeze(); gc.enable(); sys.exit(main(sys.argv[1:]))"
+)
+
+
+def command(package: str, *options: str) -> list[str]:
+    """Return what starts the ``main`` of a package, such as ``harness.work``, with options."""
+    turn = _TURN.replace("PACKAGE", package)
+    return [sys.executable, "-P", "-c", turn, str(_ROOM), *options]
+
+
+# --- A worker does not outlive the process that it works for -------------------------------------
+
+
+_LOOK_AT_PARENT = 0.5  # seconds between two looks, where the kernel tells nobody
+
+
+def die_with_parent(parent: int) -> None:
+    """Get SIGTERM when our parent ends, so that engines and folders do not stay behind.
+
+    ``parent``: its id; where it has ended already, this process does so now.
+    """
+    if sys.platform == "linux":
+        prctl("die with parent", PR_SET_PDEATHSIG, SIGTERM)
+    else:
+        Thread(target=_watch, args=[parent], daemon=True).start()
+    if os.getppid() != parent:
+        raise SystemExit
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_AT_PARENT)
+    os.kill(os.getpid(), SIGTERM)

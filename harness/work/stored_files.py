@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError
 from harness.work.records import Folder, Name, Sha256, UnitCase, UnitFile, UnitSubmission
 
@@ -23,13 +23,15 @@ class FileFinder:
     def __init__(self, stores: Sequence[Path] = ()) -> None:
         self._stores = tuple(stores)
 
-    def archive(self, own: UnitSubmission) -> Path:
+    def archive(self, submission: UnitSubmission) -> Path:
         """Return where the bytes of a submission are.
 
         Raises:
             MissingBytesError: nowhere.
         """
-        return self._find(own.sha256, own.path, f"the submission of {own.key}")
+        return self._find(
+            submission.sha256, submission.path, f"the submission of {submission.key}"
+        )
 
     def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
         """Return a case file's bytes, and its path with all that it names beside it.
@@ -58,10 +60,10 @@ class FileFinder:
 
     def _lay(self, files: Iterable[UnitFile], source: Path, target: Path) -> Path:
         """Copy files into a new folder ``target`` that all may read; return it."""
-        shared_files.make_open(target)
+        file_system.make_open(target)
         for one in files:
             found = self._find(one.sha256, str(source / one.name), one.name)
-            shared_files.write_open(target / one.name, found.read_bytes())
+            file_system.write_open(target / one.name, found.read_bytes())
         return target
 
     def _find(self, sha256: Sha256, path: str, called: str) -> Path:

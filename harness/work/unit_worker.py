@@ -16,7 +16,7 @@ from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, records, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.records import VERSION, WorkUnit
@@ -24,8 +24,10 @@ from harness.work.stored_files import FileFinder
 from harness.work.worker_events import (
     AttemptFinished,
     CaseProgress,
+    CaseProlonged,
     CaseStarted,
     Claim,
+    ClaimLonger,
     EngineHung,
     Granted,
     ProgressEvent,
@@ -36,7 +38,7 @@ from harness.work.worker_events import (
 _TOLD_EVERY = 1.0  # seconds between two tests that are told of
 
 Say = Callable[[WorkerEvent], object]
-Ask = Callable[[int], Granted]  # for a case file, by its index in the unit
+Ask = Callable[[Claim | ClaimLonger], Granted]
 
 
 def read(text: str | bytes, source: str) -> WorkUnit:
@@ -45,14 +47,14 @@ def read(text: str | bytes, source: str) -> WorkUnit:
     Raises:
         UsageError: it is not one, or of another version.
     """
-    unit = plain_values.read(WorkUnit, text, source)
+    unit = records.read(WorkUnit, text, source)
     if unit.unit != VERSION:
         raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
     return unit
 
 
 class _Unshared:
-    """A unit that no other worker has a part of: every claim is granted."""
+    """A unit that no other worker has a part of: every case file is to be run."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
@@ -62,8 +64,8 @@ class _Unshared:
         self._hangs += isinstance(word, EngineHung)
         self._say(word)
 
-    def ask(self, _case: int) -> Granted:
-        return Granted(granted=True, hangs=self._hangs)
+    def ask(self, word: Claim | ClaimLonger) -> Granted:
+        return Granted(isinstance(word, Claim), self._hangs)
 
 
 class UnitWorker:
@@ -91,7 +93,7 @@ class UnitWorker:
     def do(self, unit: WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
         """Do a unit, and say what comes; return the last word, which is said, too.
 
-        ``ask``: whether to run a case file; None: no other worker has a part of the unit.
+        ``ask``: answers claims; None: no other worker has a part of the unit.
         """
         own = _Unshared(say)
         try:
@@ -121,11 +123,18 @@ class UnitWorker:
 
         ``ends``: when the budget does, monotonic.
         """
-        granted = ask(index)
+        granted = ask(Claim(index))
         if not granted.granted:
             return 0.0
         case = task.unit.cases[index]
-        task.short.begin_file(is_image=case.is_image)
+
+        def may_go_on(limit: float) -> bool:
+            is_granted = ask(ClaimLonger(index)).granted
+            if is_granted:
+                say(CaseProlonged(case.basis, limit))
+            return is_granted
+
+        task.short.begin_file(is_image=case.is_image, may_go_on=may_go_on)
         say(CaseStarted(case.basis))
         if not task.is_ready:
             say(task.bench.nothing(case.basis))
@@ -174,7 +183,7 @@ class UnitWorker:
         is_proven = wanted == self._proven
         hidden = unit.environment.hidden
         box = unit.box.at_pace(unit.pace or 1.0)
-        return Sandbox(wanted, box, hidden, (), assignment.natures, is_proven=is_proven)
+        return Sandbox(wanted, box, hidden, (), assignment.command_properties, is_proven=is_proven)
 
 
 class _UnitTask(NamedTuple):
@@ -240,9 +249,9 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
         if shared or not isinstance(word, AttemptFinished):
             sink.flush()
 
-    def ask(case: int) -> Granted:
-        say(Claim(case))
-        return plain_values.read(Granted, source.readline(), "the answer to a claim")
+    def ask(word: Claim | ClaimLonger) -> Granted:
+        say(word)
+        return records.read(Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():

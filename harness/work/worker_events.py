@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from harness.errors import UsageError
 from harness.records import Build
-from harness.work import canonical_json, plain_values
+from harness.work import canonical_json, records
 from harness.work.canonical_json import Measurements
 
 
@@ -31,6 +31,13 @@ class CaseProgress(NamedTuple):
 
     basis: str
     step: int  # index of the test in its case file
+
+
+class CaseProlonged(NamedTuple):
+    """An engine computes without an answer, and has its full limit at once."""
+
+    basis: str
+    seconds: float  # the limit
 
 
 class BuildFinished(NamedTuple):
@@ -70,6 +77,12 @@ class Claim(NamedTuple):
     case: int  # index in the unit
 
 
+class ClaimLonger(NamedTuple):
+    """Ask whether an engine that computes without an answer may have its full limit at once."""
+
+    case: int  # index in the unit
+
+
 class UnitFinished(NamedTuple):
     """The unit has ended."""
 
@@ -85,15 +98,17 @@ class Granted(NamedTuple):
 
 
 AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed
-ProgressEvent = CaseStarted | CaseProgress  # which nothing depends on
+ProgressEvent = CaseStarted | CaseProgress | CaseProlonged  # which nothing depends on
 WorkerEvent = (
     CaseStarted
     | CaseProgress
+    | CaseProlonged
     | BuildFinished
     | AttemptFinished
     | HarnessFailed
     | EngineHung
     | Claim
+    | ClaimLonger
     | UnitFinished
 )
 
@@ -101,11 +116,13 @@ WorkerEvent = (
 _BY_NAME: dict[str, type[Any]] = {
     "begun": CaseStarted,
     "judged": CaseProgress,
+    "prolonged": CaseProlonged,
     "built": BuildFinished,
     "done": AttemptFinished,
     "broke": HarnessFailed,
     "hung": EngineHung,
     "claim": Claim,
+    "longer": ClaimLonger,
     "ended": UnitFinished,
 }
 _NAMES = {one: name for name, one in _BY_NAME.items()}
@@ -155,7 +172,7 @@ def parse(text: bytes) -> tuple[WorkerEvent, Any]:
     if kind is AttemptFinished and _RESULT in found:
         result = found[_RESULT]
         found[_RESULT] = json.dumps(result, sort_keys=True, separators=(",", ":"))
-    return plain_values.value(kind, found, f"the word {_NAMES[kind]!r}"), result
+    return records.value(kind, found, f"the word {_NAMES[kind]!r}"), result
 
 
 def schema() -> dict[str, Any]:
@@ -164,7 +181,7 @@ def schema() -> dict[str, Any]:
 
 
 def _schema_of(name: str, kind: type[Any]) -> dict[str, Any]:
-    found = plain_values.schema(kind)
+    found = records.schema(kind)
     properties = {"word": {"const": name}, **found["properties"]}
     if _RESULT in get_type_hints(kind):
         properties[_RESULT] = {"type": ["object", "null"]}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from oracle.color import BLACK, WHITE
 from oracle.explanation import Explanation, Fact, Sentence, a_color, figure, number, numbers
 from oracle.komi import as_komi, exact, plain_text, result_text
+from oracle.position import BLACK, WHITE, Point, Position
 from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
-from oracle.vertex import Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from oracle.komi import AnyKomi, Komi
-    from oracle.position import Position
 
 NEUTRAL = 0  # the owner of points that count for nobody
 OWNER_MARKS = ("n", "b", "w")  # by owner, on empty points
@@ -84,10 +82,10 @@ def readings(position: Position, komi: AnyKomi = 0) -> dict[str, str]:
     return {"area": answer(position, komi)}
 
 
-def _count(position: Position, found: list[Region], color: int, komi: Komi) -> Sentence:
+def _count(position: Position, regions: list[Region], color: int, komi: Komi) -> Sentence:
     """Return the sentence that adds up one color's points."""
     stones = position.stones(color).bit_count()
-    sizes = sorted(len(region.points) for region in found if region.owner == color)
+    sizes = sorted(len(region.points) for region in regions if region.owner == color)
     terms = [number("stones", stones, "stone"), " + ", *_territory(sizes)]
     total: Komi = stones + sum(sizes)
     if color == WHITE and komi:
@@ -106,14 +104,14 @@ def _territory(sizes: list[int]) -> list[str | Fact]:
     return [*found, " (", numbers("sizes", sizes), ")"] if len(sizes) > 1 else found
 
 
-def _nobodys(found: list[Region]) -> list[Sentence]:
+def _nobodys(regions: list[Region]) -> list[Sentence]:
     """Return a sentence about the regions that count for nobody, if there are any."""
-    both = [region for region in found if region.owner == NEUTRAL and region.borders[BLACK]]
+    both = [region for region in regions if region.owner == NEUTRAL and region.borders[BLACK]]
     if both:
         touching = number("regions", len(both), "empty region touches", "empty regions touch")
         points = number("points", sum(len(region.points) for region in both), "point")
         return [Sentence("neutral", touching, " both colors: ", points, " for nobody.")]
-    if any(region.owner == NEUTRAL for region in found):
+    if any(region.owner == NEUTRAL for region in regions):
         text = "There is no stone, so the empty board counts for nobody."
         return [Sentence("empty board", text)]
     return []

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_rules import by_name, explain_result, orders
-from oracle.color import opponent
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
-from oracle.grid import each_bit
+from oracle.position import Point, Position, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from oracle.position import Position
-    from oracle.vertex import Point
 
     Moves = tuple[str, list[Point]]
     Reason = tuple[Sentence, int, int]  # its stones; its points that must be empty

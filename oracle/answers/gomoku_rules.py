@@ -6,16 +6,9 @@ They are answered from the stones alone. Who made the *first* five is the game's
 
 from __future__ import annotations
 
-from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.explanation import Explanation, Sentence, a_color, number, points
-from oracle.grid import each_bit
+from oracle.position import BLACK, EMPTY, NAMES, WHITE, Grid, Point, Position, each_bit, vertex
 from oracle.rules.gomoku import fives, long_lines
-from oracle.vertex import Point, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.grid import Grid
-    from oracle.position import Position
 
 DRAW, UNKNOWN = "draw", "unknown"
 LINE_STONE = "*"  # mark of a stone in a line of five or more

@@ -5,7 +5,6 @@ The document asks for Black; every function answers for either color.
 
 from __future__ import annotations
 
-from oracle.color import BLACK, NAMES, opponent
 from oracle.explanation import (
     Explanation,
     Fact,
@@ -15,15 +14,10 @@ from oracle.explanation import (
     number,
     points,
 )
+from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Grid, Point, Position, opponent
 from oracle.rules import go as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
 from oracle.sentences import listing
-from oracle.vertex import SENSEI_LETTERS, Point
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.grid import Grid
-    from oracle.position import Position
 
 _LINES = ("rows", "columns")
 _REACH = 2  # rows or columns in which two eyes are near each other

@@ -5,7 +5,6 @@ The board knows no history, so ko is not judged here but in the game (:mod:`orac
 
 from __future__ import annotations
 
-from oracle.color import BLACK, NAMES, opponent
 from oracle.errors import VertexError
 from oracle.explanation import (
     Explanation,
@@ -18,13 +17,9 @@ from oracle.explanation import (
     numbers,
     points,
 )
+from oracle.position import BLACK, NAMES, Point, Position, opponent
 from oracle.rules import go
 from oracle.rules.flood import flood, neighbours, regions
-from oracle.vertex import Point
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.position import Position
 
 SUBJECT, LIBERTY, TAKEN, TERRITORY = "?", "L", "x", "t"  # marks
 _FEW = 4  # liberties, which are named one by one

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, quote
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
-from oracle.grid import MAX_SIZE
-from oracle.position import Position
-from oracle.vertex import GTP_LETTERS
+from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position
 
 _COLORS = {".": EMPTY, "#": BLACK, "o": WHITE}
 _DIAGRAM_ROW = "a row's number and then a '.', '#' or 'o' for each point, with blanks between them"

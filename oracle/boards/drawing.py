@@ -15,11 +15,8 @@ stones may be small or capital.
 from __future__ import annotations
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, lines_of, quote
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import FormatError
-from oracle.grid import MAX_SIZE
-from oracle.position import Position
-from oracle.vertex import GTP_LETTERS
+from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position
 
 _COLORS = {".": EMPTY, "X": BLACK, "B": BLACK, "O": WHITE, "W": WHITE}
 _ROW = "a row of '.', X and O with blanks between them, such as '. X O'"

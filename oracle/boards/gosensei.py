@@ -6,11 +6,18 @@ Columns are A to I, with the I, and the board is always 9 by 9.
 from __future__ import annotations
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote
-from oracle.color import BLACK, EMPTY, NAMES, WHITE
 from oracle.errors import FormatError, FormatErrors
-from oracle.grid import grid
-from oracle.position import Position
-from oracle.vertex import SENSEI_LETTERS, Point, vertex
+from oracle.position import (
+    BLACK,
+    EMPTY,
+    NAMES,
+    SENSEI_LETTERS,
+    WHITE,
+    Point,
+    Position,
+    grid,
+    vertex,
+)
 
 SIZE = 9  # "enum { GO_BOARD_SIZE = 9 };"
 

@@ -8,8 +8,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from oracle.komi import Komi
-    from oracle.position import Position
-    from oracle.vertex import Move, Point
+    from oracle.position import Move, Point, Position
 
 Lines = list[tuple[int, str]]
 

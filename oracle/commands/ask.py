@@ -8,14 +8,21 @@ import sys
 import textwrap
 
 from oracle.boards.snapshot import Snapshot
-from oracle.color import BLACK, NAMES, color_of
 from oracle.draw import Diagram, draw_text
 from oracle.errors import OracleError
 from oracle.explanation import Explanation, is_underspecified
 from oracle.formats import FORMATS, SnapshotChoice, read_position
-from oracle.grid import MAX_SIZE
 from oracle.komi import parse_komi, plain_text
-from oracle.vertex import GTP_LETTERS, parse_vertex, vertex
+from oracle.position import (
+    BLACK,
+    GTP_LETTERS,
+    MAX_SIZE,
+    NAMES,
+    Point,
+    color_of,
+    parse_vertex,
+    vertex,
+)
 
 TYPE_CHECKING = False
 
@@ -24,9 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
 
-    from oracle.boards.snapshot import Snapshot
     from oracle.komi import Komi
-    from oracle.vertex import Point
 
     Ask = Callable[[Snapshot, argparse.Namespace], "list[Answer]"]
 

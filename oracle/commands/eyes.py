@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei
-from oracle.color import BLACK
 from oracle.commands.ask import Answer, add_color, question, run
 from oracle.errors import OracleError
-from oracle.vertex import SENSEI_LETTERS
+from oracle.position import BLACK, SENSEI_LETTERS, Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 
     from oracle.boards.snapshot import Snapshot
     from oracle.explanation import Explanation
-    from oracle.position import Position
 
     Count = Callable[[Position, int], Sequence[object]]
     Sentence = Callable[[int, int], str]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from oracle.answers import gomoku_rules, java_go
-from oracle.color import NAMES
 from oracle.commands.ask import Answer, add_color, add_rules, color_to_play, points, question, run
 from oracle.explanation import Explanation, Sentence, a_color, a_point, number
 from oracle.explanation import points as listed
-from oracle.vertex import vertex
+from oracle.position import NAMES, Point, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from oracle.boards.snapshot import Snapshot
-    from oracle.vertex import Point
 
 DESCRIPTION = """\
 Which moves are legal.

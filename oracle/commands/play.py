@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 import sys
 
-from oracle.color import BLACK, NAMES
 from oracle.commands import ask as shared
 from oracle.commands.ask import OptionParser, can_draw_unicode, print_notes, print_text
 from oracle.errors import OracleError
-from oracle.grid import grid
 from oracle.play import GameTable, converse
-from oracle.position import Position
+from oracle.position import BLACK, NAMES, Position, grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from oracle.answers import gomoku_policy
 from oracle.commands.ask import Answer, add_color, color_to_play, question, run
-from oracle.vertex import vertex
+from oracle.position import Point, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
     from oracle.boards.snapshot import Snapshot
-    from oracle.vertex import Point
 
 DESCRIPTION = """\
 The moves that a playout of Gomoku considers (policy_moves of gomoku-policy.txt): their type, which

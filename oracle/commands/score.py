@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oracle.answers import go_scoring, java_go
-from oracle.color import BLACK, NAMES, WHITE
 from oracle.commands.ask import Answer, komi, question, run
+from oracle.position import BLACK, NAMES, WHITE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,22 +7,19 @@ import sys
 from oracle.boards.diagram import format_diagram, format_digits
 from oracle.boards.drawing import format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
-from oracle.boards.snapshot import read_bytes
-from oracle.color import BLACK, NAMES
+from oracle.boards.snapshot import Snapshot, read_bytes
 from oracle.commands import ask
 from oracle.commands.ask import add_rules, read
 from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text
-from oracle.vertex import vertex
+from oracle.position import BLACK, NAMES, Position, vertex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from oracle.boards.snapshot import Snapshot
-    from oracle.position import Position
     from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
@@ -84,7 +81,7 @@ def _list_games(options: argparse.Namespace) -> None:
 
 
 def _game(game: SgfGame) -> dict[str, object]:
-    from oracle.sgf.header import title
+    from oracle.sgf.replay import title
 
     facts = {"number": game.number, "nodes": game.nodes, "fault": game.fault}
     return facts | {"title": title(game.root)}

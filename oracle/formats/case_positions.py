@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from oracle.boards.snapshot import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote
+from oracle.command_properties import BOARD, SIZE, STANDARD, CommandProperties
 from oracle.errors import FormatError
-from oracle.natures import BOARD, SIZE, STANDARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.gtp.protocol import Engine
-    from oracle.natures import Nature
 
 _GOMOKU = ("gogui-rules_", "policy")
 
@@ -121,16 +120,16 @@ class _FileReplay:
                 words = _find_expected_move(words, lines[index + 1 : index + 2])
             if not words:
                 continue
-            nature = STANDARD[words[0]]
-            if self._does_as_any(words[0], nature):
+            properties = STANDARD[words[0]]
+            if self._does_as_any(words[0], properties):
                 self._send(words, line, number)
-            elif nature.touches & BOARD and not self.spoiled:
+            elif properties.touches & BOARD and not self.spoiled:
                 message = f"what {quote(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
 
-    def _does_as_any(self, name: str, nature: Nature) -> bool:
+    def _does_as_any(self, name: str, properties: CommandProperties) -> bool:
         """Whether the engine does what any engine would with a command that changes the game."""
-        is_fixed = nature.is_known and nature.sets_up and not nature.chooses
+        is_fixed = properties.is_known and properties.sets_up and not properties.chooses
         return is_fixed and name in self.engine.commands
 
     def _send(self, words: list[str], line: str, number: int) -> None:

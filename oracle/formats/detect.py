@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib import import_module
-from os import fspath
+from os import PathLike, fspath
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
 from oracle.errors import FormatError
@@ -12,7 +12,6 @@ from oracle.errors import FormatError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from os import PathLike
 
     Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 

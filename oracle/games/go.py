@@ -5,17 +5,11 @@ One class plays GTP's Go and the java-go document's game; they differ in the pas
 
 from __future__ import annotations
 
-from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Move, Point, Position, grid, opponent
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import find_captured, find_taken, is_legal, legal_among
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.vertex import Move, Point
 
 # The colors of the last two passes that end a game.
 EITHER_FIRST = frozenset({(BLACK, WHITE), (WHITE, BLACK)})

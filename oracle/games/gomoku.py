@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_rules import DRAW, UNKNOWN, winner
-from oracle.color import BLACK, EMPTY, NAMES, opponent
 from oracle.errors import IllegalMove
 from oracle.games.history import History, Moment
-from oracle.position import Position
+from oracle.position import BLACK, EMPTY, NAMES, Move, Point, Position, opponent
 from oracle.rules.gomoku import fives
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.vertex import Move, Point
 
 
 class GomokuState(Moment):

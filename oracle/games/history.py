@@ -6,8 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Generic, TypeVar
 
-    from oracle.position import Position
-    from oracle.vertex import Move
+    from oracle.position import Move, Position
 
     Kind = TypeVar("Kind", bound="Moment")
 else:

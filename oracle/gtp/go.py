@@ -8,16 +8,15 @@ Source: GNU Go 3.8, by what it answers; https://www.gnu.org/software/gnugo/gnugo
 from __future__ import annotations
 
 from oracle.answers import go_scoring
-from oracle.color import WHITE, color_of, opponent
 from oracle.errors import GtpError
 from oracle.games.go import GoGame
 from oracle.gtp import common, protocol
+from oracle.gtp.common import Session
 from oracle.gtp.protocol import Engine
-from oracle.gtp.session import Session
 from oracle.komi import plain_text
+from oracle.position import WHITE, Grid, Point, Position, color_of, opponent, vertex
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import fixed_points, most_fixed
-from oracle.vertex import vertex
 
 TYPE_CHECKING = False
 
@@ -26,12 +25,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from oracle.boards.snapshot import Snapshot
-    from oracle.grid import Grid
+    from oracle.gtp.common import Questions, Session
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Questions, Session
     from oracle.komi import Komi
-    from oracle.position import Position
-    from oracle.vertex import Point
 
 
 def list_stones(session: Session, words: list[str]) -> str:

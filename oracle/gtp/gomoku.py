@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from oracle.answers import gomoku_policy, gomoku_rules
-from oracle.color import NAMES, color_of, opponent
 from oracle.errors import GtpError, IllegalMove, VertexError
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp import common, protocol
+from oracle.gtp.common import Session
 from oracle.gtp.protocol import Engine
-from oracle.gtp.session import Session
-from oracle.vertex import GTP_LETTERS, parse_vertex, vertex
+from oracle.position import (
+    GTP_LETTERS,
+    NAMES,
+    Point,
+    Position,
+    color_of,
+    opponent,
+    parse_vertex,
+    vertex,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Questions
-    from oracle.position import Position
-    from oracle.vertex import Point
 
 POLICIES = ("random", "rule_based")
 

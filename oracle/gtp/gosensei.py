@@ -11,13 +11,13 @@ from oracle.answers import gosensei as answers
 from oracle.errors import FormatError
 from oracle.games.go import GoGame
 from oracle.gtp import common
+from oracle.gtp.common import Session
 from oracle.gtp.protocol import Engine
-from oracle.gtp.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Questions
     from oracle.position import Position
 
 

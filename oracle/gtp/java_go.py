@@ -10,16 +10,15 @@ from oracle.answers import java_go as answers
 from oracle.errors import GtpError
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import common, protocol
+from oracle.gtp.common import Session
 from oracle.gtp.go import captures, genmove
 from oracle.gtp.protocol import Engine
-from oracle.gtp.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from oracle.gtp.common import Questions
     from oracle.gtp.protocol import Table
-    from oracle.gtp.session import Questions
-    from oracle.position import Position
-    from oracle.vertex import Point
+    from oracle.position import Point, Position
 
 
 class JavaGoSession(Session):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from oracle.color import color_of
 from oracle.errors import FormatError, GtpError, OracleError, VertexError
-from oracle.grid import MAX_SIZE
 from oracle.komi import parse_komi
-from oracle.vertex import parse_vertex
+from oracle.position import MAX_SIZE, Point, color_of, parse_vertex
 
 TYPE_CHECKING = False
 
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     Command = Callable[[Any, list[str]], str]
     Table = dict[str, Command]
     from oracle.komi import Komi
-    from oracle.vertex import Point
 
 # Section 3.1: control characters other than HT and LF are removed, HT becomes a blank. A line's
 # own LF may come along and is a blank too.

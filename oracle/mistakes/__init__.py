@@ -48,7 +48,7 @@ def find_mistake(name: str) -> Mistake:
     try:
         return MISTAKES[name]
     except KeyError:
-        from oracle.spelling import hint
+        from oracle.sentences import hint
 
         told = f"no mistake {name!r}; --mistake list shows all{hint(name, MISTAKES)}"
         raise ValueError(told) from None

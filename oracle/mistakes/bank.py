@@ -12,20 +12,19 @@ One that has no use for the right command leaves that argument out. It *replaces
 other *wraps* it. The name of the mistake is the function's, its sentence the docstring's.
 
 So that one engine can make several mistakes, a command is taken into *parts*
-(:mod:`oracle.mistakes.parts`): a mistake in the komi and one in the text of a score are both made
-when each stands in its own part. The modules beside this one have decorators for the parts of
+(:mod:`oracle.mistakes.reference`): a mistake in the komi and one in the text of a score are both
+made when each stands in its own part. The modules beside this one have decorators for the parts of
 their games, so that most mistakes are a line or two.
 """
 
 from __future__ import annotations
 
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from typing import Any, Protocol, TypeVar
 
     from oracle.gtp.protocol import Command, Table
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from oracle.answers.go_scoring import Region, empty_regions
-from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import GtpError
 from oracle.gtp import protocol
 from oracle.komi import plain_text
 from oracle.mistakes.bank import Hang, Shelf
-from oracle.mistakes.parts import go as parts
-from oracle.mistakes.parts.go import SIGNS
+from oracle.mistakes.reference import go as parts
+from oracle.mistakes.reference.go import SIGNS
+from oracle.position import BLACK, WHITE, Point, Position, opponent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from oracle.gtp.go import GoSession
     from oracle.gtp.protocol import Command
     from oracle.komi import Komi
-    from oracle.position import Position
-    from oracle.vertex import Point
 
     Around = Callable[[Position, Point], Iterator[Point]]
     Worth = Callable[[Position, Region], int]

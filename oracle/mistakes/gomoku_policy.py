@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
-from oracle.color import BLACK, opponent
-from oracle.grid import each_bit
-from oracle.mistakes.bank import Crash, Hang, Shelf, crash_without, without_session
+from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, without_session
 from oracle.mistakes.mistaken_lines import (
     fives_made,
     near_blocks,
@@ -14,8 +12,8 @@ from oracle.mistakes.mistaken_lines import (
     third_blocks,
     unpack,
 )
-from oracle.mistakes.parts import gomoku as parts
-from oracle.mistakes.parts.gomoku import (
+from oracle.mistakes.reference import gomoku as parts
+from oracle.mistakes.reference.gomoku import (
     PolicyBoard,
     both_ends,
     considered,
@@ -23,19 +21,17 @@ from oracle.mistakes.parts.gomoku import (
     last_state,
     written,
 )
+from oracle.position import BLACK, Grid, Point, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps
-from oracle.vertex import Point
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oracle.grid import Grid
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
-    from oracle.mistakes.bank import Place
     from oracle.mistakes.mistaken_lines import Windows
 
     Moves = Callable[[PolicyBoard], int]

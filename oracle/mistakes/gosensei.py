@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from oracle.answers import gosensei as answers
 from oracle.boards.gosensei import parse_gosensei
-from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError
 from oracle.mistakes.bank import Shelf
-from oracle.mistakes.parts import gosensei as parts
-from oracle.position import Position
+from oracle.mistakes.reference import gosensei as parts
+from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules import go as rules
 from oracle.rules.flood import flood_diagonally, neighbours, regions
 from oracle.rules.go import reach
@@ -17,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from oracle.grid import Grid
     from oracle.gtp.gosensei import GosenseiSession
     from oracle.gtp.protocol import Command
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from oracle.answers import java_go as answers
-from oracle.color import BLACK, EMPTY, NAMES, WHITE, opponent
 from oracle.games.go import EITHER_FIRST, GoGame
 from oracle.gtp import protocol
-from oracle.gtp.java_go import color_subject, point_subject
+from oracle.gtp.java_go import JavaGoSession, color_subject, point_subject
 from oracle.mistakes.bank import Crash, Shelf
-from oracle.mistakes.parts import java_go as parts
-from oracle.position import Position
+from oracle.mistakes.reference import java_go as parts
+from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent
 from oracle.rules import go
 from oracle.rules.flood import flood, flood_diagonally, neighbours
 
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from oracle.gtp.java_go import JavaGoSession
     from oracle.gtp.protocol import Command
-    from oracle.vertex import Point
 
     Captured = Callable[[Position, Point], bool]
     Legal = Callable[[Position, Point, int], bool]

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from oracle.grid import Grid
+    from oracle.position import Grid
 
     Windows = tuple[int, int, int, int]  # of oracle.rules.gomoku.almost_open_fours
 

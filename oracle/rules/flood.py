@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Protocol
 
-    from oracle.grid import Grid
+    from oracle.position import Grid
 
     class Flood(Protocol):
         """A meaning of connected: :func:`flood` or :func:`flood_diagonally`."""

@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from oracle.position import Point
     from oracle.rules.flood import Bits, Flood, Frame
-    from oracle.vertex import Point
 
 
 def liberties(frame: Frame[Bits], chain: Bits, occupied: Bits) -> Bits:

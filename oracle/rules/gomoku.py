@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.grid import each_bit
+from oracle.position import Grid, each_bit
 
 TYPE_CHECKING = False
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from oracle.grid import Grid
     from oracle.rules.flood import Bits, Frame
 
 

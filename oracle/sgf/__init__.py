@@ -7,7 +7,7 @@ illegal moves pass, and refuses stones that are set up after the first node.
 
 The way of a file: bytes; text (:mod:`~oracle.sgf.tree`); trees of nodes
 (:mod:`~oracle.sgf.tree`); the game, its header and the chosen line (:mod:`~oracle.sgf.replay`,
-:mod:`~oracle.sgf.header`); what the nodes do to the board (:mod:`~oracle.sgf.replay`).
+:mod:`~oracle.sgf.replay`); what the nodes do to the board (:mod:`~oracle.sgf.replay`).
 :mod:`~oracle.sgf.write` goes the other way.
 
 Source: SGF FF[4], https://www.red-bean.com/sgf/

@@ -17,22 +17,18 @@ from __future__ import annotations
 from functools import partial
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
-from oracle.color import BLACK, WHITE, opponent
 from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Point, Position, opponent
 from oracle.rules.go import fixed_points, most_fixed
 from oracle.sgf import dialects, values
-from oracle.sgf.header import Header, read_header
-from oracle.sgf.replay import MOVES, REASONS, SETUP
+from oracle.sgf.replay import MOVES, REASONS, SETUP, Header, read_header
 from oracle.sgf.tree import Faults, Node, SgfGame, games, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from oracle.vertex import Point
 
 
 def load_sgf(

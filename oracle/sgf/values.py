@@ -5,15 +5,13 @@ Functions raise :class:`ValueError` with the reason, which the caller joins to p
 
 from __future__ import annotations
 
-from oracle.color import color_of
 from oracle.errors import FormatError
-from oracle.grid import MAX_SIZE, Grid, grid
 from oracle.komi import parse_komi
+from oracle.position import MAX_SIZE, Grid, Point, color_of, grid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from oracle.komi import Komi
-    from oracle.vertex import Point
 
 # Source: SGF FF[4], "Properties of the root", GM. The others have no stones, or other boards.
 GAMES = {"1": "go", "4": "gomoku"}

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import oracle
-from oracle.color import BLACK, LETTERS, WHITE
 from oracle.komi import plain_text
+from oracle.position import BLACK, LETTERS, WHITE, Grid, Move, Position
 from oracle.sgf.values import GAMES, letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from oracle.grid import Grid
     from oracle.komi import Komi
-    from oracle.position import Position
-    from oracle.vertex import Move
 
 
 def write_sgf(  # noqa: PLR0913 - independent facts of a game

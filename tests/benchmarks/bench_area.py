@@ -21,7 +21,7 @@ import numpy as np
 from sgfmill.boards import Board
 
 from oracle import batch
-from oracle.grid import grid
+from oracle.position import grid
 from oracle.rules import go
 from tests.oracle.boards import end_of, random_game, to_array
 

@@ -23,8 +23,7 @@ from random import Random
 from time import monotonic
 
 from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
-from oracle.color import BLACK, WHITE
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position
 from tests.oracle import because
 from tests.oracle.gomoku_boards import position as gomoku_position
 from tests.oracle.gomoku_boards import random_board

@@ -34,8 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.color import BLACK, NAMES, WHITE
-from oracle.grid import grid
+from oracle.position import BLACK, NAMES, WHITE, grid
 from oracle.symmetry import ALL, image
 from tests.oracle.boards import scatter_stones
 from tests.oracle.definition_in_c import (

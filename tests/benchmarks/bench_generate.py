@@ -21,8 +21,7 @@ from harness.generating import record_reading, record_replay
 from harness.generating.record_reading import Moves
 from harness.specifications import specification
 from harness.vocabulary.scenes import EMPTY
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Position, grid
 from oracle.rules.go import eyes, legal, play
 from oracle.sgf import write_sgf
 

@@ -7,11 +7,9 @@ the rules. Colors alternate. The games are the same in every run (seeded).
 from random import Random
 from time import process_time
 
-from oracle.color import EMPTY
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
 from oracle.montecarlo import PLAYOUTS, choose_move
-from oracle.position import Position
+from oracle.position import EMPTY, Position, grid
 
 GAMES, SIZE, NUMBER = 200, 7, 4
 

@@ -14,9 +14,7 @@ import numpy as np
 
 from oracle import batch_gomoku
 from oracle.answers import gomoku_policy
-from oracle.color import BLACK, WHITE
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid
 from oracle.rules.gomoku import fives, rule_based
 from tests.oracle import gomoku_definition as definition
 

@@ -18,7 +18,7 @@ from time import perf_counter
 
 from harness.engine.launch import PlainLauncher, StartedEngine
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, inside, kernel, landlock, levels, limits, seccomp, view
+from harness.sandbox import bubblewrap, inside, landlock, levels, plan, seccomp, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
 from harness.sandbox.plan import WritableSpace
@@ -93,19 +93,19 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
 
 TRUE = ["/bin/true"]
 SEEN = view.of_program(TRUE, "/", hidden=view.own_folders())
-ALLOWED = limits.BoxLimits()
+ALLOWED = plan.BoxLimits()
 ROOM = WritableSpace(ALLOWED.scratch, ALLOWED.scratch_files)
 
 
 def filter_calls() -> None:
     """Put on the system call filter."""
-    kernel.no_new_privileges()
-    kernel.filter_system_calls(seccomp.for_this_machine(False, False))
+    landlock.no_new_privileges()
+    landlock.filter_system_calls(seccomp.for_this_machine(False, False))
 
 
 def confine() -> None:
     """Put on Landlock."""
-    kernel.no_new_privileges()
+    landlock.no_new_privileges()
     landlock.confine(view.reach(SEEN, 2), landlock.abi())
 
 
@@ -128,7 +128,7 @@ def fork_and_wait(layer: Callable[[], object], fork: Callable[[], int] = os.fork
 
 def fork_unshared() -> int:
     """Fork into new namespaces."""
-    return kernel.clone(inside.NAMESPACES | (kernel.CLONE_NEWUSER if os.getuid() else 0))
+    return landlock.clone(inside.NAMESPACES | (landlock.CLONE_NEWUSER if os.getuid() else 0))
 
 
 def spawn(words: list[str]) -> None:
@@ -150,7 +150,7 @@ def compare_layers() -> None:
     ways: dict[str, tuple[Callable[[], None], str]] = {
         "fork": (lambda: fork_and_wait(lambda: None), ""),
         "limits": (
-            lambda: fork_and_wait(lambda: limits.set_limits(0, limits.rlimits(ALLOWED, 0))),
+            lambda: fork_and_wait(lambda: plan.set_limits(0, plan.rlimits(ALLOWED, 0))),
             "fork",
         ),
         "seccomp": (lambda: fork_and_wait(filter_calls), "fork"),

@@ -17,16 +17,17 @@ from harness.cluster.records import (
     WorkerReport,
 )
 from harness.environments.environment_archive import UnsendableError
-from harness.environments.records import EnginePython, PackedEnvironment
+from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import NoClusterError, UsageError
 from harness.grading.attempts.orders import SetAside
 from harness.records import Outcome, Verdict
-from harness.work import canonical_json, plain_values, worker_events
+from harness.work import canonical_json, worker_events
+from harness.work import records as unit_records
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.records import UnitCase, WorkUnit
 from harness.work.worker_events import AttemptFinished, HarnessFailed, UnitFinished
 from oracle import __version__
-from oracle.natures import Natures
+from oracle.command_properties import PropertyTable
 from tests.cluster.test_report_checks import REPLY, RESULT, UNIT
 
 CASE = b"1 twice 2\n#? [4]\n"
@@ -64,7 +65,7 @@ class Connector:
 
 def unit_of(load):
     """The unit of a load, as a worker reads it."""
-    return plain_values.read(WorkUnit, load.unit, "the unit")
+    return unit_records.read(WorkUnit, load.unit, "the unit")
 
 
 def finish_attempt(basis):
@@ -121,7 +122,7 @@ def carry_unit(tmp_path):
     """Carry a unit of three case files; return its progress and how it ended."""
     (tmp_path / SHA256).write_bytes(CASE)
     cases = tuple(UnitCase(basis, "one.gtp", SHA256) for basis in BASES)
-    own = SimpleNamespace(natures=Natures({}), build=None)
+    own = SimpleNamespace(command_properties=PropertyTable({}), build=None)
     own.engine = SimpleNamespace(needs=())
 
     def carry(

@@ -86,7 +86,7 @@ def grade_class(wanted, away, *, accept=False):
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
         found = grade.prepare(wanted, ledger, store)
         if away:
-            grade.run(wanted, ledger, found, store, NullListener(), away=away)
+            grade.run(wanted, ledger, found, store, NullListener(), other_machines=away)
         machines = set().union(
             *(map(ran_on, ledger.figures(one.basis for one in found.planned).values()))
         )
@@ -152,7 +152,14 @@ def test_no_first_mark_is_made_of_what_it_said(class_of_two):
     store = Store(class_of_two.output / ORIGINALS)
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
         found = grade.prepare(class_of_two, ledger, store)
-        grade.run(class_of_two, ledger, found, store, NullListener(), away=Away(("liar", PASSED)))
+        grade.run(
+            class_of_two,
+            ledger,
+            found,
+            store,
+            NullListener(),
+            other_machines=Away(("liar", PASSED)),
+        )
         SetAside(class_of_two.set_aside).add("liar", "it lies")
         outcome = grade.update_marks(class_of_two, ledger, found)
         withheld = [one for one in outcome.result.graded if one.marks.withheld]

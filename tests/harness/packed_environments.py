@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.environments import environment_archive, interpreters
-from harness.environments.records import Interpreter, PackedEnvironment, fingerprint
+from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 
 
 class Made(NamedTuple):

@@ -30,6 +30,7 @@ class SilentProcess:
             both=lambda: (self.now, self.now),
             note_arrival=lambda: (self.now, self.now),
             computed=0.0,
+            counted=0.0,
         )
 
     def write(self, data: bytes, deadline: float) -> None:

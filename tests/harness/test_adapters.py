@@ -15,9 +15,8 @@ from harness.adapters.inside.terminal_game import SIZE
 from harness.adapters.inside.typed_moves import _PROBES, TypingWay
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
-from oracle.grid import grid
 from oracle.gtp import new_engine
-from oracle.position import Position
+from oracle.position import Position, grid
 
 B, W = 1, 2
 SETTINGS = {key: field.default for key, field in ADAPTERS["java-go"].items()}

@@ -8,7 +8,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import CaseError, UndecidedError
-from harness.escaping import escape_controls, without_surrogates
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
@@ -21,6 +20,7 @@ from harness.report.paint import Paint
 from harness.report.tally import tally
 from harness.report.terminal_report import Terminal
 from harness.running.file_runner import not_run
+from harness.text import escape_controls, without_surrogates
 
 LONG = "9" * 5_000
 WORDS = [

@@ -21,7 +21,7 @@ from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt
 from harness.judging.in_process import mutant_engine
 from harness.reading import casefile
-from harness.report.context import shell_word
+from harness.report.reporters import shell_word
 from harness.report.views import Views
 from harness.shipped import folder
 from oracle.mistakes import find_mistake

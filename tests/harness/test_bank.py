@@ -10,8 +10,7 @@ import pytest
 
 from harness.banks import banks
 from harness.cli import main
-from harness.errors import AssignmentError, UsageError
-from harness.exits import ExitCode
+from harness.errors import AssignmentError, ExitCode, UsageError
 from tests.harness.small_class import archive
 from tests.harness.test_audit import ASSIGNMENT, ENGINE
 

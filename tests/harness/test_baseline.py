@@ -6,7 +6,7 @@ import json as stdlib_json
 
 import pytest
 
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.records import Failure, FailureKind
 from harness.report import json
 from harness.report.baseline import between, compare

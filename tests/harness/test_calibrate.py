@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 from tests.harness.new_games import facts
 from tests.harness.new_games import lay as lay_program
+from tests.tiers import one_in
 
 pytestmark = pytest.mark.processes
 
@@ -207,7 +208,7 @@ RARE = {"reply, columns": 48}  # conversations until a reply with a column is dr
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("what", FORGOTTEN)
+@pytest.mark.parametrize("what", one_in(3, FORGOTTEN))
 def test_what_is_forgotten_is_named(get_remarks, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
     found = get_remarks(declared, engine, *([way] if way else []), many=RARE.get(what, 24))
@@ -225,6 +226,7 @@ def test_the_protocol_that_is_forgotten_is_named(tmp_path, capsys):
     assert "is the engine's --protocol 'status last'?" in said
 
 
+@pytest.mark.long(1)
 def test_two_engines_that_agree_ask_who_is_right(get_remarks):
     engine = ENGINE.replace("WAYS else count", "WAYS else count + (not WAYS)")
     found = get_remarks(WHOLE, engine, "one", "two")
@@ -250,6 +252,7 @@ def test_without_a_reference_there_is_an_error(tmp_path, capsys, declared, messa
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.long(1)
 def test_commands_beside_an_assignment_that_ships_are_tried(tmp_path, capsys):
     text = """
 extends = "go-scoring"
@@ -287,6 +290,7 @@ def test_the_games_of_the_tests_are_left_alone(capsys):
 # --- questions have a threshold -----------------------------------------------------------------
 
 
+@pytest.mark.long(1)
 def test_one_question_is_proposed_as_the_end_of_a_game(get_remarks):
     """Not one with arguments, nor a drawing, though no move was accepted after them either."""
     declared = WHOLE.replace('over = { ask = "over", is = "yes" }\n', "")
@@ -296,12 +300,14 @@ def test_one_question_is_proposed_as_the_end_of_a_game(get_remarks):
     assert 'over = { ask = "over", is = "yes" }' in found[0]
 
 
+@pytest.mark.long(1)
 def test_a_list_that_leaves_out_what_is_answered_is_not_believed(get_remarks):
     listed = "boardsize clear_board play mode count list over genmove"
     engine = ENGINE.replace(f'"{listed}"', '"protocol_version help"')
     assert get_remarks(WHOLE, engine, status=ExitCode.OK) == []
 
 
+@pytest.mark.long(1)
 def test_what_is_refused_whatever_is_asked_is_not_missed(get_remarks):
     listed = "boardsize clear_board play mode count list over genmove"
     engine = ENGINE.replace(f'"{listed}"', f'"{listed} secret picture"')
@@ -357,6 +363,7 @@ name = "winner"
 """
 
 
+@pytest.mark.long(1)
 def test_a_choice_that_no_command_plays_sends_no_empty_line(get_remarks):
     """The engine ends at an empty line."""
     asks = '\n[[command]]\nname = "play"\nkind = "asks"\narguments = ["color", "vertex"]\n'

@@ -13,7 +13,7 @@ from harness.errors import CaseError, UsageError
 from harness.reading import casefile
 from harness.reading.dialect import DIALECTS
 from harness.running import protocol_facts
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 
 def steps(text: bytes, dialect: str = "gogui") -> list[tuple[int, str, int, str, bool]]:

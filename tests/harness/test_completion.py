@@ -7,7 +7,7 @@ import subprocess
 import pexpect
 import pytest
 
-from harness.cli import COMMANDS, command_data, completion, man
+from harness.cli import COMMANDS, completion, man
 from harness.cli import main as harness
 from tests.conftest import program
 
@@ -25,7 +25,7 @@ def scripts(tmp_path_factory):
     """A folder with each shell's script, and with files and folders to be completed."""
     folder = tmp_path_factory.mktemp("completion")
     for shell, lines in completion._SHELLS.items():
-        (folder / f"c.{shell}").write_text("\n".join(lines(command_data.commands())) + "\n")
+        (folder / f"c.{shell}").write_text("\n".join(lines(man.describe_commands())) + "\n")
     (folder / "mine.gtp").write_text("")
     (folder / "mystery").mkdir()
     return folder
@@ -100,7 +100,7 @@ def test_bash_offers_all(bash, scripts):
         bash, scripts, "", "verify -", "run x ", "doctor x", "run --timeout ", "frob x"
     )
     assert set(first) == {*COMMANDS, "help", "--help", "--version"}
-    [verify] = [one for one in command_data.commands() if one.name == "verify"]
+    [verify] = [one for one in man.describe_commands() if one.name == "verify"]
     assert options == [name for option in verify.options for name in option.names]
     assert {"mine.gtp", "mystery", "@go-scoring", "@java-go/thorough"} <= set(tests)
     assert none == [[], [], []]
@@ -148,7 +148,7 @@ def test_zsh(scripts):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_option_is_in_every_script(scripts, shell):
     text = (scripts / f"c.{shell}").read_text()
-    for one in command_data.commands():
+    for one in man.describe_commands():
         assert one.name in text
         for option in one.options:
             for name in option.names:
@@ -163,7 +163,7 @@ def test_what_values_are_is_known():
             "MINUTES", "N", "NAME",
             "PATTERN", "PERCENT", "PERSON", "PLACE", "S", "SERVER", "TEXT", "THING=DAYS", "TIME",
             "URL"}  # fmt: skip
-    values = [value for one in command_data.commands()
+    values = [value for one in man.describe_commands()
               for value in (*(option.value for option in one.options), *one.arguments)
               if value and not value.kind and not value.words]  # fmt: skip
     assert {value.name for value in values} <= free

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.archives import archive, confined_reading, frames, reading
+from harness.archives import archive, confined_reading, reader_server, reading
 from harness.archives.archive_streams import IntakeLimits, Meter
 from harness.archives.confined_reading import ConfinedReader
 from harness.archives.members import ArchiveMember
@@ -237,7 +237,7 @@ def read_said(*said: tuple[bytes, object]) -> list[tuple[str, bytes]]:
     sink = io.BytesIO()
     for kind, value in said:
         payload = value if isinstance(value, bytes) else json.dumps(value).encode()
-        frames.write(sink, kind, payload)
+        reader_server.write(sink, kind, payload)
     sink.seek(0)
 
     def take(count: int) -> bytes:
@@ -246,23 +246,23 @@ def read_said(*said: tuple[bytes, object]) -> list[tuple[str, bytes]]:
             raise ReadingFailedError("died")
         return piece
 
-    frames.read_kind(take)
-    return [(one.name, b"".join(one.content)) for one in frames.read_members(take, 10)]
+    reader_server.read_kind(take)
+    return [(one.name, b"".join(one.content)) for one in reader_server.read_members(take, 10)]
 
 
-TAR = (frames.KIND, "tar")
-ONE = (frames.MEMBER, ["a", False, False, 3])
-DATA = (frames.DATA, b"xyz")
-END = (frames.END, None)
+TAR = (reader_server.KIND, "tar")
+ONE = (reader_server.MEMBER, ["a", False, False, 3])
+DATA = (reader_server.DATA, b"xyz")
+END = (reader_server.END, None)
 
 
 def test_what_a_child_says_is_heard():
     assert read_said(TAR, END) == []
     assert read_said(TAR, ONE, DATA, ONE, DATA, END) == [("a", b"xyz"), ("a", b"xyz")]
     with pytest.raises(ArchiveError, match="'b': it is a bomb"):
-        read_said(TAR, ONE, (frames.REFUSED, ["it is a bomb", "b"]))
+        read_said(TAR, ONE, (reader_server.REFUSED, ["it is a bomb", "b"]))
     with pytest.raises(ReadingFailedError, match="an error"):
-        read_said((frames.FAULT, "an error"))
+        read_said((reader_server.FAULT, "an error"))
 
 
 @pytest.mark.parametrize(
@@ -273,28 +273,28 @@ def test_what_a_child_says_is_heard():
         (TAR, ONE),
         (END,),
         (ONE, DATA, END),
-        ((frames.KIND, "exe"), END),
-        ((frames.KIND, ["tar"]), END),
-        ((frames.KIND, {}), END),
+        ((reader_server.KIND, "exe"), END),
+        ((reader_server.KIND, ["tar"]), END),
+        ((reader_server.KIND, {}), END),
         (TAR, DATA, END),
         (TAR, TAR, END),
         (TAR, (b"?", None), END),
         (TAR, ONE, END),  # less than it promised
         (TAR, ONE, DATA, DATA, END),  # more
         (TAR, *(ONE, DATA) * 4, END),  # more than all may have
-        (TAR, (frames.MEMBER, ["a", False, False, -1]), END),
-        (TAR, (frames.MEMBER, ["a", False, False]), END),
-        (TAR, (frames.MEMBER, ["a", 0, 0, 0]), END),
-        (TAR, (frames.MEMBER, [1, False, False, 0]), END),
-        (TAR, (frames.MEMBER, ["a", False, False, True]), END),
-        (TAR, (frames.MEMBER, {"name": "a"}), END),
-        (TAR, (frames.MEMBER, b"["), END),
-        (TAR, (frames.MEMBER, b"[" * 100_000), END),
-        (TAR, (frames.MEMBER, b"9" * 100_000), END),
-        (TAR, (frames.MEMBER, b"\xff"), END),
-        (TAR, (frames.REFUSED, "no"), END),
-        (TAR, (frames.REFUSED, ["no"]), END),
-        (TAR, (frames.DATA, bytes(1 << 20) + b"x"), END),
+        (TAR, (reader_server.MEMBER, ["a", False, False, -1]), END),
+        (TAR, (reader_server.MEMBER, ["a", False, False]), END),
+        (TAR, (reader_server.MEMBER, ["a", 0, 0, 0]), END),
+        (TAR, (reader_server.MEMBER, [1, False, False, 0]), END),
+        (TAR, (reader_server.MEMBER, ["a", False, False, True]), END),
+        (TAR, (reader_server.MEMBER, {"name": "a"}), END),
+        (TAR, (reader_server.MEMBER, b"["), END),
+        (TAR, (reader_server.MEMBER, b"[" * 100_000), END),
+        (TAR, (reader_server.MEMBER, b"9" * 100_000), END),
+        (TAR, (reader_server.MEMBER, b"\xff"), END),
+        (TAR, (reader_server.REFUSED, "no"), END),
+        (TAR, (reader_server.REFUSED, ["no"]), END),
+        (TAR, (reader_server.DATA, bytes(1 << 20) + b"x"), END),
     ],
 )
 def test_nonsense_is_a_harness_error(said):
@@ -304,7 +304,7 @@ def test_nonsense_is_a_harness_error(said):
 
 def test_a_message_is_one_line_without_what_a_terminal_obeys():
     with pytest.raises(ArchiveError) as refused:
-        read_said((frames.REFUSED, ["no\n\x1b[2J" + "o" * 5000, ""]))
+        read_said((reader_server.REFUSED, ["no\n\x1b[2J" + "o" * 5000, ""]))
     assert "\n" not in str(refused.value)
     assert "\x1b" not in str(refused.value)
     assert len(str(refused.value)) <= 500

@@ -13,8 +13,8 @@ from harness.report.file_view import view
 from harness.report.html.card import card
 from harness.vocabulary.wordings import lead
 from oracle.answers import go_scoring, gosensei, java_go
-from oracle.color import BLACK, WHITE
 from oracle.komi import plain_text
+from oracle.position import BLACK, WHITE
 from tests.harness.made_run import Line, V, made_file
 from tests.oracle.boards import board, from_array
 from tests.oracle.test_go_properties import cells

@@ -13,7 +13,7 @@ from harness.report.board_evidence import evidence, find_explaining_points
 from harness.report.html.board_drawing import board
 from harness.report.views import Views
 from harness.specifications import specification
-from oracle.vertex import vertex
+from oracle.position import vertex
 from tests.harness.made_class import PLACE, answer_with_mistake
 from tests.harness.made_class import PUBLIC as KIND
 

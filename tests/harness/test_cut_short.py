@@ -24,20 +24,22 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import Failure, FailureKind, FileResult, Outcome, Reply, Verdict
 from harness.report.progress import short_path
+from harness.running import jobs
 from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
 from harness.work.cut_short import Evidence
-from harness.work.worker_events import CaseStarted
-from oracle.natures import STANDARD
+from harness.work.worker_events import CaseProlonged, CaseStarted
+from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
 LIMIT = 30.0  # seconds, of go-scoring
 SHORT = short_limit(LIMIT)
 AGAIN = 0.25  # seconds for a command that was just cut short
 MOST = 6  # engines of one case file
+SLEEPS = -inf  # seconds for an answer
 
 
 # --- how long a command may compute ------------------------------------------------------------
@@ -139,6 +141,44 @@ def test_what_sleeps_is_not_cut_short(computes, is_cut):
     assert error.value.failure.message.endswith(told)
 
 
+@pytest.mark.parametrize(
+    ("told", "sleeps", "is_sure"),
+    [
+        (1.0, 99.0, True),
+        (0.9, 99.0, True),
+        (0.6, 99.0, True),
+        (0.4, 99.0, False),
+        (1.0, 25.0, False),
+    ],
+)
+def test_what_goes_on_computes_for_its_full_limit(told, sleeps, is_sure):
+    """``told``: the part of what it computes that the system tells; ``sleeps``: from when on."""
+    process = SilentProcess(answers=(0.1,))
+    clock = process.clock
+    clock.beside = 1.0
+    clock.look_for_company = lambda _computed: None
+    read = process.read
+
+    def measured(deadline: float) -> bytes:
+        before = process.now
+        try:
+            return read(deadline)
+        finally:
+            clock.computed += told * max(0.0, min(process.now, sleeps) - before)
+            clock.counted = clock.computed
+
+    process.read = measured  # type: ignore[method-assign]
+    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))  # type: ignore[arg-type]
+    session.ask([b"name\n"], [])
+    session.short, session.may_go_on = 3.0, lambda: True
+    with pytest.raises(EngineError) as error:
+        session.ask([b"score\n"], [])
+    assert not session.was_cut
+    assert error.value.failure.message.endswith("within 30 s.")
+    assert (error.value.failure.computed > 0.95) is is_sure  # else it is run again, alone
+    assert process.now < 2 * LIMIT
+
+
 @pytest.mark.parametrize(("was_cut", "hangs", "expected"), [(True, 0, AGAIN), (False, 1, SHORT)])
 def test_a_cut_is_not_one_of_the_three_hangs(was_cut, hangs, expected):
     """After these, an engine that sleeps has a short limit: by another clock, and a longer one."""
@@ -192,9 +232,14 @@ class PaperOrders:
         for index, unit in enumerate(units):
             short = ShortLimits(unit.hung, unit.patient, alone=self._alone)
             for task in unit.tasks:
-                short.begin_file()
+                short.begin_file(may_go_on=lambda _, unit=unit: self._may_go_on(unit))
                 on_word(index, self._attempt(unit.submission.key, task, short))
             yield index, None
+
+    def _may_go_on(self, unit: GradingUnit) -> bool:
+        free = not self._alone and unit.submission.key in self._class.free
+        self._class.free -= {unit.submission.key}
+        return free
 
     def _attempt(self, key: str, task: Task, short: ShortLimits) -> Any:
         needs = self._class.engines[key]
@@ -210,15 +255,20 @@ class PaperOrders:
             allowed = short.of("score", LIMIT, thinks=False) or LIMIT
             cut = min(allowed if allowed < LIMIT else most, most)
             took = needs(task.basis, step)
+            if took == SLEEPS:
+                took, allowed, cut = inf, LIMIT, 0.0
+            if cut < min(took, LIMIT) and cut > 0 and short.may_go_on("score", LIMIT):
+                allowed = cut = LIMIT
             spent += min(took, cut)
             if took <= cut:
                 short.note_answer("score")
                 replies[step] = reply = Reply(True, "0", "= 0", took)
                 outcomes[step] = Outcome(step, Verdict.PASSED, reply)
             else:
-                short.note_cut("score")
+                if cut:
+                    short.note_cut("score")
                 limit = Limit("command", None, allowed, "seconds")
-                computed = cut / LIMIT
+                computed = min(1.0, cut / LIMIT)
                 failures.append(
                     Failure(FailureKind.TIMEOUT, "did not", step, computed=computed, limit=limit)
                 )
@@ -240,8 +290,12 @@ class PaperOrders:
 class PaperClass:
     """Submissions on paper, by their keys: what each needs for an answer of a case file."""
 
-    def __init__(self, engines: dict[str, Any], sizes: tuple[int, ...] = (2, 3, 1)) -> None:
+    def __init__(
+        self, engines: dict[str, Any], sizes: tuple[int, ...] = (2, 3, 1), free: str = ""
+    ) -> None:
+        """``free``: the submission that may hang for its full limit in the first run."""
         self.engines = engines
+        self.free = {free}
         self.log: list[tuple[str, str, bool, float]] = []
         text = "".join(f"#! restart\n{number + 1} score\n#? [0]\n" for number in range(9))
         lines = text.splitlines(keepends=True)
@@ -317,17 +371,28 @@ PROFILES = {
         inf if basis.endswith("0") or (basis[-1], step) == ("1", 0) else 2.0
     ),
     "loops, and is slow": lambda basis, step: inf if basis.endswith("1") and step else 5.0,
+    "needs a while, loops in one file": lambda basis, _: inf if basis.endswith("0") else 2.0,
+    "needs a while, loops in two": lambda basis, _: 2.0 if basis.endswith("2") else inf,
+    "needs a while in one file": lambda basis, _: 2.0 if basis.endswith("1") else 0.1,
+    "needs a while, loops at one test": lambda basis, step: (
+        inf if (basis[-1], step) == ("1", 1) else 2.0
+    ),
+    "loops from the second test on": lambda _basis, step: inf if step else 2.0,
+    "sleeps": lambda _basis, _step: SLEEPS,
+    "loops, or sleeps": lambda basis, _: SLEEPS if basis.endswith("1") else inf,
+    "sleeps, or needs a while": lambda basis, _: SLEEPS if basis.endswith("1") else 2.0,
 }
 
 
+@pytest.mark.parametrize("free", ["ben", ""])
 @pytest.mark.parametrize("name", PROFILES)
-def test_nobody_loses_a_test_that_is_answered_in_time(name, tmp_path, monkeypatch):
+def test_nobody_loses_a_test_that_is_answered_in_time(name, free, tmp_path, monkeypatch):
     """And nobody has one that is not."""
-    class_ = PaperClass({"ada": PROFILES["right"], "ben": PROFILES[name]})
+    class_ = PaperClass({"ada": PROFILES["right"], "ben": PROFILES[name]}, free=free)
     for basis, result in class_.grade(tmp_path, monkeypatch).items():
         needs = class_.engines[basis.partition("/")[0]]
         for outcome in result.outcomes:
-            in_time = needs(basis, outcome.step) <= LIMIT
+            in_time = 0 < needs(basis, outcome.step) <= LIMIT
             assert (outcome.verdict is Verdict.PASSED) is in_time, (basis, outcome.step)
 
 
@@ -359,6 +424,52 @@ def test_what_loops_costs_one_limit_each(tmp_path, monkeypatch):
     assert class_.locks == ["together", *["last"] * 5]
 
 
+def test_where_nobody_waits_the_full_limit_comes_in_the_first_run(tmp_path, monkeypatch):
+    """So others run beside it, and nothing is run alone."""
+    class_ = PaperClass(
+        {"loops": PROFILES["loops"], "ada": PROFILES["right"]}, (4, 5, 3), free="loops"
+    )
+    class_.grade(tmp_path, monkeypatch)
+    assert not [spent for _, _, is_alone, spent in class_.log if is_alone]
+    spent = [spent for key, _, _, spent in class_.log if key == "loops"]
+    assert spent == [LIMIT + 3 * AGAIN, SHORT + 4 * AGAIN, SHORT + 2 * AGAIN]
+    assert class_.locks == ["together"]
+
+
+def test_what_goes_on_and_is_answered_is_waited_for_from_then_on() -> None:
+    short = ShortLimits()
+    short.begin_file(may_go_on=lambda _: True)
+    assert short.may_go_on("score", LIMIT)
+    short.note_answer("score")
+    assert not short.of("score", LIMIT, thinks=False)
+    assert short.may_go_on("captures", LIMIT)
+    short.note_cut("captures")  # it hung
+    assert short.of("captures", LIMIT, thinks=False) == AGAIN
+    assert not short.may_go_on("captures", LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("size", "waiting", "at_it", "expected"),
+    [
+        (2, [5], 0, True),
+        (2, [5], 1, False),  # who waits has the other place
+        (2, [], 1, True),
+        (1, [5], 0, False),
+        (1, [], 0, True),
+        (4, [5], 2, True),
+    ],
+)
+def test_who_computes_for_long_leaves_a_place_to_others(size, waiting, at_it, expected):
+    pool: Any = SimpleNamespace(
+        _size=size,
+        _waiting=waiting,
+        _prolonged={7},
+        _workers={place: SimpleNamespace(is_prolonged=place < at_it) for place in range(size)},
+    )
+    assert jobs._WorkerPool._may_prolong(pool, 3) is expected
+    assert not jobs._WorkerPool._may_prolong(pool, 7)  # it did so before
+
+
 # --- what is told -------------------------------------------------------------------------------
 
 
@@ -377,6 +488,12 @@ def test_what_is_waited_for_why_and_how_long_at_most() -> None:
     progress.on_progress(unit, CaseStarted("basis"))
     assert progress._describe(unit) == (
         "ada: seki.gtp for 0:00 (alone, computed without an answer; at most 0:30 for a command)"
+    )
+    unit = unit._replace(why="")
+    progress.on_progress(unit, CaseProlonged("basis", LIMIT))
+    progress.on_progress(unit, CaseStarted("another"))  # beside it
+    assert progress._describe(unit) == (
+        "ada: seki.gtp for 0:00 (computes without an answer; at most 0:30 of computing)"
     )
 
 

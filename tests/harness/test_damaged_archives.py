@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.archives import archive, archive_writing, frames, reading, tar
+from harness.archives import archive, reader_server, reading, tar
 from harness.archives import zip as zip_archive
 from harness.archives.archive_streams import IntakeLimits, Meter, Stream
 from harness.archives.members import ArchiveMember, check_name
@@ -39,7 +39,7 @@ def test_an_archive_may_unpack_to_as_many_bytes_as_the_limit():
 
 def test_a_folder_that_cannot_be_read_is_told():
     with pytest.raises(UsageError, match=r"^cannot read /no/such/place: No such file or direct"):
-        archive_writing.files_in(Path("/no/such/place"))
+        archive.files_in(Path("/no/such/place"))
 
 
 @pytest.mark.parametrize(
@@ -183,10 +183,10 @@ def test_what_is_not_read_of_a_member_is_passed_over():
         ArchiveMember(name, False, False, len(content), iter([content]))
         for name, content in (("a", b"of the first"), ("b", b"of the second"))
     ]
-    frames.write_reading(said, reading.OpenArchive("tar", iter(members)))
+    reader_server.write_reading(said, reading.OpenArchive("tar", iter(members)))
     said.seek(0)
-    assert frames.read_kind(said.read) == "tar"
-    found = frames.read_members(said.read, 100)
+    assert reader_server.read_kind(said.read) == "tar"
+    found = reader_server.read_members(said.read, 100)
     assert next(found).name == "a"
     second = next(found)
     assert (second.name, b"".join(second.content)) == ("b", b"of the second")

@@ -19,10 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.errors import HarnessError, UndecidedError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, HarnessError, UndecidedError
 from harness.options import Limits
-from harness.reading import deadline, matchers, pattern
+from harness.reading import matchers, pattern
 from harness.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import Options, run
@@ -47,7 +46,7 @@ ENDLESS = [
 @pytest.fixture
 def soon(monkeypatch):
     """Nothing to wait for: a limit that leaves every decent match a thousand times its time."""
-    monkeypatch.setattr(deadline, "LIMIT", 0.05)
+    monkeypatch.setattr(pattern, "LIMIT", 0.05)
 
 
 @pytest.mark.processes
@@ -322,7 +321,7 @@ BAIT = f"{sys.executable} {ENGINES / 'baits.py'}"
 @pytest.fixture
 def sooner(monkeypatch):
     """A tenth of the limit, for expressions that nobody has read before."""
-    monkeypatch.setattr(deadline, "LIMIT", deadline.LIMIT / 10)
+    monkeypatch.setattr(pattern, "LIMIT", pattern.LIMIT / 10)
     pattern.matcher.cache_clear()
     yield
     pattern.matcher.cache_clear()

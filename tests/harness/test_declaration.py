@@ -20,7 +20,7 @@ from harness.declared.declaration import (
     Argument,
     DeclaredCommand,
     DeclaredGame,
-    Over,
+    GameEndQuery,
     read,
 )
 from harness.declared.game_state import ConversationState, place_of, vertex_of
@@ -73,7 +73,7 @@ def test_a_declaration_is_read_as_it_stands(tmp_path):
     assert found.game == DeclaredGame(
         sizes=((2, 2), (3, 3), (3, 6)),
         refused="(?i)illegal move",
-        over=Over("gogui-rules_final_result", "black|white"),
+        over=GameEndQuery("gogui-rules_final_result", "black|white"),
     )
     assert found.reference is not None
     assert found.reference.command == "python3 nogo.py"

@@ -9,11 +9,11 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.reading import casefile
 from tests.harness.test_check import works
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
 
 # Points of a board of n by n; plain() is the number of free ones in the first row.
 ENGINE = """\

@@ -26,14 +26,21 @@ def braces(segments) -> str:
 CONTAINED = "The reply contains the expected text, but is more than that."
 ORDER = "The same words, in another order."
 CASES = [
-    (r"W\+14.5", "W+13.5", "W+1{4}.5", "W+1{3}.5", ""),
+    (r"W\+14.5", "W+13.5", "W+{14.5}", "W+{13.5}", ""),
+    (r"W\+0.5", "B+5", "{W}+{0.5}", "{B}+{5}", ""),  # that both have a 5 means nothing
+    (r"W\+5", "B+5", "{W}+5", "{B}+5", ""),
+    (r"B\+5", "B+50", "B+{5}", "B+{50}", CONTAINED),
+    (r"W\+R", "W+Resign", "W+{R}", "W+{Resign}", CONTAINED),
+    ("true", "false", "{true}", "{false}", ""),
+    ("-3.5", "3.5", "{-}3.5", "3.5", ""),
+    ("1,2,10", "1,3,10", "1,{2},10", "1,{3},10", ""),
     (r"B\+4(\.0)?", "B+5", "B+{4} or B+4.0", "B+{5}", ""),
     ("a1 a2 b3", "a1 b3 c4", "a1 {a2 }b3", "a1 b3 {c4}", ""),
     ("a1 a2", "a10 a2", "{a1 }a2", "{a10 }a2", ""),
     ("unknown", "black", "{unknown}", "{black}", ""),
     ("C3|D4", "C4", "C{3} or D4", "C{4}", ""),
     ("C3|D4", "D5", "C3 or D{4}", "D{5}", ""),
-    (r"(B\+1|W\+12)", "W+13", "B+1 or W+1{2}", "W+1{3}", ""),
+    (r"(B\+1|W\+12)", "W+13", "B+1 or W+{12}", "W+{13}", ""),
     (r"(a|b)|c\|d", "c|e", "a or b or c|{d}", "c|{e}", ""),
     ("(?i)Win a1 b2", "WIN a1 c2", "Win a1 {b2} (upper or lower case)", "WIN a1 {c2}", ""),
     ("(?i)Win a1 b2", "win b2 a1", "Win a1 {b2} (upper or lower case)", "win {b2 }a1", ORDER),
@@ -41,7 +48,7 @@ CASES = [
     ("A1 B1 C1", "B1 C1 A1", "{A1 }B1 C1", "B1 C1 {A1}", ORDER),
     ("a b", "a\nb", "a b", "a\nb", "Only blanks or line ends differ."),
     ("C3", "x C3", "C3", "{x }C3", CONTAINED),
-    ("a1", "a10", "a1", "a1{0}", CONTAINED),
+    ("a1", "a10", "a{1}", "a{10}", CONTAINED),
     ("", "x", "{(nothing)}", "{x}", "The reply should be empty."),
     ("(|pass)", "x", "{(nothing)} or pass", "{x}", ""),
     ("x", "", "{x}", "", "The reply is empty."),

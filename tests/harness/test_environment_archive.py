@@ -13,7 +13,7 @@ import pytest
 from harness.environments import environment_archive, environment_cache, interpreters
 from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.environment_cache import Stored
-from harness.environments.records import fingerprint
+from harness.environments.interpreters import fingerprint
 from harness.errors import UsageError
 from tests.harness import archives, packed_environments
 from tests.harness.packed_environments import base

@@ -10,11 +10,8 @@ from harness.records import Outcome, Verdict
 from harness.report.board_evidence import Evidence, evidence
 from harness.report.file_view import view
 from harness.report.html.board_drawing import board, figure
-from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, PositionCourse
-from oracle.grid import grid
-from oracle.position import Position
-from oracle.vertex import parse_vertex, vertex
+from oracle.position import BLACK, WHITE, Position, grid, parse_vertex, vertex
 from tests.harness.made_run import Line, V, made_file
 
 NINE = Diagram(Position(grid(9)))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import command_data, main
+from harness.cli import main, man
 from harness.cli.grade import command_line
 from harness.errors import UsageError
 from harness.grading.exports import exporters
@@ -111,7 +111,7 @@ def test_the_command_line_has_its_options(more, capsys):
     shown = " ".join(capsys.readouterr().out.split())
     assert "--school-list FILE a list of the school" in shown
     assert "--school-columns A,B its columns" in shown
-    (grade,) = (one for one in command_data.commands() if one.name == "grade")
+    (grade,) = (one for one in man.describe_commands() if one.name == "grade")
     assert "--school-list" in {name for option in grade.options for name in option.names}
     words = ["x", "--assignment", "go-scoring", "--school-columns"]
     assert command_line().parse_args([*words, "p, q"]).school_columns == ("p", "q")

@@ -11,16 +11,16 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from harness.escaping import escape_controls, without_surrogates
 from harness.grading.exports import class_json, gradescope, junit
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.exporters import Downloaded
 from harness.grading.exports.showing import feedback
 from harness.grading.records import PUBLIC, Attempt, decimal
-from harness.report.html.assets import SCRIPT as PROGRAM
 from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.html.page_names import SCRIPT as PROGRAM
 from harness.report.views import Views
 from harness.specifications import specification
+from harness.text import escape_controls, without_surrogates
 from tests import golden
 from tests.harness.made_class import (
     CANVAS,

@@ -20,7 +20,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import VISIBLE
-from harness.escaping import escape_controls
 from harness.grading.exports import exporters as exports
 from harness.grading.exports import gradescope
 from harness.grading.exports.exporters import Downloaded
@@ -42,6 +41,7 @@ from harness.reading import casefile
 from harness.records import Diagnosis, Exchange, Failure, FailureKind, FileResult
 from harness.report.views import Views
 from harness.specifications import specification
+from harness.text import escape_controls
 from oracle.mistakes import find_mistake
 from tests.harness.made_class import (
     MOODLE,

@@ -106,6 +106,7 @@ import harness.declared.program_process, harness.generating.own, harness.service
 """
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 def test_help_and_a_service_need_no_other_extra():
     words = [sys.executable, "-c", _WITHOUT_EXTRAS]
@@ -113,6 +114,7 @@ def test_help_and_a_service_need_no_other_extra():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 def test_a_grading_without_an_audit_needs_no_hypothesis(tmp_path):
     small_class.make(tmp_path)

@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.reading.casefile import SetUp, comments, parse, setups
 from harness.reading.named_case_files import Gathered, Selection, gather
 from harness.records import Repeat
-from harness.report.context import Repeating, shell_word
+from harness.report.reporters import Repeating, shell_word
 from harness.specifications import EVERYONES
 from oracle.formats import read_position
 

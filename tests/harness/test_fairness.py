@@ -28,7 +28,7 @@ from harness.running.file_runner import not_run
 from harness.sandbox.boxed_engines import BoxedEngine
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import Measurements
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
@@ -146,7 +146,7 @@ def test_of_what_is_asked_after_a_file_only_the_first_may_be_slow(after, expecte
 
 @pytest.mark.parametrize(
     ("computed", "expected"),
-    [(0.0, False), (0.05, False), (0.5, True), (1.0, True), (1.8, True), (1.95, False)],
+    [(0.0, False), (0.02, False), (0.25, True), (0.5, True), (0.9, True), (0.98, False)],
 )
 def test_an_engine_that_computed_for_a_part_of_its_limit_is_run_again(computed, expected):
     """The other part may have been spent waiting for something else than the engine."""

@@ -31,6 +31,7 @@ from oracle.mistakes import ASSIGNMENTS, MISTAKES, engine_with, mistaken_engine
 from tests.harness.in_process import InProcess, start_fuzzer
 from tests.harness.umasks import strict_umask
 from tests.oracle.naive_engine import PLAIN
+from tests.tiers import one_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -55,7 +56,7 @@ def first_finding(start, assignment, **more):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("name", FOUND_SOON)
+@pytest.mark.parametrize("name", one_in(2, FOUND_SOON))
 def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     mistake = MISTAKES[name]
     found, _ = first_finding(lambda: mistaken_engine(mistake, playouts=0), mistake.assignment)

@@ -23,14 +23,12 @@ from harness.vocabulary import made_positions
 from harness.vocabulary.made_positions import corner, corner_with_move
 from harness.vocabulary.scenes import Played, StoneBits, stones
 from oracle.formats import SnapshotChoice
-from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
-from oracle.position import Position
+from oracle.position import Position, grid, parse_vertex, vertex
 from oracle.sgf import games, read_sgf, write_sgf
 from oracle.sgf.load import load_sgf
 from oracle.symmetry import ALL, image
-from oracle.vertex import parse_vertex, vertex
 
 SECRET = "correct horse battery staple"
 

@@ -16,7 +16,7 @@ import pytest
 from harness.assignments import assignment
 from harness.cli import main
 from harness.declared.reply_forms import match_anywhere
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.generating import record_reading
 from harness.generating.own import openings, test_production
 from harness.generating.own.drafts import Draft, Drafter, Opening
@@ -288,7 +288,7 @@ RIGHT = {
 
 
 # Where choosing takes 10 to 20 seconds.
-LATER = ("othello", "solver")
+LATER = ("nogo", "othello", "solver")
 
 
 @pytest.mark.long(8)

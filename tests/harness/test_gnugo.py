@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.records import Verdict
 from harness.report.tally import exit_code
 from harness.running.runs import run

@@ -29,7 +29,11 @@ from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name, spin
 
 # Together: they share what takes seconds to make.
-pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.long(60),
+    pytest.mark.usefixtures("warm_workers"),
+]
 
 OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4
 

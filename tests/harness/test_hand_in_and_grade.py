@@ -99,13 +99,16 @@ class Graded(NamedTuple):
     members: dict[int, dict]  # of class.json, by number
 
 
-# One in the full tier; classes in Java are graded elsewhere as well.
-MARKS = {"go-scoring": pytest.mark.full, "java-go": pytest.mark.slow}
+# One in the full tier, one in the rest: what all have in common is shown by these.
+MARKS = {"go-scoring": [pytest.mark.full], "gomoku-rules": []}
 
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(one, id=one.key, marks=MARKS.get(one.key, [])) for one in EXAMS],
+    params=[
+        pytest.param(one, id=one.key, marks=MARKS.get(one.key, [pytest.mark.slow]))
+        for one in EXAMS
+    ],
 )
 def graded_exam(request, tmp_path_factory):
     exam = request.param

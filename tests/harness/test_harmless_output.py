@@ -6,6 +6,7 @@ readers.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sys
@@ -54,8 +55,11 @@ def test_what_is_looked_for_is_found():
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("option", ["--report", "--plain", "--long", "--verbose", "--timeout=9"])
-@pytest.mark.parametrize("engine", WORST)
+@pytest.mark.parametrize(
+    ("engine", "option"),
+    [(engine, "--report") for engine in WORST]
+    + list(zip(WORST, itertools.cycle(["--plain", "--long", "--verbose", "--timeout=9"]))),
+)
 def test_no_terminal_obeys_it(engine, option, case):
     words = [*COMMAND, option, program(engine), str(case)]
     colors = {key: value for key, value in ENVIRONMENT.items() if key != "NO_COLOR"}

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from harness.cli import COMMANDS, main
-from oracle.spelling import hint, nearest
+from oracle.sentences import hint, nearest
 
 PATIENT = ["--startup-timeout", "20"]
 ECHO = f"""\
@@ -153,8 +153,8 @@ def test_nothing_of_this_is_loaded_where_all_is_well(here):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    guessing = {"difflib", "oracle.spelling", "harness.cli.hints", "harness.cli.help_layout",
-                "harness.cli.command_data", "harness.shipped"}  # fmt: skip
+    guessing = {"difflib", "oracle.sentences", "harness.cli.hints", "harness.cli.help_layout",
+                "harness.cli.man", "harness.shipped"}  # fmt: skip
     drawing = {"harness.judging.board_replay", "oracle.draw", "pathlib", "typing"}
     assert not (guessing | drawing) & set(done.stdout.split())
 

@@ -23,11 +23,19 @@ from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare
 from harness.report.file_view import view
-from harness.report.html import assets
-from harness.report.html.assets import LOG_SCRIPT, LOG_SHA256, MATRIX, SCRIPT, SHA256, STYLE
 from harness.report.html.card import card, title
 from harness.report.html.failure_ways import ways
-from harness.report.html.page_names import LogPages, link, page_names
+from harness.report.html.page_names import (
+    LOG_SCRIPT,
+    LOG_SHA256,
+    MATRIX,
+    SCRIPT,
+    SHA256,
+    STYLE,
+    LogPages,
+    link,
+    page_names,
+)
 from harness.report.html.parts import step_times
 from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
@@ -190,10 +198,10 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
 @pytest.mark.parametrize(("script", "digest"), [(SCRIPT, SHA256), (LOG_SCRIPT, LOG_SHA256)])
 def test_the_digest_is_the_scripts(script, digest):
     found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    assert found == digest, f"what harness/report/html/assets.py has must be {found}"
+    assert found == digest, f"what harness/report/html/page_names.py has must be {found}"
 
 
-STATIC = sorted(Path(assets.__file__).with_name("static").iterdir())
+STATIC = sorted(Path(html.__file__).with_name("static").iterdir())
 
 
 @pytest.mark.processes

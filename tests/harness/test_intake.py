@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from harness.archives import archive, archive_streams
-from harness.archives.archive import place
+from harness.archives.archive import files_in, pack, place
 from harness.archives.archive_streams import MIB, IntakeLimits
-from harness.archives.archive_writing import files_in, pack
 from harness.archives.members import check_name, mend_name
 from harness.errors import ArchiveError, UsageError
 from tests.harness import archives
@@ -132,6 +131,7 @@ class _Everything(dict[str, str]):
         return key
 
 
+@pytest.mark.long(3)
 @pytest.mark.processes
 def test_memory_is_bounded_for_the_whole_process(tmp_path):
     """Not only Python's own: what liblzma and zlib take, too."""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness import signals
-from harness.engine import leftovers
+from harness.engine import launch
 from harness.engine.launch import PlainLauncher
 from harness.options import BoxLimits
 from harness.records import CaseFile
@@ -61,7 +61,7 @@ def test_an_engine_is_collected_once(tmp_path, monkeypatch, number):
 def test_an_engine_that_was_ended_with_all_others_can_be_ended(tmp_path):
     """A reference program, which is ended when this process is, showed a traceback."""
     launcher = PlainLauncher()
-    with pytest.raises(KeyboardInterrupt), leftovers.end_on_exit():
+    with pytest.raises(KeyboardInterrupt), launch.end_on_exit():
         engine = launcher.start(["sleep", "100"], str(tmp_path))
         raise KeyboardInterrupt
     assert engine.status() == -signal.SIGKILL
@@ -72,7 +72,7 @@ def test_an_engine_that_was_ended_with_all_others_can_be_ended(tmp_path):
 def test_so_can_one_that_is_not_known_any_more(tmp_path):
     launcher = PlainLauncher()
     engine = launcher.start(["sleep", "100"], str(tmp_path))
-    leftovers.engines.clear()
+    launch.engines.clear()
     launcher.end(engine)
     assert engine.status() == -signal.SIGKILL
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engine import leftovers
+from harness.engine import launch
 from harness.errors import SandboxError
 from harness.running import jobs
 
@@ -130,7 +130,7 @@ def test_closing_ends_what_is_under_way() -> None:
         time.sleep(task)
         return os.getpid()
 
-    others = set(leftovers.children())  # of tests before
+    others = set(launch.children())  # of tests before
     running: Iterator[tuple[int, object]] = jobs.run_all([0, 500], work, 2, lambda *_: None)
     begun = time.monotonic()
     _index, pid = next(running)
@@ -139,7 +139,7 @@ def test_closing_ends_what_is_under_way() -> None:
     assert time.monotonic() - begun < 250
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    assert set(leftovers.children()) <= others
+    assert set(launch.children()) <= others
 
 
 def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,13 +153,13 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
                 time.sleep(1)
         return os.getpid()
 
-    others = set(leftovers.children())
+    others = set(launch.children())
     running: Iterator[tuple[int, object]] = jobs.run_all([0, 1], work, 2, lambda *_: None)
     next(running)
     begun = time.monotonic()
     running.close()  # type: ignore[attr-defined]
     assert time.monotonic() - begun < 250
-    assert set(leftovers.children()) <= others
+    assert set(launch.children()) <= others
 
 
 def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
@@ -187,14 +187,17 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
     assert len({pid for _, (_, pid) in done}) > 3  # type: ignore[misc]
 
 
-def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long() -> None:
+def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """An engine that computes for ever in each part of a task would keep one core busy."""
+    monkeypatch.setattr(jobs, "_LONG", 0.2)
     workers: dict[int, object] = {}
 
     def work(task: int, line: jobs.WorkerChannel) -> None:
         for part in range(task):
             if line.claim(part):
-                ends = time.monotonic() + (2 * jobs._LONG if task > 1 else 0)
+                ends = time.monotonic() + (2.5 if task > 1 and part == 0 else 0)
                 while time.monotonic() < ends:
                     pass
                 line((part, os.getpid()))

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judging import equivalence
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Position, grid, vertex
 from oracle.symmetry import ALL, image
-from oracle.vertex import vertex
 
 SIZE = 3
 POINTS = list(product(range(SIZE), repeat=2))

@@ -26,6 +26,7 @@ from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
+from tests.tiers import one_in
 
 # Together: they share what takes seconds to make.
 pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
@@ -185,7 +186,7 @@ def test_it_is_graded_and_told(name, graded_class, course):
         assert work.said in html.unescape((course / "graded" / "class.html").read_text())
 
 
-@pytest.mark.parametrize("name", WORKS)
+@pytest.mark.parametrize("name", one_in(2, WORKS))
 def test_it_is_checked_and_told(name, course, tmp_path):
     path = tmp_path / "a1.tgz"
     path.write_bytes(WORKS[name].make())

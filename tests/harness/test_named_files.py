@@ -3,7 +3,7 @@
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 
 pytestmark = pytest.mark.processes

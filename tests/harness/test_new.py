@@ -13,8 +13,8 @@ from harness.cli import main
 from harness.declared.probes import pattern_of
 from harness.declared.program_process import ProgramStart
 from harness.environments import interpreters
-from harness.exits import ExitCode
-from oracle.natures import STANDARD
+from harness.errors import ExitCode
+from oracle.command_properties import STANDARD
 from tests.harness.declared_games import ENGINE
 from tests.harness.new_games import GAMES
 
@@ -105,6 +105,7 @@ def test_what_tests_and_the_program_tell_is_proposed(place, capsys):
     )
 
 
+@pytest.mark.long(2)
 def test_what_is_made_is_an_assignment(place, capsys):
     make_assignment(place, "--public", "a.gtp", "b.gtp")
     found = assignment.find("row")
@@ -117,6 +118,7 @@ def test_what_is_made_is_an_assignment(place, capsys):
     assert "it refuses 'd1 c1 b1', which is right, too" in finding
 
 
+@pytest.mark.long(2)
 def test_without_tests_the_program_tells_all(place):
     _, table, commands = make_assignment(place)
     assert table["game"]["sizes"] == [2, 3, 4, 5, 6, 7]
@@ -124,6 +126,7 @@ def test_without_tests_the_program_tells_all(place):
     assert commands["mode"]["kind"] == "sets"
 
 
+@pytest.mark.long(2)
 def test_one_command_with_two_numbers_does_not_make_all_points_numbers(place):
     """GNU Go has many commands; one of them takes two numbers that are no point."""
     weighs = 'if name == "arrange":\n        return int(words[0]) + int(words[1])\n    '
@@ -137,6 +140,7 @@ def test_one_command_with_two_numbers_does_not_make_all_points_numbers(place):
     assert commands["count"]["arguments"] == ["color"]
 
 
+@pytest.mark.long(2)
 def test_a_program_with_a_status_line_is_understood(place):
     (place / "other.py").write_text(OTHER)
     (place / "a.txt").write_text(NUMBERED)
@@ -181,6 +185,7 @@ def test_what_cannot_be_done_is_said(place, capsys, words, message):
 # --- programs that say little, or nothing ------------------------------------------------------
 
 
+@pytest.mark.long(2)
 def test_refusals_prove_no_protocol(place):
     """Without a test: GTP could read '= -1' and an empty line as an answer."""
     shutil.copy(GAMES / "latin" / "latin.py", place)
@@ -193,6 +198,7 @@ def test_refusals_prove_no_protocol(place):
     assert kinds.items() >= expected.items(), "as its help has them"
 
 
+@pytest.mark.long(2)
 def test_tests_in_which_no_command_counts_are_evidence(place, capsys):
     (place / "other.py").write_text(OTHER)
     (place / "a.txt").write_text(NUMBERED.replace("?", ""))
@@ -235,6 +241,7 @@ def test_the_standard_error_of_a_silent_program_is_shown(place, capsys):
     assert "The end of its standard error:\n  weights.txt: cannot be read\n" in said
 
 
+@pytest.mark.long(2)
 @pytest.mark.parametrize("named", [False, True])
 def test_the_environment_of_a_program_is_found_and_shown_to_its_box(
     open_place, monkeypatch, named
@@ -273,6 +280,7 @@ ODD = ENGINE.replace('"boardsize"', '"fresh"').replace('"clear_board"', '"none"'
 ODD = ODD.replace("boardsize clear_board", "fresh")
 
 
+@pytest.mark.long(2)
 def test_what_nothing_tells_is_asked_at_a_terminal(place, monkeypatch, capsys):
     (place / "row.py").write_text(ODD.replace("fresh play", "play"))
     asked = []

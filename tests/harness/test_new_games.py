@@ -10,7 +10,7 @@ import json
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness.new_games import GAMES, NAMES, facts, lay, make_environment
 from tests.tiers import long_if
 

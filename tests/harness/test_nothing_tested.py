@@ -11,10 +11,10 @@ from typing import NamedTuple
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.fuzzing import two_engines
 from harness.fuzzing.fuzzer import ENOUGH
-from harness.grading.auditing.wrong_answers import Looker
+from harness.grading.auditing.audit import Looker
 from tests.harness import own_assignments
 from tests.harness.in_process import start_fuzzer
 from tests.oracle.naive_engine import PLAIN
@@ -159,6 +159,7 @@ def test_what_had_nothing_to_tell_by_is_no_success(name, place, capsys):
 
 
 @pytest.mark.processes
+@pytest.mark.long(1)
 @pytest.mark.parametrize("question", ["score", "final_score"])
 def test_a_wrong_komi_is_seen_by_engines_that_list_no_commands(question, place, capsys):
     """0 findings in 13,920 conversations: nobody had asked anything."""
@@ -234,13 +235,13 @@ def test_a_search_that_was_too_slow_says_so(examples, most, is_enough):
 
 def test_an_audit_that_was_too_slow_says_so(monkeypatch, tmp_path):
     """It was counted as audited, and nothing else was said of it."""
-    from harness.grading.auditing import wrong_answers
+    from harness.grading.auditing import audit
     from harness.grading.exports import summary
     from harness.grading.records import Audited
 
     fuzzer = SimpleNamespace(findings=lambda: (), unconfirmed=0, shortfall="too few")
-    monkeypatch.setattr(wrong_answers, "Fuzzer", lambda *_: fuzzer)
-    monkeypatch.setattr(wrong_answers, "judge_of", lambda *_: None)
+    monkeypatch.setattr(audit, "Fuzzer", lambda *_: fuzzer)
+    monkeypatch.setattr(audit, "judge_of", lambda *_: None)
     looker = object.__new__(Looker)
     looker._assignment = SimpleNamespace(
         start=lambda _: ("engine", ""), limits=SimpleNamespace(timeout=1.0), specification=object()

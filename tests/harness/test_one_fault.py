@@ -276,7 +276,9 @@ def test_check_tells_of_files_in_their_order(doubtful, monkeypatch):
     monkeypatch.setattr(
         public_tests, "fails_by_choice", lambda file, _: file.case.path in doubtful
     )
-    monkeypatch.setattr(public_tests, "believe", lambda _first, second, _natures: second)
+    monkeypatch.setattr(
+        public_tests, "believe", lambda _first, second, _command_properties: second
+    )
     told = []
     found = assignment.find("go-scoring")
     public_tests._run(found, "engine", "abcd", Options(), RunListeners(None, told.append))

@@ -10,18 +10,16 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
+from tests.tiers import one_in
 
 EXAMPLES = 8000  # some twenty seconds with programs in Python
 SHORT = 14  # commands
 
 # Every third, so that each game has some; the others in the slow tier.
-WRONG = [
-    pytest.param(game, name, marks=[pytest.mark.slow] if number % 3 else [])
-    for number, (game, name) in enumerate((game, name) for game in GAMES for name in wrong(game))
-]
+WRONG = one_in(3, [(game, name) for game in GAMES for name in wrong(game)])
 
 
 @pytest.mark.long(1)

@@ -22,13 +22,13 @@ from harness.records import (
     Restart,
     Verdict,
 )
-from harness.running import result_transfer
+from harness.running import gathering
 
 
 @pytest.fixture(autouse=True, scope="module")
 def registered_transfer() -> Iterator[None]:
     before = dict(copyreg.dispatch_table)
-    result_transfer.register()
+    gathering.register()
     yield
     copyreg.dispatch_table.clear()
     copyreg.dispatch_table.update(before)

@@ -401,7 +401,7 @@ def test_tab_leads_through_a_page_in_its_order(browser, site, kinds):
         for name in kinds:
             go(page, site / name)
             page.keyboard.press("Tab")
-            assert focus(page) == ("A", "To the content"), name
+            assert focus(page) == ("A", "Skip to content"), name
             for _ in range(25):
                 page.keyboard.press("Tab")
                 stop = page.evaluate(_STOP)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness import paths
+from harness import file_system
 from harness.errors import UsageError
 from harness.grading.ledger import places
 from harness.service import settings
@@ -18,7 +18,7 @@ def nobody(_number: int) -> object:
 
 
 @pytest.mark.parametrize(
-    "place", [paths.cache, paths.user_data, places.keys, settings.data_folder]
+    "place", [file_system.cache, file_system.user_data, places.keys, settings.data_folder]
 )
 def test_a_user_without_a_home_is_told_what_to_do(
     monkeypatch: pytest.MonkeyPatch, place: Callable[[], object]
@@ -28,7 +28,7 @@ def test_a_user_without_a_home_is_told_what_to_do(
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
     monkeypatch.setattr(pwd, "getpwuid", nobody)
-    monkeypatch.setattr(paths.os, "geteuid", lambda: 12345)
+    monkeypatch.setattr(file_system.os, "geteuid", lambda: 12345)
     with pytest.raises(
         UsageError, match="the user 12345 has no home folder: set the variable HOME"
     ):

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from harness.errors import SandboxError
-from harness.reading import deadline
+from harness.reading import pattern
 from harness.records import FileResult, Verdict
 from harness.report.file_view import view
 from harness.report.paint import Paint
 from harness.report.terminal_report import Terminal
-from harness.running import gathering, result_transfer
+from harness.running import gathering
 from harness.running.runs import Options, run
 from harness.sandbox import levels
 
@@ -31,7 +31,7 @@ pytestmark = [
 pytest_plugins = ["pytester"]
 # What an inner run of pytest imports is forgotten after it. Pickles of results name functions of
 # this module: those of the outer process must be the same ones before and after.
-assert result_transfer
+assert gathering
 
 CASES = Path(__file__).parent.parent.parent / "cases"
 ENGINES = Path(__file__).parent.parent / "engines"
@@ -85,6 +85,11 @@ WORDS = {
 GOOD = "1 say hello\n#? [hello]\n2 say x\n#? [y]*\n3 say y\n#? [y]*\n"
 BAD = "boardsize 3\nclear_board\nplay b b2\n\n# half a point\n10 say B+2\n#? [B\\+1]\n20 wrong\n"
 DYING = "1 say a\n#? [a]\n2 die\n#? [.*]\n3 say b\n#? [b]\n4 say c\n#? [d]*\n"
+
+ALONE_AND_BESIDE = pytest.mark.parametrize(
+    "words",
+    [pytest.param((), id="alone"), pytest.param(("-n2",), id="xdist", marks=pytest.mark.long(1))],
+)
 
 
 class Bench:
@@ -152,7 +157,7 @@ def of_run(files: tuple[FileResult, ...]) -> list[tuple[str, str]]:
 
 
 def test_every_verdict(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadline, "LIMIT", 0.2)
+    monkeypatch.setattr(pattern, "LIMIT", 0.2)
     heavy = "5 long\n#? [(a+)+b]\n6 say on\n#? [on]\n"
     names = bench.write(good=GOOD, bad=BAD, dying=DYING, heavy=heavy)
     result = run(bench.program, names, Options(jobs=1))
@@ -169,7 +174,7 @@ def test_gnugo_dialect(bench: Bench) -> None:
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+@ALONE_AND_BESIDE
 @pytest.mark.parametrize(
     ("folder", "arguments"),
     [
@@ -318,7 +323,7 @@ def junit(bench: Bench, *words: object) -> ET.Element:
     return ET.parse(bench.pytester.path / "out.xml").getroot()[0]
 
 
-@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+@ALONE_AND_BESIDE
 def test_junit(bench: Bench, words: tuple) -> None:
     suite = junit(bench, *words, *bench.write(good=GOOD, bad=BAD, dying=DYING))
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
@@ -342,7 +347,7 @@ def test_junit(bench: Bench, words: tuple) -> None:
     assert "not run: The engine was killed by SIGKILL" in message
 
 
-@pytest.mark.parametrize("words", [(), ("-n2",)], ids=["alone", "xdist"])
+@ALONE_AND_BESIDE
 @pytest.mark.parametrize("byte", [0, 27, 255])
 def test_any_byte_can_be_told_of(bench: Bench, byte: int, words: tuple) -> None:
     names = bench.write(x=f"1 byte {byte}\n#? [nothing]\n2 byte {byte}\n#? [nothing]*\n")

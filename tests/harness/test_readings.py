@@ -22,6 +22,7 @@ from harness.specifications import specification
 from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from oracle.readings import READINGS
 from tests.harness.in_process import start_fuzzer
+from tests.tiers import one_in
 
 ROOT = Path(__file__).parents[2]
 SECRETS = [3, pytest.param(10, marks=pytest.mark.slow)]
@@ -103,7 +104,7 @@ def test_private_sets_do_not_ask_it_either(assignment, count, tmp_path, monkeypa
 
 
 @pytest.mark.long(1)
-@EACH
+@pytest.mark.parametrize(("assignment", "name"), one_in(3, BOTH))
 def test_fuzzing_finds_nothing_in_it(assignment, name):
     with start_fuzzer(
         engines(assignment)[name], assignment, examples=EXAMPLES, seed=len(name)

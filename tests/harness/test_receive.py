@@ -16,8 +16,7 @@ from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, receipt, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.log_evidence import LONGEST
-from harness.grading.ingest.receive import receive
+from harness.grading.ingest.receive import LONGEST, receive
 from harness.grading.ledger.places import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from tests.harness.archives import write_zip

@@ -12,7 +12,7 @@ from harness.declared.engine import accepts, choices
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import digest, end_processes
 from harness.declared.specifying import specify
-from harness.engine import leftovers
+from harness.engine import launch
 from harness.errors import ReferenceFailedError
 from harness.records import Reply
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, lay, read_sent_commands
@@ -251,13 +251,13 @@ def test_many_at_once_are_answered_as_one_by_one(find_specification):
 
 
 def test_no_process_lasts_longer_than_the_work(find_specification, open_place):
-    before = set(leftovers.children())
+    before = set(launch.children())
     truths = [find_specification().truth for _ in range(2)]
     for place, truth in enumerate(truths):
         truth.replies(GAME[: 3 + place])
-    assert len(set(leftovers.children()) - before) == 2
+    assert len(set(launch.children()) - before) == 2
     end_processes()
-    assert set(leftovers.children()) <= before
+    assert set(launch.children()) <= before
     assert texts(truths[0].replies(GAME)) == ["", "", "", "", "1"]  # another one is started
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli, new_folders
+from harness import cli, file_system
 from tests.harness import small_class
 
 # Some look at the sandbox, or start the engine, before they refuse.
@@ -200,9 +200,9 @@ def test_every_command_with_an_output_is_here():
 
 
 def test_a_folder_that_another_process_uses_meanwhile_stays(tmp_path):
-    with new_folders.removed_if_empty():
-        new_folders.make(tmp_path / "a" / "b")
-        new_folders.make(tmp_path / "a" / "c")
+    with file_system.removed_if_empty():
+        file_system.make(tmp_path / "a" / "b")
+        file_system.make(tmp_path / "a" / "c")
         (tmp_path / "a" / "c" / "file").touch()
     assert everything(tmp_path) == {"a": None, "a/c": None, "a/c/file": b""}
 

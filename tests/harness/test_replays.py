@@ -19,8 +19,7 @@ from harness.records import Exchange, Failure, FailureKind, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 from oracle.answers import gomoku_rules
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Position, grid
 
 CASE = casefile.parse(b"loadsgf a.sgf\n10 score\n#? [0]\n", "x.gtp")
 

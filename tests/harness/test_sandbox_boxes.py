@@ -627,7 +627,7 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("harness.sandbox.landlock.abi", lambda: 0)
     with pytest.raises(SandboxError, match="needs Landlock"):
         BoxLauncher(1)
-    monkeypatch.setattr("harness.sandbox.kernel.machine", lambda: "riscv64")
+    monkeypatch.setattr("harness.sandbox.landlock.machine", lambda: "riscv64")
     with pytest.raises(SandboxError, match="no system call filter for riscv64"):
         BoxLauncher(2)
 

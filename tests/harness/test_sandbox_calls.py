@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.options import BoxLimits
-from harness.sandbox import kernel, landlock, launcher, limits
+from harness.sandbox import landlock, launcher, plan
 from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import LaunchPlan, Mount, Watched
 
@@ -37,7 +37,7 @@ class Library:
 def plain(value: Any) -> Any:
     if hasattr(value, "_obj"):
         value = value._obj
-    if isinstance(value, kernel._Filter):
+    if isinstance(value, landlock._Filter):
         return value.length, value.program
     return list(value) if isinstance(value, ctypes.Array) else getattr(value, "value", value)
 
@@ -45,8 +45,8 @@ def plain(value: Any) -> Any:
 @pytest.fixture
 def library(monkeypatch):
     made = Library()
-    monkeypatch.setattr(kernel, "_libc", made)
-    monkeypatch.setattr(kernel, "machine", lambda: "x86_64")
+    monkeypatch.setattr(landlock, "_libc", made)
+    monkeypatch.setattr(landlock, "machine", lambda: "x86_64")
     return made
 
 
@@ -75,7 +75,7 @@ def landlock_calls(monkeypatch):
         calls.append((name, number, *(fields(one) for one in records)))
         return 99
 
-    monkeypatch.setattr(kernel, "syscall", syscall)
+    monkeypatch.setattr(landlock, "syscall", syscall)
     closed = []
     close = os.close
     monkeypatch.setattr(
@@ -128,7 +128,7 @@ def test_the_version_of_a_kernel(landlock_calls, monkeypatch):
     def refuse(*_: object) -> int:
         raise OSError
 
-    monkeypatch.setattr(kernel, "syscall", refuse)
+    monkeypatch.setattr(landlock, "syscall", refuse)
     assert landlock.abi() == 0
 
 
@@ -154,7 +154,7 @@ ALLOWED = BoxLimits()._replace(
 
 
 def test_the_limits_of_a_process():
-    assert limits.rlimits(ALLOWED, 9) == [
+    assert plan.rlimits(ALLOWED, 9) == [
         (resource.RLIMIT_AS, 100, 100),
         (resource.RLIMIT_CPU, 3, 4),
         (resource.RLIMIT_NOFILE, 30, 30),
@@ -163,7 +163,7 @@ def test_the_limits_of_a_process():
         *NONE,
     ]
     without = dict.fromkeys(("address_space", "cpu", "open_files", "file_size"), 0)
-    assert limits.rlimits(ALLOWED._replace(**without), 0) == NONE
+    assert plan.rlimits(ALLOWED._replace(**without), 0) == NONE
 
 
 @pytest.mark.parametrize(
@@ -176,8 +176,8 @@ def test_no_limit_is_raised(most, found, monkeypatch):
         calls.extend((pid, kind, one) for one in wanted)
         return (0, most)
 
-    monkeypatch.setattr(limits.resource, "prlimit", prlimit)
-    limits.set_limits(7, [(resource.RLIMIT_CPU, 3, 4)])
+    monkeypatch.setattr(plan.resource, "prlimit", prlimit)
+    plan.set_limits(7, [(resource.RLIMIT_CPU, 3, 4)])
     assert calls == [(7, resource.RLIMIT_CPU, found)]
 
 

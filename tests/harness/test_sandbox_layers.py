@@ -13,7 +13,7 @@ import pytest
 
 from harness.errors import UsageError
 from harness.options import CPU_SECONDS, GIB, MIB, BoxLimits, Limit
-from harness.sandbox import cgroup, landlock, limits, seccomp, view, watch
+from harness.sandbox import cgroup, landlock, plan, seccomp, view, watch
 from harness.sandbox.plan import BIND, COPY, MASK_FILE, MASK_FOLDER, SCRATCH, Mount, Watched
 from tests import golden
 
@@ -418,8 +418,8 @@ def test_a_limit_says_what_was_reached(hit: Limit, text: str) -> None:
 
 def test_no_limit_is_zero() -> None:
     none = BoxLimits(*(0 for _ in BoxLimits._fields))
-    kinds = [kind for kind, _, _ in limits.rlimits(none, 0)]
-    assert kinds == [kind for kind, *_ in limits.rlimits(BoxLimits(), 256)][-len(kinds) :]
+    kinds = [kind for kind, _, _ in plan.rlimits(none, 0)]
+    assert kinds == [kind for kind, *_ in plan.rlimits(BoxLimits(), 256)][-len(kinds) :]
     assert resource.RLIMIT_AS not in kinds
 
 

@@ -28,6 +28,7 @@ from tests.conftest import open_folder
 from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 from tests.harness.test_sandbox_boxes import LEVELS, needs
+from tests.tiers import long_if
 
 pytestmark = pytest.mark.processes
 
@@ -116,10 +117,13 @@ def test_relative_files_of_a_command_are_those_where_it_is_given(
     assert [one.verdict for one in result.files[0].outcomes] == [Verdict.PASSED], result
 
 
-# Every fourth row in the full tier, at the strongest level.
+# Every fourth row in the full tier, at the strongest level; at the next one a fourth in the rest.
 IN_BOXES = [
-    pytest.param(row, level, marks=[] if place % 4 == 0 and level == 3 else pytest.mark.long(1))
-    for level in (3, 2)
+    pytest.param(row, 3, marks=pytest.mark.long(1) if place % 4 else [])
+    for place, row in enumerate(ROWS)
+]
+IN_BOXES += [
+    pytest.param(row, 2, marks=pytest.mark.slow if place % 4 else pytest.mark.long(1))
     for place, row in enumerate(ROWS)
 ]
 
@@ -143,7 +147,7 @@ def test_broken_engines_are_judged_as_without(row: Row, level: int, folder: Path
     assert len(file.warnings) == len(seen)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [long_if(level == 2, level) for level in LEVELS])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_good_engine_is_not_disturbed(level: int, jobs: int, folder: Path) -> None:
     needs(level)
@@ -173,7 +177,7 @@ HOGS = {
 MEAGRE = BoxLimits(memory=150 * MIB, cpu=1, processes=20, threads=200, scratch=8 * MIB)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [long_if(level == 2, level) for level in LEVELS])
 @pytest.mark.parametrize("kind", HOGS)
 def test_a_limit_is_a_verdict_of_its_own(kind: FailureKind, level: int, folder: Path) -> None:
     needs(level)

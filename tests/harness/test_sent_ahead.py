@@ -14,8 +14,7 @@ from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
 from harness.engine.launch import PlainLauncher
-from harness.engine.protocols import find_protocol
-from harness.engine.send_ahead import Ahead
+from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError
 from harness.fuzzing.by_reference import Answered, ByReference, Likeness
 from harness.fuzzing.drawing import Unasked
@@ -28,7 +27,7 @@ from harness.records import Failure, FailureKind, Reply
 from harness.specifications import specification
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, Trace, name_of
-from oracle.natures import STANDARD, Natures
+from oracle.command_properties import STANDARD, PropertyTable
 from tests.harness.own_games import OWN, InMemory, right
 
 BROKEN = Failure(FailureKind.DIED, "ended")
@@ -152,7 +151,7 @@ SCRIPTS = [Script(("a", "b")), Script(("c",)), Script(("d", "e", "f"))]
 
 def under_way(session: Session, told: list[str]) -> UnderWay:
     """Return scripts under way; ``told``: gets a word if nobody knows whose reply is whose."""
-    return UnderWay(session, SCRIPTS, Natures(STANDARD), lambda: told.append("distrust"))  # type: ignore[arg-type]
+    return UnderWay(session, SCRIPTS, PropertyTable(STANDARD), lambda: told.append("distrust"))  # type: ignore[arg-type]
 
 
 def test_each_script_gets_its_own_replies() -> None:

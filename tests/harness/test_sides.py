@@ -13,11 +13,8 @@ from harness.report.file_view import FileView, view
 from harness.specifications import NAMES, specification
 from harness.vocabulary.answer_forms import SETTING
 from harness.vocabulary.wordings import word_answer, word_question
-from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram
-from oracle.grid import grid
-from oracle.position import Position
-from oracle.vertex import parse_vertex
+from oracle.position import BLACK, WHITE, Position, grid, parse_vertex
 from tests.harness.made_run import Line, V, made_file
 
 BOARD = Diagram(

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ArchiveError, UsageError
-from harness.escaping import one_line
-from harness.grading.ingest.sources import platforms, read
+from harness.grading.ingest.sources import listing, read
 from harness.grading.ingest.sources.csv_source import COLUMNS
 from harness.grading.ingest.sources.listing import entries, fold_name, safe, version
 from harness.grading.records import StudentSubmissions
+from harness.text import one_line
 from tests import documents
 from tests.harness.downloads import (
     canvas_name,
@@ -132,7 +132,7 @@ names = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=20)
 def test_whatever_the_name_canvas_ids_are_found(name, user, attachment, late):
     """Except where the name ends like an ID: Canvas itself says that this fails."""
     made = canvas_name(name, user, attachment, "a1.tgz", late)
-    (piece,) = platforms.canvas_pieces(Path(made), platforms.CANVAS_NAME.fullmatch(made))
+    (piece,) = listing.canvas_pieces(Path(made), listing.CANVAS_NAME.fullmatch(made))
     if "_" in name:
         return
     assert piece.student.ids == (("canvas", str(user)),)
@@ -193,7 +193,7 @@ def test_moodle_folders_texts_and_blind_marking(tmp_path):
 @given(names, st.integers(1, 10**9))
 def test_whatever_the_name_moodle_ids_are_found(name, number):
     made = moodle_flat(name, number, "a_1.tgz")
-    (first, piece) = platforms.moodle_pieces(Path(made), platforms.MOODLE_NAME.fullmatch(made))
+    (first, piece) = listing.moodle_pieces(Path(made), listing.MOODLE_NAME.fullmatch(made))
     assert first.student == piece.student
     assert piece.student.ids == (("moodle", str(number)),)
     assert piece.handed is not None

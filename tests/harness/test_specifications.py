@@ -13,12 +13,11 @@ from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
 from harness.cli import main
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification
-from oracle.natures import STANDARD
+from oracle.command_properties import STANDARD
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "harness").rglob("*.py"))
@@ -121,14 +120,21 @@ def test_what_each_of_its_commands_does_is_known(name):
     one = specification(name)
     strangers = {command for command in one.forms if not one.commands[command].is_known}
     assert not strangers
-    assert set(one.natures) <= set(one.reference_engine().commands)
+    assert set(one.command_properties) <= set(one.reference_engine().commands)
     assert {one.commands[first].is_setting for first in one.first.values()} <= {True}
 
 
 def test_what_two_take_for_different_things_is_known_by_its_name_only(monkeypatch):
     rules, scoring = specification("gomoku-rules"), specification("go-scoring")
-    natures = {**rules.natures, "score": STANDARD["play"], "mine": STANDARD["komi"]}
-    changed = {rules.key: replace(rules, natures=natures), scoring.key: scoring}
+    command_properties = {
+        **rules.command_properties,
+        "score": STANDARD["play"],
+        "mine": STANDARD["komi"],
+    }
+    changed = {
+        rules.key: replace(rules, command_properties=command_properties),
+        scoring.key: scoring,
+    }
     monkeypatch.setattr(specifications, "NAMES", tuple(changed))
     monkeypatch.setattr(specifications, "specification", changed.__getitem__)
     found = specifications._of_all()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harness.assignments import assignment
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength, measure
 from harness.reading import casefile, suite
@@ -24,7 +24,7 @@ from oracle.mistakes import ASSIGNMENTS, MISTAKES, gomoku_policy, mistaken_engin
 from oracle.mistakes.bank import Shelf
 from oracle.mistakes.clauses import CLAUSES
 from oracle.mistakes.mistaken_lines import near_blocks
-from oracle.mistakes.parts import gomoku as parts
+from oracle.mistakes.reference import gomoku as parts
 from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -9,9 +9,10 @@ from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 
+from harness.check.saying import CheckReporter, Transcript
 from harness.cli import console
 from harness.cli.console import can_draw, colors, never_fail_to_encode
-from harness.report.paint import Paint
+from harness.report.paint import Paint, wrap
 from oracle.draw import Diagram, draw_text
 from oracle.position import Position
 
@@ -96,3 +97,37 @@ def test_an_encoding_without_our_signs(
     stream.flush()
     assert stream.buffer.getvalue() == written  # type: ignore[attr-defined]
     assert can_draw(stream) is (encoding == "utf-8"), "boards are letters elsewhere"
+
+
+# --- lines end at words ------------------------------------------------------------------------
+
+RED, END = "\x1b[1;31m", "\x1b[0m"
+WRAPPED = [
+    ("one two three", 7, ["one two", "three"]),
+    ("one two three", 0, ["one two three"]),  # a file has no edge
+    ("one\ntwo three", 20, ["one", "two three"]),
+    ("one  two", 20, ["one  two"]),
+    ("  one two", 6, ["  one", "two"]),
+    (f"{RED}one{END} {RED}two{END} three", 7, [f"{RED}one{END} {RED}two{END}", "three"]),
+    (f"{RED}one two{END}", 4, [f"{RED}one{END}", f"{RED}two{END}"]),
+    ("a " + 64 * "f", 20, ["a", 64 * "f"]),  # what has no blank stays whole, to be copied
+    ("", 20, [""]),
+]
+
+
+@pytest.mark.parametrize(("text", "width", "lines"), WRAPPED)
+def test_lines_end_at_words(text: str, width: int, lines: list[str]) -> None:
+    assert wrap(text, width) == lines
+
+
+def test_a_check_wraps_on_the_terminal_and_not_in_its_transcript(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A receipt in a transcript is a line, which the grading reads."""
+    transcript = Transcript("check")
+    sentence = "The log ends here; it is added to the archive, and that is packed again."
+    CheckReporter(transcript, Paint(0), unicode=True, width=40).note(sentence, "warn")
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 2 and max(map(len, shown)) <= 40
+    assert all(line.startswith("   ") for line in shown)
+    assert f"   {sentence}\r\n".encode() in transcript.close(0)

@@ -27,9 +27,8 @@ from harness.specifications import specification
 from harness.specifications.record import reply_of
 from harness.verifying.whole import verify
 from harness.vocabulary.script import Script, Trace, lay_files
-from oracle.grid import grid
 from oracle.mistakes import MISTAKES, mistaken_engine
-from oracle.position import Position
+from oracle.position import Position, grid
 from oracle.rules.go import eyes, legal, play
 from oracle.sgf import write_sgf
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from harness import shared_files
+from harness import file_system
 from harness.adapters import adapter
 from harness.adapters.adapter import ADAPTERS, Adapter
 from harness.assignments import assignment
@@ -26,7 +26,7 @@ def strict():
 
 @pytest.mark.usefixtures("strict")
 def test_folders_and_files_are_open(tmp_path):
-    shared_files.write_open(tmp_path / "a" / "b" / "file", b"x")
+    file_system.write_open(tmp_path / "a" / "b" / "file", b"x")
     modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b", "a/b/file")]
     assert modes == [0o755, 0o755, 0o644]
 
@@ -37,7 +37,7 @@ def test_what_is_there_is_opened(tmp_path):
     for name, mode in (("program", 0o700), ("text", 0o600)):
         (tmp_path / "a" / name).write_text("x")
         (tmp_path / "a" / name).chmod(mode)
-    shared_files.open_all(tmp_path / "a")
+    file_system.open_all(tmp_path / "a")
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "a").iterdir()}
     assert modes == {"program": 0o755, "text": 0o644}
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o755

@@ -27,11 +27,10 @@ from harness.vocabulary.transformations import (
     draw,
     reorder,
 )
-from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
+from oracle.position import grid, parse_vertex, vertex
 from oracle.symmetry import ALL
-from oracle.vertex import parse_vertex, vertex
 from tests.harness.image_runs import attempt, images, public_cases
 from tests.tiers import long_if
 

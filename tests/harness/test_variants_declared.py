@@ -16,7 +16,7 @@ from harness.assignments import assignment
 from harness.cli import main
 from harness.declared import declaration, specifying
 from harness.declared.conversation_drawing import Drawer
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from harness.fuzzing.by_reference import ByReference
 from harness.grading.attempts.variants import image_of, origin
 from harness.judging.equivalence import is_exact

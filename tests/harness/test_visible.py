@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.escaping import escape_controls, one_line, without_surrogates
+from harness.text import escape_controls, one_line, without_surrogates
 
 CASES = [
     ("plain text\n\twith a tab", "plain text\n\twith a tab"),

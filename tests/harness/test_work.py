@@ -18,18 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.environments.records import EnginePython
+from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
 from harness.options import BoxLimits, Limits
 from harness.records import Build
-from harness.work import (
-    canonical_json,
-    plain_values,
-    records,
-    stored_files,
-    unit_worker,
-    worker_events,
-)
+from harness.work import canonical_json, records, stored_files, unit_worker, worker_events
 from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSubmission, WorkUnit
 from harness.work.worker_events import (
@@ -131,7 +124,7 @@ def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
     assert unit_worker.read(text, "unit") == unit
-    assert fits(json.loads(text), plain_values.schema(WorkUnit))
+    assert fits(json.loads(text), records.schema(WorkUnit))
 
 
 @settings(deadline=None, max_examples=50)
@@ -464,7 +457,7 @@ def test_a_unit_may_be_a_file(made_class, tmp_path):
 def test_the_schema_is_told():
     done = subprocess.run([*WORK, "--schema"], capture_output=True, check=True)
     assert json.loads(done.stdout) == {
-        "unit": plain_values.schema(WorkUnit),
+        "unit": records.schema(WorkUnit),
         "word": worker_events.schema(),
     }
 

@@ -45,7 +45,7 @@ def make_assignment(**changes: object) -> Any:
         "python": SimpleNamespace(program="/nowhere/bin/python", described="Python 3.9"),
         "limits": LIMITS,
         "box": BOX,
-        "natures": EVERYONES,
+        "command_properties": EVERYONES,
         "protocol": "gtp",
         "cases": SimpleNamespace(restart=True),
         "translate": "",
@@ -150,7 +150,7 @@ def test_what_a_case_file_is_run_with(
     assert (setting.ends, setting.beside, setting.pace) == (123.0, beside, 2.0)
     assert setting.crowded is not alone
     assert setting.patience is (patience if has_patience else None)
-    assert setting.natures is EVERYONES
+    assert setting.command_properties is EVERYONES
     assert setting.protocol is protocols.find_protocol("gtp")
     gauge = setting.launcher(CASE)
     assert setting.launcher(CASE) is gauge
@@ -323,8 +323,10 @@ class Bench:
 def worker(tmp_path, monkeypatch):
     monkeypatch.setattr(unit_worker, "UnitRunner", Bench)
     assignment = SimpleNamespace(
-        natures="natures",
-        _replace=lambda python: SimpleNamespace(python=python, natures="natures"),
+        command_properties="command_properties",
+        _replace=lambda python: SimpleNamespace(
+            python=python, command_properties="command_properties"
+        ),
     )
     monkeypatch.setattr(unit_worker, "find", lambda path: assignment)
     made = UnitWorker(Files(), proven="2", room=str(tmp_path))  # type: ignore[arg-type]
@@ -353,7 +355,7 @@ def test_a_unit_is_done_case_by_case(worker, monkeypatch):
 
 def test_what_another_worker_does_is_left_to_it(worker):
     said: list[Any] = []
-    worker.do(make_unit(), said.append, lambda case: Granted(case == 1, 0))
+    worker.do(make_unit(), said.append, lambda word: Granted(word.case == 1, 0))
     assert [one.basis for one in said if isinstance(one, CaseStarted)] == ["b"]
 
 

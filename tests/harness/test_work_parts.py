@@ -25,13 +25,7 @@ from harness.records import (
 )
 from harness.sandbox.relocating import room_in
 from harness.work import __main__ as work
-from harness.work import (
-    canonical_json,
-    plain_values,
-    stored_files,
-    unit_worker,
-    worker_events,
-)
+from harness.work import canonical_json, records, stored_files, unit_worker, worker_events
 from harness.work.canonical_json import Measurements
 from harness.work.machine import Machine
 from harness.work.records import Folder, Level, Name, Sha256, UnitCase, UnitFile, UnitSubmission
@@ -245,7 +239,7 @@ class SaysAll:
         for word in (CaseStarted("basis"), EngineHung("basis"), UnitFinished()):
             say(word)
         if ask:
-            assert ask(0).granted
+            assert ask(Claim(0)).granted
 
     def close(self):
         pass
@@ -326,16 +320,16 @@ MISTAKES = [
 @pytest.mark.parametrize(("changes", "said"), MISTAKES)
 def test_what_is_wrong_with_a_value_is_told_with_its_place(changes, said):
     with pytest.raises(UsageError) as told:
-        plain_values.read(Outer, json.dumps({**RIGHT, **changes}), "it")
+        records.read(Outer, json.dumps({**RIGHT, **changes}), "it")
     assert str(told.value) == said
 
 
 def test_what_is_right_is_read():
-    found = plain_values.read(Outer, json.dumps(RIGHT), "it")
+    found = records.read(Outer, json.dumps(RIGHT), "it")
     assert found == Outer("x", 0, 1.0, Sha256("0" * 64), None)
     assert isinstance(found.share, float)
     more = {"inner": {"name": "a/b.txt"}, "many": [{"name": "c", "level": "off"}], "is_so": True}
-    found = plain_values.read(Outer, json.dumps({**RIGHT, **more, "number": (1 << 63) - 1}), "it")
+    found = records.read(Outer, json.dumps({**RIGHT, **more, "number": (1 << 63) - 1}), "it")
     assert found.inner == Inner(Name("a/b.txt"))
     assert found.many == (Inner(Name("c"), Level("off")),)
     assert (found.is_so, found.number) == (True, (1 << 63) - 1)
@@ -353,7 +347,7 @@ def test_what_is_right_is_read():
 )
 def test_what_is_no_record_at_all(text, said):
     with pytest.raises(UsageError) as told:
-        plain_values.read(Outer, text, "it")
+        records.read(Outer, text, "it")
     assert str(told.value).startswith(said)
 
 
@@ -367,7 +361,7 @@ def test_the_schema_of_a_record():
         "required": ["name"],
         "additionalProperties": False,
     }
-    assert plain_values.schema(Outer) == {
+    assert records.schema(Outer) == {
         "type": "object",
         "properties": {
             "text": {"type": "string"},

@@ -32,12 +32,10 @@ from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile
 from harness.specifications.record import reply_of
-from oracle.grid import grid
 from oracle.gtp import new_engine
 from oracle.mistakes import MISTAKES, Breakdown, Mistake
 from oracle.mistakes import find_mistake as mistake_named
-from oracle.position import Position
-from oracle.vertex import vertex
+from oracle.position import Position, grid, vertex
 from tests.harness import archives
 from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
 from tests.harness.hostile_archives import ROSTER
@@ -365,10 +363,10 @@ def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
 
 
 def _mistakes(marker: Marker, is_whole: bool) -> Iterator[Mistake]:
-    """Yield all mistakes, or those that break an engine and every fourth of the others."""
+    """Yield all mistakes, or those that break an engine and every eighth of the others."""
     own = [one for one in MISTAKES.values() if one.assignment == "go-scoring"]
     for number, mistake in enumerate(own):
-        if is_whole or number % 4 == 0 or any(breaks(case, mistake) for case in marker.public):
+        if is_whole or number % 8 == 0 or any(breaks(case, mistake) for case in marker.public):
             yield mistake
 
 

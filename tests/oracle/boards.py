@@ -10,8 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from oracle.grid import Grid
-from oracle.position import Position
+from oracle.position import Grid, Position
 from oracle.rules import go
 from oracle.rules.go import eyes
 

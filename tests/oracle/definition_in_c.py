@@ -17,10 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, draw_text
-from oracle.grid import Grid, grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Grid, Position, grid
 
 SOURCE = Path(__file__).parents[1] / "benchmarks" / "exhaustive.c"
 BATCH, RULE, ANSWER = "batch", "rule", "answer"
@@ -135,7 +133,7 @@ class Definition:
         return list(map(list, zip(*(self._pack(maps == value) for value in values), strict=True)))
 
     def _pack(self, points: np.ndarray) -> list[int]:
-        """Return sets of points as the masks of :mod:`oracle.grid`."""
+        """Return sets of points as the masks of :mod:`oracle.position`."""
         count, rows, columns = points.shape
         padded = np.zeros((count, rows, self._grid.stride), np.bool_)
         padded[:, :, :columns] = points

@@ -10,9 +10,7 @@ import numpy as np
 
 from oracle import batch, batch_gomoku
 from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
-from oracle.color import BLACK, NAMES, WHITE
-from oracle.grid import Grid
-from oracle.position import Position
+from oracle.position import BLACK, NAMES, WHITE, Grid, Position
 from oracle.rules import go
 from oracle.rules.flood import flood, flood_diagonally, regions
 from oracle.rules.gomoku import TYPES, fives, rule_based

@@ -4,8 +4,7 @@ Like :mod:`tests.oracle.gomoku_definition`: rows of ``.``, ``X`` (Black) and ``O
 at the bottom.
 """
 
-from oracle.position import Position
-from oracle.vertex import parse_vertex
+from oracle.position import Position, parse_vertex
 
 PATTERNS = (
     "..XXX..", "O.XXX..", ".XXX.", "OXXX.", ".XX.X.", "OXX.X.", ".X.X.X.", "XXXX.", "XX.XX",

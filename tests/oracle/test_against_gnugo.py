@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 
 from oracle.answers import go_scoring
-from oracle.color import BLACK, WHITE
 from oracle.games.go import GoGame
-from oracle.grid import grid
 from oracle.gtp import new_engine
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid, vertex
 from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
-from oracle.vertex import vertex
 from tests.oracle.boards import end_of, random_game
+from tests.tiers import long_if
 
 pytestmark = pytest.mark.processes
 
@@ -182,7 +180,7 @@ def _captures(game, color):
 
 @pytest.mark.parametrize(
     ("size", "games", "kos"),
-    [(2, 40, 0), (3, 60, 10), (4, 40, 10), (5, 40, 30), (7, 15, 20), (9, 5, 10)],
+    [(2, 40, 0), (3, 60, 10), (4, 40, 10), (5, 40, 30), long_if(True, 7, 15, 20), (9, 5, 10)],
 )
 def test_legal_moves_and_captures(gnugo, size, games, kos):
     rng = random.Random(size)

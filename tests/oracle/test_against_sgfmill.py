@@ -12,7 +12,7 @@ from sgfmill.boards import Board
 
 from oracle import batch
 from oracle.answers import go_scoring
-from oracle.grid import grid
+from oracle.position import grid
 from tests.oracle.boards import end_of, random_game, to_array
 from tests.tiers import long_if
 

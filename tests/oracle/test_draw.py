@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.draw import Diagram, describe, draw_svg, draw_text
-from oracle.position import Position
-from oracle.vertex import SENSEI_LETTERS
+from oracle.position import BLACK, EMPTY, SENSEI_LETTERS, WHITE, Position
 
 SVG = "{http://www.w3.org/2000/svg}"
 

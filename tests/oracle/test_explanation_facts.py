@@ -12,11 +12,10 @@ from random import Random
 import pytest
 
 from oracle.assignments import ASSIGNMENTS, engine_for
-from oracle.color import NAMES
 from oracle.errors import OracleError
 from oracle.explanation import Explanation, Fact, Readings, Sentence
 from oracle.gtp.protocol import Engine
-from oracle.vertex import GTP_LETTERS, SENSEI_LETTERS, parse_vertex, vertex
+from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex, vertex
 from tests import golden
 
 NUMBER, VERTEX = re.compile(r"-?\d+(?:\.\d+)?"), re.compile(r"\b[A-Z]\d+\b")

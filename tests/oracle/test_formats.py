@@ -22,13 +22,10 @@ from oracle.boards.gosensei import (
     parse_picture,
 )
 from oracle.cli import main
-from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError, FormatErrors
 from oracle.formats import FORMATS, SnapshotChoice, read_position
 from oracle.formats.detect import detect
-from oracle.grid import grid
-from oracle.position import Position
-from oracle.vertex import SENSEI_LETTERS, parse_vertex
+from oracle.position import BLACK, SENSEI_LETTERS, WHITE, Position, grid, parse_vertex
 from tests.oracle import documents
 from tests.oracle.documents import SAMPLE
 

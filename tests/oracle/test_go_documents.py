@@ -12,9 +12,8 @@ import pytest
 
 from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, SENSEI_LETTERS, WHITE, parse_vertex, vertex
 from oracle.rules import go
-from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
 from tests.oracle import documents
 from tests.oracle.boards import board, sensei_board, to_array
 

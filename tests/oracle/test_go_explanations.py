@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.answers import go_scoring, gosensei, java_go
-from oracle.color import BLACK, WHITE
 from oracle.errors import VertexError
 from oracle.explanation import is_underspecified
-from oracle.vertex import SENSEI_LETTERS, parse_vertex, vertex
+from oracle.position import BLACK, SENSEI_LETTERS, WHITE, parse_vertex, vertex
 from tests.oracle.boards import board, from_array
 from tests.oracle.test_go_properties import cells
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.color import BLACK, WHITE
 from oracle.errors import FormatError, IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.komi import parse_komi, result_text
-from oracle.vertex import parse_vertex, vertex
+from oracle.position import BLACK, WHITE, parse_vertex, vertex
 from tests.oracle.boards import board
 
 COLORS = {"b": BLACK, "w": WHITE}

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 
 from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
-from oracle.color import BLACK, WHITE
 from oracle.games.go import GoGame
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid
 from oracle.rules import go
 from oracle.rules.flood import regions
 from tests.oracle.boards import from_array, to_array

@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle.answers import gomoku_policy, gomoku_rules
-from oracle.color import BLACK, EMPTY, WHITE, opponent
 from oracle.errors import IllegalMove
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, EMPTY, WHITE, Position, grid, opponent
 from tests.oracle.gomoku_boards import board, points, position, random_board
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from oracle.grid import grid
+from oracle.position import grid
 from oracle.rules.gomoku import completing, fives, long_lines, open_four_blocks, open_fours
 from tests.tiers import long_if
 

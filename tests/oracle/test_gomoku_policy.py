@@ -6,12 +6,11 @@ from random import Random
 import pytest
 
 from oracle.answers import gomoku_policy
-from oracle.color import BLACK, WHITE
 from oracle.draw import Diagram, draw_text
 from oracle.explanation import is_underspecified
+from oracle.position import BLACK, WHITE, vertex
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import completing, fives
-from oracle.vertex import vertex
 from tests.oracle import gomoku_definition as definition
 from tests.oracle.gomoku_boards import board, points, position, random_board
 from tests.tiers import long_if

@@ -5,9 +5,8 @@ from random import Random
 import pytest
 
 from oracle.answers import gomoku_rules
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.explanation import is_underspecified
-from oracle.vertex import vertex
+from oracle.position import BLACK, EMPTY, WHITE, vertex
 from tests.oracle import gomoku_definition as definition
 from tests.oracle.gomoku_boards import board, points, position, random_board
 

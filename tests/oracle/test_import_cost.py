@@ -41,7 +41,7 @@ def modules_after(statement):
     [
         "import oracle",
         "from oracle import Position, GoGame, Diagram, IllegalMove, go_scoring, java_go, gosensei",
-        "from oracle.position import Position; from oracle.grid import grid; "
+        "from oracle.position import Position, grid; "
         "from oracle import go_scoring; go_scoring.owners(Position(grid(9), 1, 2))",
     ],
 )

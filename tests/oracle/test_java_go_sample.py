@@ -37,8 +37,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.answers import java_go
-from oracle.color import BLACK, WHITE
-from oracle.vertex import parse_vertex, vertex
+from oracle.position import BLACK, WHITE, parse_vertex, vertex
 from tests.oracle import naive
 from tests.oracle.boards import board
 from tests.oracle.documents import SAMPLE

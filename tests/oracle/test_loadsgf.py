@@ -12,12 +12,11 @@ from typing import NamedTuple
 import pytest
 
 from oracle.boards.snapshot import SnapshotChoice
-from oracle.color import NAMES
 from oracle.commands.gtp import main
 from oracle.gtp import new_engine
+from oracle.position import NAMES, vertex
 from oracle.rules.go import fixed_points
 from oracle.sgf.load import load_sgf
-from oracle.vertex import vertex
 
 # What a strict engine refuses, with its reason; the number is GTP's second argument.
 SLOPPY = [

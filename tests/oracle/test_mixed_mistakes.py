@@ -18,10 +18,10 @@ from oracle.mistakes import (
     java_go,
 )
 from oracle.mistakes.bank import Shelf, collect_used, table_with
-from oracle.mistakes.parts import go
-from oracle.mistakes.parts import gomoku as gomoku_parts
-from oracle.mistakes.parts import gosensei as gosensei_parts
-from oracle.mistakes.parts import java_go as java_parts
+from oracle.mistakes.reference import go
+from oracle.mistakes.reference import gomoku as gomoku_parts
+from oracle.mistakes.reference import gosensei as gosensei_parts
+from oracle.mistakes.reference import java_go as java_parts
 
 CASES = Path(__file__).parents[2] / "cases"
 PARTS = {

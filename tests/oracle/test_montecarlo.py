@@ -5,13 +5,10 @@ from random import Random
 
 import pytest
 
-from oracle.color import BLACK, WHITE
 from oracle.games.gomoku import GomokuGame
-from oracle.grid import grid
 from oracle.montecarlo import DRAWN, LOST, PLAYOUTS, WON, any_bit, choose_move
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid, vertex
 from oracle.rules.gomoku import POLICIES, fives
-from oracle.vertex import vertex
 from tests.oracle.gomoku_boards import board, points, position
 
 BOTH = pytest.mark.parametrize("policy", PLAYOUTS)

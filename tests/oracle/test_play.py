@@ -7,10 +7,8 @@ import pexpect
 import pytest
 
 from oracle.boards.diagram import parse_digits
-from oracle.color import BLACK, WHITE
-from oracle.grid import grid
 from oracle.play import GameTable, converse
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid
 from oracle.sgf import read_sgf
 from tests import golden
 from tests.oracle.program import ENVIRONMENT, WORDS

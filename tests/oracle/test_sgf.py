@@ -9,12 +9,10 @@ from sgfmill import sgf as sgfmill_sgf
 from sgfmill import sgf_moves
 
 from oracle.boards.diagram import parse_diagram
-from oracle.color import BLACK, WHITE
 from oracle.errors import SgfError
 from oracle.formats import SnapshotChoice
 from oracle.games.go import GoGame
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, WHITE, Position, grid
 from oracle.sgf import games, read_sgf, write_sgf
 
 

@@ -12,13 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from oracle.boards.snapshot import SnapshotChoice
-from oracle.color import NAMES
 from oracle.errors import SgfError
 from oracle.games.go import GoGame
 from oracle.gtp import new_engine
+from oracle.position import NAMES, vertex
 from oracle.sgf import read_sgf, write_sgf
 from oracle.sgf.load import load_sgf
-from oracle.vertex import vertex
 from tests.oracle.program import gtp_oracle
 
 FF4 = "GNU Go leaves the move out, which SGF has executed"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle import symmetry
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Position, grid
 
 #: A board of two rows and three columns as 0 leaves it; then what each symmetry makes of it.
 IMAGES = [

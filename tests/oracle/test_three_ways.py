@@ -15,8 +15,7 @@ import pytest
 
 from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
-from oracle.color import BLACK, WHITE
-from oracle.grid import grid
+from oracle.position import BLACK, WHITE, grid
 from oracle.rules import go
 from tests.oracle import naive
 from tests.oracle.boards import every_board, from_array, random_game, scatter_stones, to_array

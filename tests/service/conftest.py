@@ -9,10 +9,15 @@ from functools import cache
 import pytest
 
 from harness.environments import interpreters
-from harness.environments.records import Interpreter
+from harness.environments.interpreters import Interpreter
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
 from harness.service.storage import data_folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _warm_workers(warm_workers: None) -> None:
+    """Most jobs start one, to check or grade a submission."""
 
 
 @pytest.fixture(autouse=True)

@@ -156,12 +156,19 @@ def _has_no_style_element(answer: httpx.Response) -> httpx.Response:
     return answer
 
 
-_CELL = re.compile(r"<td[^>]*>(.*?)</td>")
+_CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
+
+
+def without_times(text: str) -> str:
+    """Return a page with the text of each time alone, as it stands there without script."""
+    return re.sub(r"</?time\b[^>]*>", "", text)
 
 
 def rows(text: str) -> list[list[str]]:
     """Return the cells of all tables of a page, row by row, without links."""
-    found = re.findall(r"<tr>(.*?)</tr>", re.sub(r"</?a\b[^>]*>", "", text))
+    found = re.findall(
+        r"<tr>(.*?)</tr>", re.sub(r"</?a\b[^>]*>", "", without_times(text)), re.DOTALL
+    )
     return [_CELL.findall(row) for row in found if "<td" in row]
 
 

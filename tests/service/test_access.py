@@ -86,23 +86,35 @@ MAY = {
     "GET /health": ALL,
     "GET /ready": ALL,
     "GET /api/v1/metrics": {ADMIN},
+    "GET /courses": SIGNED_IN,
+    "GET /courses/new": {ADMIN},
     "POST /courses": {ADMIN},
     "GET /courses/{course}": HERE,
+    "GET /courses/{course}/assignments/new": {TEACHER},
+    "GET /courses/{course}/assignments/new/dates": {TEACHER},
+    "GET /courses/{course}/assignments/new/visibility": {TEACHER},
     "POST /courses/{course}/assignments": {TEACHER},
-    "GET /courses/{course}/change": {TEACHER},
+    "GET /courses/{course}/settings": {TEACHER},
     "POST /courses/{course}/change": {TEACHER},
     "POST /courses/{course}/remove": {TEACHER},
     f"GET {ONE}/change": {TEACHER},
     f"POST {ONE}/change": {TEACHER},
     f"POST {ONE}/remove": {TEACHER},
     "POST /courses/{course}/assignments/own": {TEACHER},
+    f"GET {ONE}/course-folder": {TEACHER},
     f"POST {ONE}/overlay": {TEACHER},
     f"POST {ONE}/source": {TEACHER},
+    "GET /courses/{course}/students": STAFF,
+    "GET /courses/{course}/students/import": {TEACHER},
+    "GET /courses/{course}/students/links": {TEACHER},
     "POST /courses/{course}/roster": {TEACHER},
     "POST /courses/{course}/students/remove": {TEACHER},
     "POST /courses/{course}/students/restore": {TEACHER},
     "POST /courses/{course}/links": {TEACHER},
     "POST /courses/{course}/links/send": {TEACHER},
+    "GET /courses/{course}/staff": STAFF,
+    "GET /courses/{course}/staff/new": {TEACHER},
+    "GET /courses/{course}/staff/{staff}/change": {TEACHER},
     "POST /courses/{course}/staff": {TEACHER},
     "POST /courses/{course}/staff/change": {TEACHER},
     "POST /courses/{course}/staff/link": {TEACHER},
@@ -134,6 +146,9 @@ MAY = {
     f"POST {GRADING}/accept": {TEACHER},
     f"POST {GRADING}/again": {TEACHER},
     f"GET {ONE}/mark": {STUDENT, MATE},
+    f"POST {ONE}/class/extension": {TEACHER},
+    f"POST {ONE}/class/comment": {TEACHER},
+    f"POST {ONE}/class/check": STAFF,
     f"GET {ENTRANT}": STAFF,
     f"POST {ENTRANT}/extension": {TEACHER},
     f"POST {ENTRANT}/comment": {TEACHER},
@@ -142,6 +157,10 @@ MAY = {
     f"POST {ENTRANT}/override/end": {TEACHER},
     f"GET {GRADING}/given": STAFF,
     f"POST {GRADING}/tournament": {TEACHER},
+    f"POST {GRADING}/tournament/count": {TEACHER},
+    f"GET {TASK}/gradings/{{grading}}/tournament": STAFF,
+    f"POST {TASK}/gradings/{{grading}}/tournament": {TEACHER},
+    f"POST {TASK}/gradings/{{grading}}/tournament/count": {TEACHER},
     f"GET {GRADING}/tournament/{{name:path}}": STAFF,
     f"POST {GRADING}/gradebooks": {TEACHER},
     f"GET {GRADING}/gradebooks/{{name}}": {TEACHER},
@@ -189,6 +208,7 @@ MAY = {
     f"PATCH {TASK}": {TEACHER},
     f"DELETE {TASK}": {TEACHER},
     f"GET {API}/assignments/{{assignment}}": HERE,
+    f"GET {TASK}/checklist": STAFF,
     f"GET {SUBMISSIONS}": HERE,
     f"POST {SUBMISSIONS}": {STUDENT, MATE},
     f"GET {SUBMISSIONS}/{{upload}}": OWN,
@@ -443,13 +463,19 @@ _NOT_FOR_ASSISTANTS = [
 ]
 
 
+_FORMS = (
+    *("/change", "/settings", "/new", "/dates", "/visibility", "/import", "/links"),
+    "/course-folder",
+)
+
+
 def test_an_assistant_may_read_all_that_a_teacher_may_but_gradebooks():
-    """All but the forms by which a teacher changes something."""
+    """All but the pages with the forms by which a teacher changes something."""
     found = [one for one in MAY if one.startswith("GET") and "{course}" in one]
-    found = [one for one in found if not one.endswith("/change")]
-    assert [one for one in found if TEACHER in MAY[one] and ASSISTANT not in MAY[one]] == (
-        _NOT_FOR_ASSISTANTS
-    )
+    found = [one for one in found if not one.endswith(_FORMS)]
+    assert {one for one in found if TEACHER in MAY[one] and ASSISTANT not in MAY[one]} == {
+        *_NOT_FOR_ASSISTANTS
+    }
 
 
 @pytest.mark.parametrize("route", MAY)
@@ -545,8 +571,12 @@ RIGHT_OF = {  # what opens a route for an assistant; nothing else does
     f"POST {ENTRANT}/extension": "extend",
     f"POST {ENTRANT}/comment": "comment",
     f"POST {ENTRANT}/comment/{{comment}}/remove": "comment",  # the assistant's own
+    f"POST {ONE}/class/extension": "extend",
+    f"POST {ONE}/class/comment": "comment",
     f"POST {ENTRANT}/override": "override",
     f"POST {ENTRANT}/override/end": "override",
+    f"POST {GRADING}/tournament/count": "override",
+    f"POST {TASK}/gradings/{{grading}}/tournament/count": "override",
     **{one: "cases" for one in MAY if one.startswith(f"POST {ONE}/private")},
     f"POST {ONE}/gradings": "grade",
     f"PUT {TASK}/students/{{student}}/extension": "extend",

@@ -180,7 +180,7 @@ def test_an_operator_corrects_a_name_and_an_address(service, admin):
     tess = Browser(service).enter(admin("link", "Teacher", "--address", BASE)[0])
     (line,) = admin("change", "Teacher", "--name", "Tess")
     assert line.split()[1:] == ["Tess", "tess@wrong.org"]
-    assert tess.get("/").url.path == "/"
+    assert tess.get("/").url.path == "/courses"
     (line,) = admin("change", "Tess", "--email", "Tess@Right.org")
     assert line.split()[1:] == ["Tess", "tess@right.org"]
     assert tess.get("/").url.path == "/sign-in"  # somebody else may have got a link
@@ -203,7 +203,7 @@ def test_an_operator_gives_a_course_another_teacher(service, admin):
     assert admin("courses") == [f"{id_}  Games  Tess"]
     said = admin("add-teacher", "tom@example.org", "--course", id_)
     assert said == ["Tom is a teacher of Games"]
-    assert "A new teacher or assistant" in tom.get(course).text
+    assert "New assignment" in tom.get(course).text
     assert admin("courses") == [f"{id_}  Games  Tess, Tom"]
     said = admin("remove-teacher", "Tess", "--course", "Games")
     assert said == ["Tess is not a teacher of Games any more"]

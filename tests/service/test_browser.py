@@ -71,7 +71,7 @@ def test_from_an_empty_service_to_released_marks(world, files, way):
             assert "2 twice 2" in ben.text()
             withdraw(world, ben)
             submit_folder(world, ben, files / "mine", way)
-            grade(world, tess, assignment, files)
+            grade(world, tess, assignment, files, way)
             for student, mark in ((ada, "7 of 7"), (ben, "7 of 7")):
                 student.go(assignment)
                 student.look("assignment-student-released")
@@ -84,26 +84,54 @@ def test_from_an_empty_service_to_released_marks(world, files, way):
 
 def make_course(tess, files):
     tess.look("courses")
+    course = create_course(tess)
+    tess.look("course-empty")
+    import_roster(tess, files / "roster.csv")
+    tess.look("roster")
+    tess.follow("Go to the students")
+    tess.look("students")
+    links = links_of(tess)
+    for page in ("Send links by mail", "Settings", "Staff", "Add teacher or assistant"):
+        tess.follow(page)
+        tess.look(page)
+    return course, links
+
+
+def create_course(tess):
+    """Return the address of a new course, whose page is shown."""
+    tess.follow("New course")
+    tess.look("course-new")
     tess.write("Title", "Games")
-    tess.press("Make the course")
-    course = tess.page.url
-    tess.choose("CSV with the columns", files / "roster.csv")
-    tess.press("Upload the roster")
-    tess.follow("Back to the course")
-    tess.look("course")
-    return course, links_of(tess)
+    tess.press("Create course")
+    return tess.page.url
+
+
+def import_roster(tess, path):
+    """Send a roster from a page of the course."""
+    tess.follow("Students")
+    tess.look("students-empty")
+    tess.follow("Import roster")
+    tess.look("roster-import")
+    tess.choose("Roster file", path)
+    tess.press("Import")
 
 
 def links_of(tess):
     """Return the links of the students: a CSV that is saved."""
-    rows = tess.save("Make links, as CSV").decode().splitlines()[1:]
+    rows = tess.save("Download sign-in links").decode().splitlines()[1:]
     return {row.split(",")[0]: row.split(",")[-1] for row in rows}
 
 
 def make_assignment(tess, course):
     tess.go(course)
+    tess.follow("New assignment")
+    tess.look("new-which")
+    tess.follow("Counting")
     tess.set("Deadline", FUTURE)
-    tess.press("Make the assignment")
+    tess.look("new-dates")
+    tess.press("Next: who sees what")
+    tess.look("new-visibility")
+    tess.press("Create assignment")
     tess.look("assignment-staff-empty")
     return tess.page.url
 
@@ -122,16 +150,22 @@ def hand_in(world, student, archive):
     assert "waiting to be checked" in student.text()
     student.look("upload-waiting")
     work(world.service)
-    student.page.get_by_text("checked", exact=True).wait_for()
+    wait_for_result(student)
     student.look("upload-checked")
 
 
+def wait_for_result(student):
+    """Wait for the first line about a submission that was checked."""
+    student.page.locator(".status b", has_text="Passed").wait_for()
+
+
 def withdraw(world, student):
-    student.press("Withdraw it")
+    student.unfold("⋯")
+    student.press("Withdraw")
     assert "no longer counts" in student.text()
     student.look("question")
     student.press("Yes, withdraw it")
-    assert "withdrawn" in student.text()
+    assert "withdrawn" in student.text() and "not submitted anything" in student.text()
 
 
 def submit_folder(world, student, folder, way):
@@ -144,7 +178,7 @@ def submit_folder(world, student, folder, way):
     student.press("Submit")
     assert "a1.tgz" in student.text()
     work(world.service)
-    student.page.get_by_text("checked", exact=True).wait_for()
+    wait_for_result(student)
 
 
 def find_positions(world, tess, files):
@@ -160,7 +194,7 @@ def find_positions(world, tess, files):
         tess.answer(f"{action} position 1")
         after = boards(tess)
         assert len(after) == len(before) + change and before[0] not in after
-    tess.follow("Private cases")
+    tess.follow("Private case files")
     tess.page.get_by_text("mine.gtp").wait_for()
     tess.look("private")
 
@@ -170,15 +204,15 @@ def boards(who):
     return [one.get_attribute("id") for one in who.page.locator("article.position").all()]
 
 
-def grade(world, tess, assignment, files):
+def grade(world, tess, assignment, files, way):
     tess.go(assignment)
     tess.follow("Private case files")
     tess.choose("A private case file", files / "mine.gtp")
-    tess.press("Add it")
+    tess.press("Add case file")
     find_positions(world, tess, files)
     work(world.service)
     tess.go(assignment)
-    tess.press("Grade all submissions")
+    tess.press("Grade 2 submissions")
     tess.look("grading-running")
     work(world.service)
     tess.page.get_by_role("button", name="Release the marks").wait_for()
@@ -190,15 +224,35 @@ def grade(world, tess, assignment, files):
     tess.look("assignment-staff")
     tess.follow("ada")
     tess.look("student-staff")
+    review(tess, way)
     other_points(world, tess, assignment)
     tess.go("/tokens")
     tess.look("tokens")
 
 
+def review(tess, way):
+    """Go from student to student: by keys, which are not heard in a field, or by links."""
+    heading = tess.page.locator("h1")
+    assert "1 of 2" in tess.text() and "Ada Right" in heading.inner_text()
+    if not way.has_script:
+        tess.follow("Next")
+        assert "Ben Wrong" in heading.inner_text()
+        return
+    tess.write("Reason", "next")
+    for key, name in (("n", "Ben"), ("n", "Ben"), ("p", "Ada"), ("j", "Ben"), ("k", "Ada")):
+        heading.click()  # out of the field
+        tess.page.keyboard.press(key)
+        heading.get_by_text(name).wait_for()
+    tess.reach("Keys n, p")
+    tess.page.keyboard.press("Enter")
+    tess.page.keyboard.press("n")
+    assert "Ada Right" in heading.inner_text()
+
+
 def other_points(world, tess, assignment):
     """Other points, a test left out: each mark that would change is seen, nothing is changed."""
     tess.go(assignment)
-    tess.follow("Points of the parts")
+    tess.follow("Points")
     tess.unfold("Weights of 4 tests")
     tess.look("points")
     tess.set("Points for public", "8")

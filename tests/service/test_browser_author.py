@@ -57,10 +57,11 @@ def test_from_an_empty_list_to_a_badge(world, tmp_path, way):
 
 
 def make_suite(ann):
+    ann.unfold("Account of")
     ann.follow("Test suites")
     ann.look("suites-empty")
     ann.write("Title, such as", "My engine")
-    ann.press("Make the suite")
+    ann.press("Create suite")
     ann.look("suite-empty")
     return ann.page.url
 
@@ -70,7 +71,7 @@ def make_token(ann):
     ann.follow("API token")
     ann.write("Name", "ci")
     ann.field("Scope").select_option("submit")
-    ann.press("Make the token")
+    ann.press("Create token")
     ann.look("token-made")
     return ann.page.get_by_role("status").locator("code").inner_text()
 
@@ -100,11 +101,11 @@ def look_back(ann, suite):
 
 def compare(ann, suite):
     ann.follow("Run 4")
-    assert "Compared with run 3" in ann.text() and "mended (2)" in ann.text()
+    assert "Compared with run 3" in ann.text() and "Mended (2)" in ann.text()
     ann.look("run")
     ann.field("Run").select_option(label=first_run(ann))
     ann.press("Compare")
-    assert "Compared with run 1" in ann.text() and "broke (1)" in ann.text()
+    assert "Compared with run 1" in ann.text() and "Broke (1)" in ann.text()
     ann.go(suite)
 
 
@@ -116,9 +117,10 @@ def first_run(ann):
 
 def open_it(ann, suite):
     """Let others read the suite, and show its badge; return the badge's address."""
+    ann.unfold("Settings")
     ann.tick("Everybody who is signed in may read this suite")
     ann.tick("A badge, for everybody who knows its address")
-    ann.press("Change")
+    ann.press("Save settings")
     picture = ann.page.get_by_role("img", name="The badge")
     picture.scroll_into_view_if_needed()
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") > 50
@@ -140,6 +142,7 @@ def read(ben, suite):
 
 def remove(ann, suite):
     ann.go(suite)
-    ann.tick("I am sure")
-    ann.press("Remove")
-    assert "There are none yet" in ann.text()
+    ann.unfold("Remove the suite")
+    ann.tick("Remove the suite with all its runs")
+    ann.press("Remove suite")
+    assert "No suite yet" in ann.text()

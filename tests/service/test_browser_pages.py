@@ -5,7 +5,9 @@ What the policy of a page refuses, and what a page does that gets no news.
 
 from __future__ import annotations
 
+import datetime
 import json
+import zoneinfo
 from contextlib import contextmanager
 
 import pytest
@@ -15,12 +17,11 @@ from harness.report.html import board_drawing, parts
 from harness.report.markup import Markup
 from harness.report.tally import Tally
 from harness.service.jobs.result_files import check_page
+from harness.service.local_times import describe_time
 from harness.service.pages import submission
 from harness.service.storage import courses, people, queue, uploads
-from oracle.color import BLACK
 from oracle.draw import Diagram
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import BLACK, Position, grid
 from tests.harness.browsing import DESK, PHONE
 from tests.service.serving import (
     KINDS_AT_LENGTH,
@@ -65,7 +66,7 @@ def entered(world, browser, link):
     page = with_address.new_page()
     page.goto("/" + link.split("/", 3)[3])
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/")
+    page.wait_for_url("**/courses")
     yield page
     with_address.close()
 
@@ -252,3 +253,30 @@ def test_names_on_the_way_to_a_page_are_beside_each_other(
         assert page.evaluate(UPON) == []
         shown = page.locator("nav a, nav b").all()
         assert min(one.bounding_box()["width"] for one in shown) > 30
+
+
+# --- times -------------------------------------------------------------------------------------
+
+SHOWN = """() => [...document.querySelectorAll("time")].map(
+  one => [one.dateTime, one.className, one.title, one.textContent])"""
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "America/Caracas"])  # +14:00, -04:00
+def test_times_are_in_the_readers_zone(world, browser, zone):
+    """The course's own time is one hover away; a date says how far away it is, too."""
+    soon = datetime.datetime.now().replace(microsecond=0) + datetime.timedelta(days=2, hours=1)
+    made = make_course(world.service, ROSTER, source="gosensei", deadline=soon.isoformat())
+    context = browser.new_context(base_url=world.address, timezone_id=zone, locale="en-GB")
+    page = context.new_page()
+    page.goto("/" + made.links["ada"].split("/", 3)[3])
+    page.get_by_role("button", name="Sign in").click()
+    page.goto(made.assignment)
+    found = [one for one in page.evaluate(SHOWN) if one[1] == "due"]
+    context.close()
+    assert found
+    for iso, _, title, text in found:
+        moment = datetime.datetime.fromisoformat(iso)
+        there = moment.astimezone(zoneinfo.ZoneInfo(zone))
+        assert title == describe_time(moment.astimezone())
+        assert text.startswith(f"{there.day} {there:%b %Y}, {there:%H:%M}"), text
+        assert text.endswith(" (in 2 days)"), text

@@ -174,7 +174,7 @@ def test_marks_follow_the_new_dates_with_the_next_grading(service, course):
 
 WRONG = [
     ({"deadline": "soon"}, "Deadline: found &#39;soon&#39;"),
-    ({"closes": "2020-01-01T00:00"}, "Refused after: this is before the deadline"),
+    ({"closes": "2020-01-01T00:00"}, "Closed after: this is before the deadline"),
     ({"opens": "2998-01-01T00:00"}, "Opens: this is after the last time to submit"),
     ({"title": " "}, "Title: found 0 characters"),
     ({"deduction": "200"}, "Late penalty: found &#39;200&#39;"),
@@ -213,7 +213,7 @@ def test_an_assignment_is_removed_only_while_nobody_has_submitted(service, cours
     assert refused.status_code == 409
     assert "1 submission" in refused.text and "hide it from students" in refused.text
     assert "Remove it" not in tess.get(page).text
-    refused = tess.post(f"{course.course}/remove", f"{course.course}/change", sure="yes")
+    refused = tess.post(f"{course.course}/remove", f"{course.course}/settings", sure="yes")
     assert refused.status_code == 409 and "1 submission" in refused.text
     assert row_of(service, course)
     with service.database.reading() as db:
@@ -237,15 +237,15 @@ def test_an_assignment_that_nobody_has_submitted_to_goes_with_its_files(service,
 
 
 def test_a_form_that_renames_a_course_somebody_has_renamed_is_refused(service, course):
-    page = f"{course.course}/change"
-    tess, opened = course.teacher, filled(course.teacher.get(page).text)
-    tess.post(page, page, title="Games 1", filled=opened)
-    answer = tess.post(page, page, title="Games 2", filled=opened)
+    page, form = f"{course.course}/change", f"{course.course}/settings"
+    tess, opened = course.teacher, filled(course.teacher.get(form).text)
+    tess.post(page, form, title="Games 1", filled=opened)
+    answer = tess.post(page, form, title="Games 2", filled=opened)
     assert answer.status_code == 409
     assert "Somebody has changed this course since you opened the page." in answer.text
     assert "Title: Games 1." in answer.text and 'value="Games 2"' in answer.text
     assert "<h1>Games 1</h1>" in tess.get(course.course).text
-    done = tess.post(page, page, title="Games 2", filled=filled(answer.text))
+    done = tess.post(page, form, title="Games 2", filled=filled(answer.text))
     assert done.status_code == 200 and "<h1>Games 2</h1>" in done.text
     details = [json.loads(one.details) for one in audit(service, "course renamed")]
     assert {"title": "Games 2", "before": "Games 1"} in details
@@ -256,16 +256,17 @@ def filled(text):
 
 
 def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(service, course):
-    tess, page = course.teacher, f"{course.course}/change"
-    answer = tess.post(page, page, title="Games 2")
+    tess, base = course.teacher, course.course
+    page, form = f"{base}/change", f"{base}/settings"
+    answer = tess.post(page, form, title="Games 2")
     assert answer.url.path == course.course and "<h1>Games 2</h1>" in answer.text
-    assert tess.post(page, page, title=" ").status_code == 422
+    assert tess.post(page, form, title=" ").status_code == 422
     assert len(audit(service, "course renamed")) == 1
     rosters = service.settings.data / "rosters" / course.course.rpartition("/")[2]
     rosters.mkdir(parents=True, exist_ok=True)
-    answer = tess.post(f"{course.course}/remove", page, sure="yes")
+    answer = tess.post(f"{course.course}/remove", form, sure="yes")
     assert not rosters.exists()
-    assert answer.url.path == "/" and "Games 2" not in answer.text
+    assert answer.url.path == "/courses" and "Games 2" not in answer.text
     assert tess.get(course.course).status_code == 404
     assert len(audit(service, "course removed")) == len(audit(service, "assignment removed")) == 1
     ada = Browser(service).enter(course.links["ada"])

@@ -243,7 +243,7 @@ def place(request, tmp_path):
 
 
 SIZES = [
-    pytest.param(SHORT, id="short", marks=pytest.mark.long(60)),
+    pytest.param(SHORT, id="short", marks=[pytest.mark.slow, pytest.mark.long(60)]),
     pytest.param(LONG, id="long", marks=[pytest.mark.slow, pytest.mark.long(900)]),
 ]
 

@@ -134,6 +134,7 @@ def test_an_administrator_looks_at_it(browser, settings, way):
         with service.database.acting() as act:
             admin = accounts.add_person(act, "Ada Admin", is_admin=True)
         with world.person(link_for(service, admin), way) as ada:
+            ada.unfold("Account of")
             ada.follow("Cluster")
             ada.look("cluster")
             write_state(settings, trouble="it does not answer")

@@ -12,6 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -23,6 +24,8 @@ ROOT = Path(__file__).parents[2]
 LONGEST = 180.0  # seconds from the first command to a mark
 HEADING = "## A course in three minutes\n"
 RIGHT = ROOT / "tests" / "submissions" / "gomoku-rules" / "assignment1"
+WANTED = {"source": "gomoku-rules", "title": "Set 1", "deadline": "2999-01-01T00:00"}
+LAST_STEP = f"/assignments/new/visibility?{urlencode(WANTED)}"
 NOT_INSTALLED = (".git", ".venv", ".tox", "*_cache", "__pycache__", "tests")
 
 
@@ -113,14 +116,14 @@ class Course:
         page, act = self.PRESS[button]
         visitor = Visitor(self.links["ada"]) if button == "Submit" else self.tess
         text = visitor.get(page(self))
-        assert re.search(rf"<button[^>]*>{re.escape(button)}</button>", text), button
+        assert re.search(rf"<button[^>]*>{re.escape(button)}\b[^<]*</button>", text), button
         act(self)
 
     def make_course(self) -> None:
         self.course = self.tess.post("/courses", title="Games").url.path
 
     def make_assignment(self) -> None:
-        wanted = {"source": "gomoku-rules", "deadline": "2999-01-01T00:00"}
+        wanted = dict(WANTED)
         self.assignment = self.tess.post(f"{self.course}/assignments", **wanted).url.path
 
     def upload_roster(self) -> None:
@@ -155,13 +158,13 @@ class Course:
         self.tess.post(f"{self.grading}/release", early="yes")
 
     PRESS = {  # noqa: RUF012 - by the name of the button: the page that it is on, what it does
-        "Make the course": (lambda _: "/", make_course),
-        "Upload the roster": (lambda self: self.course, upload_roster),
-        "Make the assignment": (lambda self: self.course, make_assignment),
-        "Make links, as CSV": (lambda self: self.course, make_links),
+        "Create course": (lambda _: "/courses/new", make_course),
+        "Import": (lambda self: f"{self.course}/students/import", upload_roster),
+        "Download sign-in links": (lambda self: f"{self.course}/students", make_links),
+        "Create assignment": (lambda self: f"{self.course}{LAST_STEP}", make_assignment),
         "Submit": (lambda self: self.assignment, submit),
-        "Add it": (lambda self: f"{self.assignment}/private", add_private),
-        "Grade all submissions": (lambda self: self.assignment, grade),
+        "Add case file": (lambda self: f"{self.assignment}/private", add_private),
+        "Grade": (lambda self: self.assignment, grade),
         "Release the marks": (lambda self: self.grading, release),
     }
 

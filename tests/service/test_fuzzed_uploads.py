@@ -38,7 +38,7 @@ from tests.service.test_own_files import FILES, zip_files
 from tests.service.test_story import FUTURE
 from tests.service.test_suites import F, P, document
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.full]
+pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 TEMPLATES = Path(web.__file__).parent / "templates"
 TGZ = small_class.submission("return 2 * n")

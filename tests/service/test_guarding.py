@@ -276,7 +276,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
     assert again.get("/").url.path == "/sign-in"
 
     tess = teacher(service)
-    assert tess.get("/").url.path == "/"
+    assert tess.get("/").url.path == "/courses"
     later = time.time() + accounts.SESSION + 1
     monkeypatch.setattr(time, "time", lambda: later)
     assert tess.get("/").url.path == "/sign-in"
@@ -304,7 +304,8 @@ def test_a_revoked_token_holds_no_more(service):
 
 
 def test_files_of_pages_are_ours_alone():
-    scripts = {"page.js", "live.js", "htmx.js", "lti.js", "drop.js", "forms.js"}
+    scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
+    scripts |= {"times.js", "review.js", "lti.js"}
     assert set(files()) == scripts | {"style.css", "icon.svg"}
 
 

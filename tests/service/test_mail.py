@@ -32,6 +32,8 @@ from tests.service.serving import (
     settings_of,
 )
 
+pytestmark = pytest.mark.long(1)
+
 __all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada Ümlaut,Ada@example.org\nbea,Bea,bea@example.org\ncyd,Cyd,\n"
 PASSWORD = "s3cret-password"
@@ -210,7 +212,7 @@ def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, 
     assert "2 waiting" in send_links(course).text  # nobody gets two
     Browser(service).enter(course.links["bea"])
     assert deliver(service, **by(server)) == 2
-    assert "2 sent" in course.teacher.get(course.course).text
+    assert "2 sent" in course.teacher.get(f"{course.course}/students/links").text
     assert Browser(service).get(course.links["bea"].removeprefix(BASE)).status_code == 404
     Browser(service).enter(course.links["cyd"])  # cyd has no address and keeps the link
     found = {to: links(message)[0] for _, to, message in post.taken}
@@ -239,7 +241,7 @@ def test_nothing_is_lost_while_the_server_is_away(service, counting, post, serve
     send_links(course)
     assert deliver(service, **by("smtp://127.0.0.1:1")) == 2
     assert deliver(service, **by(server)) == 0  # later
-    page = course.teacher.get(course.course).text
+    page = course.teacher.get(f"{course.course}/students/links").text
     assert "2 waiting" in page and "127.0.0.1:1 cannot be reached" in page
     Browser(service).enter(course.links["ada"])  # former links hold
     assert len(digests(service)) == 3  # and those that nobody got are gone
@@ -300,7 +302,7 @@ def test_one_address_that_is_refused_keeps_no_other_from_its_mail(service, count
         "bea@example.org": "sent",
         "<dan@example.org": "given up",
     }
-    page = course.teacher.get(course.course).text
+    page = course.teacher.get(f"{course.course}/students/links").text
     assert "550 5.1.1" in page
     assert "&lt;dan@example.org: no mail can be sent to this address: correct it" in page
 

@@ -37,7 +37,7 @@ with warnings.catch_warnings():  # authlib lets its own be shown whatever others
     from authlib import jose
 
 __all__ = ["counting"]
-pytestmark = [pytest.mark.long(20), pytest.mark.full]
+pytestmark = pytest.mark.long(20)
 ROSTER = "student,name,email,sub\nada,Ada,ada@example.org,id-ada\nbea,Bea,bea@example.org,ID-ADA\n"
 SECRET = "s3cret-of-the-client"
 
@@ -173,7 +173,7 @@ def test_a_student_signs_in_at_the_provider(service, counting, provider):
     page = ada.get("/sign-in").text
     assert 'href="/sign-in/oidc"' in page and "Sign in at localhost" in page
     answer = ada.get(at_provider(ada))
-    assert answer.url.path == "/" and "Games" in answer.text and "Ada" in answer.text
+    assert answer.url.path == "/courses" and "Games" in answer.text and "Ada" in answer.text
     assert ada.get(course.course).status_code == 200
     asked = provider.asked[-1]
     assert asked["scope"] == "openid email profile" and asked["redirect_uri"].startswith(BASE)

@@ -169,7 +169,7 @@ def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
 @pytest.mark.processes
 def test_on_the_page(service, ann):
     page = ann.suite().removeprefix("/api/v1")
-    assert "Let engines run here" in ann.browser.get(page).text
+    assert "Run engines here" in ann.browser.get(page).text
     files = {"file": ("cases.tar", pack_files(CASES))}
     ann.browser.post(f"{page}/cases", files=files, command=COMMAND)
     assert "Newer case files" in ann.browser.get(page).text

@@ -20,11 +20,10 @@ from tests.service.serving import (
     make_course,
     marks,
     open_service,
-    path_of,
     settings_of,
     work,
 )
-from tests.service.test_story import FUTURE, hand_in
+from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
 
@@ -134,7 +133,7 @@ def test_private_case_files_of_an_upload_are_listed_and_checked(service):
     text = text_of(tess.get(page))
     assert SAID in text
     assert "three.gtp" in text
-    assert "There are none yet" not in text
+    assert "No private case files yet" not in text
     assert tess.get(f"{page}/files/wrong.gtp").text == WRONG["private/wrong.gtp"]
     refused = tess.post(f"{course.assignment}/gradings", course.assignment)
     assert refused.status_code == 409 and SAID in text_of(refused)
@@ -171,35 +170,16 @@ def test_what_is_no_archive(service, data):
 def test_the_courses_own_folder_is_taken_and_exchanged(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = course.assignment
-    assert "You have not uploaded one yet" in course.teacher.get(page).text
+    form = f"{page}/course-folder"
+    assert "You have not uploaded one yet" in course.teacher.get(form).text
     for text in ("x = 1\n", "x = 2\n"):
         files = [("files", ("util/pattern.py", text.encode()))]
-        answer = course.teacher.post(f"{page}/overlay", page, files)
-        assert answer.status_code == 200 and "a new one replaces it" in answer.text
+        assert course.teacher.post(f"{page}/overlay", form, files).status_code == 200
+        assert "a new one replaces it" in course.teacher.get(form).text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
         with open_assignment(service.settings, service.database, assigned) as found:
             assert (grade.overlay(found.options) / "pattern.py").read_text() == text
-
-
-def test_who_submitted_before_the_courses_own_folder_came_is_checked_then(service):
-    made = {**FILES, "assignment.toml": WITH_FOLDER}
-    course = make_course(service, "student\nada\n", source="gosensei")
-    page = path_of(send(course, as_archive(made), deadline=FUTURE))
-    course = course._replace(assignment=page)
-    ada = Browser(service).enter(course.links["ada"])
-    upload = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
-    grading = course.teacher.post(f"{page}/gradings", page, public_only="yes").url.path
-    work(service)
-    missing = "the course folder util is missing: upload it on the page of the assignment"
-    for asked in (upload, grading):
-        assert missing in course.teacher.get(asked).text
-    assert "No submission can be checked or graded yet" in course.teacher.get(page).text
-    files = [("files", ("util/pattern.py", b"x = 1\n"))]
-    taken = course.teacher.post(f"{page}/overlay", page, files)
-    assert "No submission can be checked or graded yet" not in taken.text
-    work(service)
-    assert "This one counts." in ada.get(upload).text
 
 
 def test_an_assignment_without_such_a_folder_takes_none(service):

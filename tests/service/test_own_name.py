@@ -31,7 +31,7 @@ def service(request, tmp_path):
 def test_a_person_changes_the_own_name(service, counting):
     course = make_course(service, "student,name\nada,Ada\n")
     tess = course.teacher
-    assert '<a class="sub who" href="/me"' in tess.get("/").text
+    assert '<a href="/me">Your name</a>' in tess.get("/").text
     answer = tess.post("/me", "/me", name="  Tess \t<b>Tea</b> ")
     assert answer.url.path == "/me" and "Tess &lt;b&gt;Tea&lt;/b&gt;" in answer.text
     with service.database.reading() as db:

@@ -8,8 +8,8 @@ import pytest
 
 from harness import shipped
 from harness.assignments import assignment
-from harness.banks import bank_runs
-from harness.engine import leftovers
+from harness.banks import banks
+from harness.engine import launch
 from harness.errors import UsageError
 from harness.judging import strength
 from harness.reading import casefile
@@ -158,9 +158,8 @@ def test_case_files_are_added_exchanged_and_removed(service):
     assert add("two.gtp", b"1 score\n#? [B\n").status_code == 422
     assert tess.post(f"{page}/remove", page, name="two.gtp").status_code == 422
     assert tess.post(f"{page}/remove", page, name="../one.gtp").status_code == 422
-    assert (
-        "There are none yet" in tess.post(f"{page}/remove", page, name="one.gtp", sure="yes").text
-    )
+    empty = tess.post(f"{page}/remove", page, name="one.gtp", sure="yes").text
+    assert "No private case files yet" in empty
     assert list(files_of(service, course).glob("*")) == []
 
 
@@ -333,9 +332,9 @@ def test_a_game_without_a_board_shows_what_is_said(service):
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
     page = private_of(course)
     draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
-    before = set(leftovers.children())
+    before = set(launch.children())
     assert work(service) == 1
-    assert set(leftovers.children()) <= before, "the reference has ended with the job"
+    assert set(launch.children()) <= before, "the reference has ended with the job"
     text = course.teacher.get(draft).text
     assert 'class="board"' not in text and text.count('<pre class="setup"') > 0
     assert "game 3 3" in text and "no kill rate" in text
@@ -357,8 +356,8 @@ sentence = "never answers"
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     """The page waited for it each time that it was asked, and said nothing."""
-    monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
-    monkeypatch.setattr(bank_runs, "_FILE", 0.5)
+    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "_FILE", 0.5)
     asked = []
     monkeypatch.setattr(DraftFolder, "tell_program", lambda _, name: asked.append(name))
     course = make_course(service, "student\nada\n", source="go-scoring")
@@ -376,16 +375,16 @@ def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_has_one_budget_for_all_private_case_files(service, monkeypatch):
     """It was asked in each of them until the limits of each."""
-    monkeypatch.setattr(bank_runs, "_TIMEOUT", 0.2)
-    monkeypatch.setattr(bank_runs, "_FILE", 0.5)
+    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "_FILE", 0.5)
     monkeypatch.setattr(private_cases, "LONGEST", 0.4)
-    asked, results = [], bank_runs.EngineAsker.results
+    asked, results = [], banks.EngineAsker.results
 
     def count(asker, cases, engine):
         asked.append(engine.name)
         return results(asker, cases, engine)
 
-    monkeypatch.setattr(bank_runs.EngineAsker, "results", count)
+    monkeypatch.setattr(banks.EngineAsker, "results", count)
     course = make_course(service, "student\nada\n", source="go-scoring")
     course = own_game(
         course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]") + HANGS

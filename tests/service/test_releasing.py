@@ -57,8 +57,8 @@ DATES = [  # minutes from now of the deadline, the end, ada's extension; of grac
     (-9, None, None, 0, []),
     (-9, -5, -7, 0, []),
     (-9, None, None, 10, ["the deadline is"]),
-    (9, 20, None, 0, ["the deadline is", "late submissions are taken until"]),
-    (-9, 20, None, 0, ["late submissions are taken until"]),
+    (9, 20, None, 0, ["the deadline is", "late submissions are accepted until"]),
+    (-9, 20, None, 0, ["late submissions are accepted until"]),
     (-9, -5, 3, 0, ["the last extension ends"]),
 ]
 
@@ -110,25 +110,25 @@ def test_a_grading_that_waits_for_a_decision_says_so(service, counting):
     submit(service, course)
     first = grade(service, course)
     listed = course.teacher.get(course.assignment).text
-    assert "done" in listed and "A decision waits" not in listed
+    assert ">Done<" in listed and "Needs your decision" not in listed
     submit(service, course, "return 7")
     second = grade(service, course)
     listed = course.teacher.get(course.assignment).text
-    said = f'<a href="{second}#decide">A decision waits: 1 mark would change</a>'
-    assert said in listed and f"{first}#decide" not in listed
+    said = f'<a href="{second}#decide">Needs your decision: 1 mark would change</a>'
+    assert said in listed and f"{first}#decide" not in listed and "Review 1 mark<" in listed
     tess = asker(service, course, course.assignment)
     items = tess.get("/gradings")["items"]
     assert [one["decisions"] for one in items] == [[], ["1 mark would change"]]
     course.teacher.post(f"{second}/accept", second)
     work(service)
-    assert "A decision waits" not in course.teacher.get(course.assignment).text
+    assert "Needs your decision" not in course.teacher.get(course.assignment).text
 
     with service.database.changing() as db:
         grading = uploads.GRADINGS.find(db, id=second.rpartition("/")[2])
         values = {"state": FAULT, "fault": "it broke"}
         assert queue.JOBS.change(db, values, about=grading.id, kind=GRADE, state=DONE)
     listed = course.teacher.get(course.assignment).text
-    assert "A decision waits: the harness failed in" in listed
+    assert "Needs your decision: the harness failed in" in listed
 
 
 def test_marks_that_would_change_are_released_unchanged_only_if_that_is_confirmed(
@@ -140,13 +140,13 @@ def test_marks_that_would_change_are_released_unchanged_only_if_that_is_confirme
     submit(service, course)  # a mark in force changes only when that is accepted
     path = grade(service, course)
     page = tess.get(path).text
-    assert "Change them" in page and 'name="unchanged"' in page
+    assert "Change these marks" in page and 'name="unchanged"' in page
     refused = tess.post(f"{path}/release", path)
     assert refused.status_code == 409 and "1 mark would change: change them first" in refused.text
     assert api("POST", f"/api/v1{path}/release").status_code == 409
     released = tess.post(f"{path}/release", path, unchanged="yes").text
     assert "Marks that were not changed" in released and "To change them, grade again" in released
-    assert "Change them" not in released
+    assert "Change these marks" not in released
 
     path = grade(service, course)
     tess.post(f"{path}/accept", path)

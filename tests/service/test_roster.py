@@ -95,14 +95,16 @@ def test_who_got_a_link_at_the_wrong_address_is_out(service, course):
     assert stranger.get("/").url.path == "/sign-in"
     assert Browser(service).get(course.links["ada"].removeprefix(BASE)).status_code == 404
     assert client_of(service).get("/api/v1/me", headers=headers).status_code == 401
-    assert ben.get("/").url.path == "/"  # who had none before has lost nothing
+    assert ben.get("/").url.path == "/courses"  # who had none before has lost nothing
     Browser(service).enter(course.links["ben"])
 
 
 def test_an_address_in_other_letters_ends_nothing(service, course):
     ada = Browser(service).enter(course.links["ada"])
     assert "former links" not in upload(course, "student,email\nada,Ada@Wrong.org\n").text
-    assert ada.get("/").url.path == "/" and known(service)["ada"][0].email == "Ada@Wrong.org"
+    assert (
+        ada.get("/").url.path == "/courses" and known(service)["ada"][0].email == "Ada@Wrong.org"
+    )
 
 
 def test_what_a_file_does_not_say_stays(service, course):
@@ -238,7 +240,8 @@ def test_a_group_is_shown_as_its_roster_spells_it(service, course):
     assert '<li>dan <span class="sub">Team/1</span></li>' in added
     key = list_groups(service)["dan"]
     shown = f'Team/1 <span class="sub">{key}</span>'
-    assert key.startswith("Team-1-") and shown in course.teacher.get(course.course).text
+    told = course.teacher.get(f"{course.course}/students").text
+    assert key.startswith("Team-1-") and shown in told
 
 
 def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
@@ -339,7 +342,7 @@ def test_students_whom_no_mail_reaches_are_named(service, course):
     page = upload(course, "student,email\nben,b@c.org\n").text
     assert (
         "1 student without a mail address gets none: Cyd."
-        in course.teacher.get(course.course).text
+        in course.teacher.get(f"{course.course}/students/links").text
     )
 
 

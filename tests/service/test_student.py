@@ -146,7 +146,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     assert cyd.get(mark).status_code == 404  # not released
     tess.post(f"{grading}/release", early="yes")
     assert "<b>3.5 of 5</b>" in cyd.get(mark).text and "of &lt;b&gt;names" in cyd.get(mark).text
-    assert "<b>5 of 5</b>" in ada.get(mark).text and "names" not in ada.get(mark).text
+    assert "Your mark is 5 of 5." in ada.get(mark).text and "names" not in ada.get(mark).text
     assert "&lt;i&gt;seen" in ada.get(mark).text and "seen" not in ben.get(mark).text
     assert tess.get(f"{grading}/given").text.splitlines() == [
         "student,group,computed,given,of,reason",
@@ -169,7 +169,7 @@ def test_a_mark_is_overridden_with_a_reason_and_the_computed_one_is_kept(service
     assert (entry.what, json.loads(entry.details)) == ("mark overridden", details)
 
     tess.post(f"{page}/override/end", page, sure="yes")
-    assert "<b>5 of 5</b>" in cyd.get(mark).text
+    assert "Your mark is 5 of 5." in cyd.get(mark).text
     assert "being rewritten" in tess.get(grading).text
     work(service)
     assert "being rewritten" not in tess.get(grading).text
@@ -288,7 +288,8 @@ def test_an_assistant_removes_own_comments_alone(service, counting):
     course = make_course(service, ROSTER, deadline=at(1))
     tess, here, page = course.teacher, course.course, f"{course.assignment}/students/ada"
     wanted = {"name": "Al", "role": "assistant", "may": ["comment"]}
-    answer = tess.post(f"{here}/staff", here, **wanted).text
+    form = f"{here}/staff/new"
+    answer = tess.post(f"{here}/staff", form, **wanted).text
     al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
     tess.post(f"{page}/comment", page, text="of Tess")
     al.post(f"{page}/comment", page, text="of Al")
@@ -304,7 +305,8 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     course = make_course(service, ROSTER, deadline=at(1))
     tess, here = course.teacher, course.course
     wanted = {"name": "Al", "role": "assistant", "may": ["extend"]}
-    answer = tess.post(f"{here}/staff", here, **wanted).text
+    form = f"{here}/staff/new"
+    answer = tess.post(f"{here}/staff", form, **wanted).text
     al = Browser(service).enter(re.search(r"<code>(.*)</code>", answer)[1])
     page = f"{course.assignment}/students/ada"
     assert al.post(f"{page}/extension", page, deadline=at(2)).status_code == 200
@@ -312,7 +314,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert "Extend the deadline" in al.get(page).text
     assert "Add the comment" not in al.get(page).text
 
-    person = re.search(r'name="person" value="(\w+)"', tess.get(here).text)[1]
+    person = re.search(r'name="person" value="(\w+)"', tess.get(f"{here}/staff").text)[1]
     change = f"{here}/staff/change"
     assert tess.post(change, here, person=person, may=["comment"]).status_code == 200
     assert al.post(f"{page}/comment", page, text="x").status_code == 200
@@ -322,7 +324,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert tess.post(change, here, person=person, remove="yes", sure="yes").status_code == 200
     assert al.get(page).status_code == 404
     nobody = {"name": " ", "role": "assistant"}
-    assert tess.post(f"{here}/staff", here, **nobody).status_code == 422
+    assert tess.post(f"{here}/staff", form, **nobody).status_code == 422
 
 
 @pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
@@ -349,7 +351,9 @@ def test_links_lead_from_a_grading_to_students_and_from_there_to_the_evidence(se
         (whole,) = re.findall(rf'href="({grading}/files/evidence/[^"#]+)"', text)
         assert tess.get(whole).status_code == 200
         if found:
-            assert "failed: 0 of 1 tests passed" in text and "passed: 2 of 2 tests passed" in text
+            told = rows(text)
+            assert ["mine.gtp", '<span class="chip bad">Failed</span>', "0 of 1"] in told
+            assert ["one.gtp", '<span class="chip good">Passed</span>', "2 of 2"] in told
 
 
 def test_evidence_is_found_where_a_key_has_more_than_ascii(service, counting):
@@ -361,6 +365,6 @@ def test_evidence_is_found_where_a_key_has_more_than_ascii(service, counting):
     pages = [f"{grading}/files/{one}" for one in own]
     for key in ("jürgen", "Übung-3"):
         text = tess.get(f"{course.assignment}/students/{key}").text
-        pages += re.findall(r'href="([^"]*)">all evidence', text)
+        pages += re.findall(r'href="([^"]*)">All evidence', text)
     assert len({*pages}) == 2 and len({*listed}) == 5
     assert {tess.get(one).status_code for one in [*listed, *pages]} == {200}

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import UsageError
-from harness.escaping import encode_without_surrogates, without_surrogates
 from harness.history import history_file as histories
 from harness.report import json as run_json
 from harness.report.tally import tally
 from harness.service.courses import engine_suites, run_documents
 from harness.service.people import accounts
+from harness.text import encode_without_surrogates, without_surrogates
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.test_answers_golden import RUN as ANSWERS_RUN
 from tests.service.serving import (
@@ -392,7 +392,7 @@ def test_a_page_shows_runs_and_compares_them(ann):
     assert "All verdicts are the same" in ann.browser.get(last).text
     found = ann.browser.get(last, params={"with": runs[0]}).text
     assert "Compared with run 1" in found
-    assert re.search(r"<h3>broke \(1\)</h3><ul><li>a.gtp:\d+  2 test  passed → FAILED</li>", found)
+    assert re.search(r"<h3>Broke \(1\)</h3><ul><li>a.gtp:\d+  2 test  passed → FAILED</li>", found)
     assert ann.browser.get(last, params={"with": "x"}).status_code == 404
 
 

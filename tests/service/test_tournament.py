@@ -2,6 +2,7 @@
 
 import pytest
 
+from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import (
     KINDS,
@@ -12,6 +13,7 @@ from tests.service.serving import (
     settings_of,
     work,
 )
+from tests.service.test_api_gradings import Asker
 from tests.service.test_releasing import at
 from tests.service.test_story import hand_in
 
@@ -44,16 +46,16 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
     grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
     work(service)
     before = course.teacher.get(grading).text
-    assert "Let them play" not in before
+    assert "Start the tournament" not in before
     refused = course.teacher.post(f"{grading}/tournament", grading, points="3")
     assert refused.status_code == 409
     course.teacher.post(f"{grading}/release", grading, sure="yes", early="yes")
-    assert "Let them play" in course.teacher.get(grading).text
-    wrong = course.teacher.post(f"{grading}/tournament", grading, points="many")
-    assert wrong.status_code == 422
+    assert "Start the tournament" in course.teacher.get(grading).text
+    for wrong in ({"points": "many"}, {"points": "3", "format": "gauntlet"}):
+        assert course.teacher.post(f"{grading}/tournament", grading, **wrong).status_code == 422
     assert "The submissions are playing" not in course.teacher.get(grading).text
 
-    begun = course.teacher.post(f"{grading}/tournament", grading, points="3")
+    begun = course.teacher.post(f"{grading}/tournament", grading, points="3", format="round-robin")
     assert "The submissions are playing" in begun.text
     work(service)
     assert "Play again" in course.teacher.get(grading).text
@@ -77,5 +79,29 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
         assert student.get(f"{own}/../../../options.json").status_code == 404
         assert student.get(f"{own}/table.csv").status_code == 404
         assert student.get(f"{grading}/tournament/index.html").status_code == 404
+    with service.database.reading() as db:
+        (teacher, *_) = courses.MEMBERS.all(db, role="teacher")
+    api = Asker(service, teacher.person)
+    shown = api.get(f"{grading}/tournament")
+    assert (shown["state"], shown["format"], shown["points"]) == ("played", "round-robin", "3")
+    assert [one["student"] for one in shown["ranks"]] == ["ada", "ben", "cyd"]
+    assert course.teacher.post(f"{grading}/tournament/count", grading).status_code == 200
+    given = api.get(f"{course.assignment}/overrides")["items"]
+    assert {one["student"]: one["reason"].partition(",")[0] for one in given} == {
+        "ada": "Tournament: rank 1 of 3",
+        "ben": "Tournament: rank 2 of 3",
+        "cyd": "Tournament: rank 3 of 3",
+    }
+    again = api.post(f"{grading}/tournament/count", status=200)  # nothing is added twice
+    assert again == {"unchanged": []}
+    assert [one["points"] for one in api.get(f"{course.assignment}/overrides")["items"]] == [
+        one["points"] for one in given
+    ]
+    own = {"points": "1", "reason": "agreed with Ada"}
+    api.ask("PUT", f"{course.assignment}/students/ada/override", json=own)
+    api.post(f"{grading}/tournament", {"points": "2"}, status=200)
+    assert api.get(f"{grading}/tournament")["state"] == "playing"
+    kept = api.post(f"{grading}/tournament/count", status=200)
+    assert kept == {"unchanged": ["ada: somebody gave another mark"]}
     cyd = Browser(service).enter(course.links["cyd"])
     assert cyd.get(f"{course.assignment}/mark/tournament/index.html").status_code in (200, 404)

@@ -2,10 +2,12 @@
 
 import datetime
 import time
+from fractions import Fraction
 
 import pytest
 
 from harness.errors import UsageError
+from harness.grading.records import Marks
 from harness.service.courses import making, roster, submissions
 from harness.service.pages import forms
 from harness.service.people import accounts
@@ -18,12 +20,14 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, uploads
+from harness.work import canonical_json
 from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
+MARK = canonical_json.dumps(Marks((), Fraction(), "", Fraction(4), Fraction(5)))
 ZONE = f"{NOW.astimezone():%Z}"
 
 
@@ -81,13 +85,13 @@ def test_what_is_over_is_not_withdrawn_by_page_or_api(service, counting, what):
     ada, ben = (Browser(service).enter(course.links[key]) for key in ("ada", "ben"))
     of_ada, of_ben = (hand_in(one, course, b"x").url.path for one in (ada, ben))
     said = end(service, course, what)
-    assert said in ada.get(of_ada).text and "Withdraw it" not in ada.get(of_ada).text
+    assert said in ada.get(of_ada).text and ">Withdraw<" not in ada.get(of_ada).text
     answer = ada.post(f"{of_ada}/withdraw", of_ada)
     assert answer.status_code == 409 and said in answer.text
     with client_of(service, "ada") as client, pytest.raises(UsageError, match=said):
         client._ask("POST", f"{place(course).path}/{of_ada.rpartition('/')[2]}/withdraw")
     if what == "mark":  # ben got none
-        assert "Withdraw it" in ben.get(of_ben).text
+        assert ">Withdraw<" in ben.get(of_ben).text
         assert ben.post(f"{of_ben}/withdraw", of_ben, sure="yes").status_code == 200
     with service.database.reading() as db:
         taken_back = [one.key for one in uploads.UPLOADS.all(db) if one.withdrawn]
@@ -115,7 +119,7 @@ def test_what_was_submitted_after_a_release_may_be_withdrawn(service, counting):
     first = hand_in(ada, course, b"x").url.path
     said = end(service, course, "mark")
     second = hand_in(ada, course, b"y").url.path
-    assert "Withdraw it" in ada.get(second).text
+    assert ">Withdraw<" in ada.get(second).text
     assert ada.post(f"{second}/withdraw", second, sure="yes").status_code == 200
     answer = ada.post(f"{first}/withdraw", first)
     assert answer.status_code == 409 and said in answer.text
@@ -136,6 +140,6 @@ def end(service, course, what):
         uploads.GRADINGS.add(
             act.db, Grading("g", assignment, tess, now, concluded=now, released=now)
         )
-        uploads.MARKS.add(act.db, StudentMark("g", "ada", "{}", "{}"))
+        uploads.MARKS.add(act.db, StudentMark("g", "ada", MARK, MARK))
         uploads.RECEIVED_BY.add(act.db, MarkRecipient("g", "ada", "ada"))
     return "its mark is released"

@@ -57,7 +57,7 @@ def test_a_grading_with_a_wrong_test_needs_a_tick(service, course):
         assert SAID in text_of(tess.get(page))
     refused = tess.post(place, course.assignment)
     assert refused.status_code == 409
-    assert SAID in text_of(refused) and "tick Grade all the same" in refused.text
+    assert SAID in text_of(refused) and "tick Grade anyway" in refused.text
     grading = tess.post(place, course.assignment, all_the_same="yes")
     assert grading.status_code == 200 and SAID in text_of(grading)
     work(service)
@@ -156,7 +156,7 @@ def test_setting_points_with_a_wrong_test_needs_a_tick(service, course):
     assert SAID in text and 'name="all_the_same"' in text
     refused = tess.post(f"{seen}/set", seen)
     assert refused.status_code == 409
-    assert SAID in text_of(refused) and "tick Grade all the same" in refused.text
+    assert SAID in text_of(refused) and "tick Grade anyway" in refused.text
     answer = api("POST", f"/api/v1{seen}/set")
     assert answer.status_code == 409 and "send all_the_same" in answer.json()["detail"]
     grading = tess.post(f"{seen}/set", seen, all_the_same="yes")
@@ -191,7 +191,7 @@ def refuse_grading(service, course, said):
     """See that page and API refuse a grading, and say why."""
     place = f"{course.assignment}/gradings"
     refused = course.teacher.post(place, course.assignment)
-    assert refused.status_code == 409 and "tick Grade all the same" in refused.text
+    assert refused.status_code == 409 and "tick Grade anyway" in refused.text
     assert said in text_of(refused) and 'name="all_the_same"' in refused.text
     answer = api_of(service, "Tess Teacher")("POST", f"/api/v1{place}", json={})
     assert answer.status_code == 409 and said in answer.json()["detail"]
@@ -287,7 +287,7 @@ def test_a_case_file_without_a_test_is_refused(service, course, data, found):
     api = api_of(service, "Tess Teacher")
     put = api("PUT", f"/api/v1{course.assignment}/private/one.gtp", content=data)
     assert put.status_code == 422 and put.json()["detail"].startswith(said)
-    assert "There are none yet" in course.teacher.get(f"{course.assignment}/private").text
+    assert "No private case files yet" in course.teacher.get(f"{course.assignment}/private").text
 
 
 def test_a_case_file_that_is_not_there_or_too_large_is_told(service, course, monkeypatch):

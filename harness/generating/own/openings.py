@@ -24,7 +24,7 @@ from harness.generating.record_replay import is_private
 from harness.records import CaseFile, Step
 from harness.specifications.record import Specification
 from oracle.errors import SgfError
-from oracle.grid import grid
+from oracle.position import grid
 from oracle.sgf import Node, dialects, games, values
 
 _EACH = 3  # positions of a game or a case file

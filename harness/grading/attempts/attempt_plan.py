@@ -270,13 +270,15 @@ class AttemptReader:
         own = self._assignment
         limits, box = own.limits, own.box
         counted = result
-        is_cut = runs[0][1].late or bool(find_cuts(first, limits, own.natures))
+        is_cut = runs[0][1].late or bool(find_cuts(first, limits, own.command_properties))
         if len(runs) > 1:
-            counted = fairness.merge_runs((first, result), runs[0][1], limits, box, own.natures)
+            counted = fairness.merge_runs(
+                (first, result), runs[0][1], limits, box, own.command_properties
+            )
         return attempt._replace(
             result=counted,
             flaky=() if is_cut else fairness.find_changed_steps(first, result),
-            near_limit=fairness.near(result, figures, limits, box, own.natures),
+            near_limit=fairness.near(result, figures, limits, box, own.command_properties),
         )
 
     def _run(

@@ -43,12 +43,12 @@ class Runner:
         ledger: Ledger,
         means: GradingContext,
         listener: GradingListener,
-        company: Concurrency = ALONE,
+        concurrency: Concurrency = ALONE,
     ) -> None:
         self._ledger = ledger
         self._means = means
         self._listener = listener
-        self._company = company
+        self._company = concurrency
         self._ours: set[str] = set()  # the attempts that we have leased
         self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
         self._slow: set[str] = set()  # attempts that were cut short at such commands
@@ -105,7 +105,9 @@ class Runner:
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
-        left = self._find_doubtful(units, cut=True)
+        whole = {unit.submission.key: unit for unit in units}
+        cut = self._find_doubtful(units, cut=True)
+        left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).tasks]
         together = len(left) if self._means.away else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
@@ -131,7 +133,7 @@ class Runner:
         """Return where the first run of an attempt was cut short."""
         own = self._means.assignment
         firsts = self._runs(task)[:1]
-        return find_cuts(firsts[0], own.limits, own.natures) if firsts else {}
+        return find_cuts(firsts[0], own.limits, own.command_properties) if firsts else {}
 
     def _again(
         self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
@@ -174,7 +176,9 @@ class Runner:
         rerun: list[Task] = []
         for task in left.tasks:
             cuts = self._find_cuts(task)
-            if not self._is_late(task) and evidence.believes(cuts, own.limits, own.natures):
+            if not self._is_late(task) and evidence.believes(
+                cuts, own.limits, own.command_properties
+            ):
                 self._ledger.settle(task.basis, self._token)
             elif cuts.keys() & self._patient[key]:
                 self._slow.add(task.basis)
@@ -196,17 +200,30 @@ class Runner:
 
     def _weigh(self, unit: GradingUnit) -> Evidence:
         own = self._means.assignment
-        runs = (run for task in unit.tasks for run in self._timed_runs(task))
-        return weigh(runs, own.limits, own.natures)
+        states = self._ledger.states(task.basis for task in unit.tasks)
+        runs = (
+            run
+            for task in unit.tasks
+            for run in self._timed_runs(task, is_done=states[task.basis].state == "done")
+        )
+        return weigh(runs, own.limits, own.command_properties)
 
-    def _timed_runs(self, task: Task) -> Iterator[tuple[FileResult, bool]]:
-        """Yield the results of an attempt with their times, and whether each was alone."""
-        for text, figures in self._ledger.results(task.basis):
+    def _timed_runs(self, task: Task, *, is_done: bool) -> Iterator[tuple[FileResult, bool]]:
+        """Yield the results of an attempt with their times, and whether each counts.
+
+        Of a first run that was cut short all counts but the cuts.
+        """
+        runs = self._ledger.results(task.basis)
+        for number, (text, figures) in enumerate(runs, 1):
             if text != NOTHING:
                 result = canonical_json.loads(FileResult, text)
                 measured = canonical_json.loads(Measurements, figures)
                 timed = canonical_json.add_measurements(result, task.case, measured)
-                yield timed, measured.alone
+                is_sure = number == len(runs) and not measured.late
+                yield (
+                    timed,
+                    measured.alone or (is_sure and (is_done or bool(self._find_cuts(task)))),
+                )
 
     def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
@@ -234,13 +251,19 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        natures = self._means.assignment.natures
+        command_properties = self._means.assignment.command_properties
         runs = [(task, self._runs(task)) for task in unit.tasks]
         twice = [pair for _, pair in runs if len(pair) == 2]
-        sure = [first for first, second in twice if fairness.fails_like(first, second, natures)]
+        sure = [
+            first
+            for first, second in twice
+            if fairness.fails_like(first, second, command_properties)
+        ]
         for task, pair in runs:
             is_left = len(pair) == 1 and not (self._is_late(task) or self._find_cuts(task))
-            if is_left and any(fairness.fails_like(pair[0], one, natures) for one in sure):
+            if is_left and any(
+                fairness.fails_like(pair[0], one, command_properties) for one in sure
+            ):
                 self._ledger.settle(task.basis, self._token)
 
     def _is_late(self, task: Task) -> bool:

@@ -7,24 +7,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.escaping import one_line
 from harness.grading.attempts.units import GradingUnit, answers_a_test
 from harness.grading.ledger.ledger import Ledger
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import never_answers
-from harness.text import number_of
+from harness.text import number_of, one_line
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
+    CaseProlonged,
     CaseStarted,
     HarnessFailed,
     ProgressEvent,
@@ -33,8 +33,6 @@ from harness.work.worker_events import (
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from typing import Self
-
     import rich.progress
 
 _NAME = 24  # characters of the submission under way
@@ -56,6 +54,7 @@ class UnitsProgress:
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
+        self._prolonged: dict[str, CaseProlonged] = {}  # that are waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task(name, total=total)
@@ -92,15 +91,20 @@ class UnitsProgress:
         if not name:
             return one_line(key, _NAME)
         so_far = as_time(time.monotonic() - since)
-        why = f" ({unit.why})" if unit.why else ""
+        reason = unit.why
+        if one := self._prolonged.get(key):
+            reason = f"computes without an answer; at most {as_time(one.seconds)} of computing"
+        why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
     def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
-        if isinstance(word, CaseStarted):
+        key = unit.submission.key
+        if isinstance(word, CaseProlonged):
+            self._prolonged[key] = word
+        elif isinstance(word, CaseStarted) and key not in self._prolonged:
             names = {task.basis: Path(task.case.path).name for task in unit.tasks}
-            now = time.monotonic()
-            self._files[unit.submission.key] = (names.get(word.basis, ""), now)
+            self._files[key] = (names.get(word.basis, ""), time.monotonic())
 
     def _summarize(self) -> str:
         """Return what was found so far."""
@@ -124,6 +128,8 @@ class GradingProgress(UnitsProgress):
             self._broke += 1
         elif isinstance(word, AttemptFinished) and word.failed:
             self._failed.add(key)
+        if (one := self._prolonged.get(key)) and one.basis == word.basis:
+            del self._prolonged[key]
         # What is in doubt is not done: its second run will be.
         self._done += isinstance(word, AttemptFinished) and not word.doubtful
         if not isinstance(word, BuildFinished):
@@ -235,11 +241,11 @@ class Alarm:
         """Whether there is nothing left to listen for."""
         return self._runs
 
-    def note(self, name: str, sha256: str, found: Trouble | None) -> None:
+    def note(self, name: str, sha256: str, trouble: Trouble | None) -> None:
         """Take in how a submission started; the same archive counts once."""
-        self._runs = self._runs or found is None
-        if found:
-            self._found.setdefault(sha256, (name, found))
+        self._runs = self._runs or trouble is None
+        if trouble:
+            self._found.setdefault(sha256, (name, trouble))
 
     def check(self, command: str) -> None:
         """Stop a grading in which the first submissions all failed alike.

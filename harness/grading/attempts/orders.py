@@ -283,7 +283,7 @@ def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
     """
     if means.sandbox == "off":
         return None
-    return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.natures)
+    return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.command_properties)
 
 
 def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:

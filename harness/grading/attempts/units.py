@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, Protocol
 
-from harness.escaping import one_line
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Submission
 from harness.records import CaseFile, FileResult, Outcome, Reply, Step, Verdict
 from harness.report.tally import never_answers
+from harness.text import one_line
 from harness.work.worker_events import AttemptEvent, ProgressEvent
 
 

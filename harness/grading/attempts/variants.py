@@ -32,8 +32,8 @@ from harness.vocabulary.transformations import (
     Transformation,
     reorder,
 )
+from oracle.command_properties import CommandProperties
 from oracle.gtp.protocol import Engine
-from oracle.natures import Nature
 from oracle.position import Position
 
 _TRIES = 4  # draws of a change for a scene; the one with most tests is taken
@@ -84,7 +84,7 @@ class _AnsweredCommand(NamedTuple):
     """A command with the oracle's answer, and the board after it."""
 
     step: Step
-    nature: Nature
+    properties: CommandProperties
     reply: Reply
     is_settled: bool
     position: Position
@@ -102,14 +102,14 @@ def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterat
     scene = _VariantScene(specification.beginning(engine), list(settings.values()), [], folder)
     for step in case.steps:
         asked = _ask(engine, step, specification)
-        if asked.nature.begins_game:
+        if asked.properties.begins_game:
             yield scene
             start = specification.beginning(engine)
             scene = _VariantScene(start, list(settings.values()), [], folder)
         else:
             scene.asked.append(asked)
-        if asked.nature.is_setting:
-            settings |= dict.fromkeys(asked.nature.lasting, step.command)
+        if asked.properties.is_setting:
+            settings |= dict.fromkeys(asked.properties.lasting, step.command)
     yield scene
 
 
@@ -122,20 +122,20 @@ def _settings(case: CaseFile, specification: Specification) -> dict[str, str]:
     names = {step.command.partition(" ")[0] for step in case.steps}
     used: set[str] = set()
     for name in names:
-        nature = specification.commands[name]
-        if nature.is_setting:
-            used |= nature.lasting
-        elif nature.asks and name in specification.forms and name not in specification.first:
-            used |= nature.needs
+        properties = specification.commands[name]
+        if properties.is_setting:
+            used |= properties.lasting
+        elif properties.asks and name in specification.forms and name not in specification.first:
+            used |= properties.needs
     begun = (one for one in specification.commands.values() if one.initial)
     return {part: one.initial for one in begun for part in one.lasting & used}
 
 
 def _ask(engine: Engine, step: Step, specification: Specification) -> _AnsweredCommand:
     is_settled = not is_underspecified(engine, step.command)
-    nature = specification.commands[step.command.partition(" ")[0]]
+    properties = specification.commands[step.command.partition(" ")[0]]
     reply = reply_of(engine.handle(step.command))
-    return _AnsweredCommand(step, nature, reply, is_settled, _board(engine))
+    return _AnsweredCommand(step, properties, reply, is_settled, _board(engine))
 
 
 def _board(engine: Engine) -> Position:
@@ -210,7 +210,7 @@ class _VariantStage:
         if not self._start.allows(self._engine, command):
             return False
         if not builds and not is_exact(asked.step.command, self._specification):
-            return asked.nature.is_known and asked.nature.asks  # others may do anything
+            return asked.properties.is_known and asked.properties.asks  # others may do anything
         self._differs = self._differs or command != asked.step.command
         got = _ask(self._engine, asked.step._replace(command=command), self._specification)
         settled = asked.is_settled and got.is_settled and asked.reply.ok is got.reply.ok
@@ -228,7 +228,7 @@ class _VariantStage:
         return settled or not builds
 
     def _keep(self, asked: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
-        if not self._differs or asked.nature.names_file:
+        if not self._differs or asked.properties.names_file:
             self._pending += [command] * builds
             return
         wanted = expression(command, reply, self._specification)
@@ -240,10 +240,10 @@ class _VariantStage:
 
 def _builds(asked: _AnsweredCommand, specification: Specification) -> bool:
     """Whether what follows depends on a command that all have, and is known after it."""
-    nature, name = asked.nature, asked.step.command.partition(" ")[0]
-    is_free = nature.chooses or nature.begins_board or nature.ends
-    is_had = nature.is_setting or name in specification.forms
-    return nature.is_known and nature.sets_up and is_had and not is_free
+    properties, name = asked.properties, asked.step.command.partition(" ")[0]
+    is_free = properties.chooses or properties.begins_board or properties.ends
+    is_had = properties.is_setting or name in specification.forms
+    return properties.is_known and properties.sets_up and is_had and not is_free
 
 
 def _is_test(asked: _AnsweredCommand) -> bool:

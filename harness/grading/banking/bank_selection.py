@@ -12,9 +12,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.archives import archive
-from harness.archives.archive_writing import pack_alike
+from harness.archives.archive import pack_alike
 from harness.banks import banks
 from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
@@ -55,7 +55,7 @@ class ProgramTrial:
             path = lying / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-            path.chmod(shared_files.file_mode(is_program=name in program.run))
+            path.chmod(file_system.file_mode(is_program=name in program.run))
         pack_alike(packed, lying, {name: name for name in program.files})
         own = Submission(key, (), kept=tuple(sorted(program.files)))
         return GradingUnit(own, packed, program.digest, self._tasks)
@@ -81,14 +81,14 @@ class ProgramTrial:
                     raise HarnessError(f"harness error: {fault.message}")
         return [self._behaviour(found) for found in heard]
 
-    def _behaviour(self, found: Mapping[str, FileResult]) -> ProgramBehaviour | None:
+    def _behaviour(self, files: Mapping[str, FileResult]) -> ProgramBehaviour | None:
         cases = {task.basis: task.case for task in self._tasks}
         results = [
             (
                 *self._called[basis],
                 canonical_json.add_measurements(result, cases[basis], _NO_FIGURES),
             )
-            for basis, result in found.items()
+            for basis, result in files.items()
         ]
         return behaviour(results) if results else None
 
@@ -308,7 +308,7 @@ class BankSelection:
         return chosen
 
 
-def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> str:
+def _useless(one: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) -> str:
     """Return why a submission tells nothing about tests; "" if it does."""
     results = [each.result for each in one.attempts if each.result]
     if any(each.fault for each in one.attempts):
@@ -321,7 +321,7 @@ def _useless(one: Former, whole: ProgramBehaviour, found: ProgramBehaviour) -> s
         return SILENT
     if not whole.wrong:
         return RIGHT
-    return "" if found.wrong else OTHER_COMMANDS
+    return "" if behaviour.wrong else OTHER_COMMANDS
 
 
 def count_left_out(before: Bank, added: Added) -> dict[str, int]:
@@ -377,9 +377,11 @@ def _free_names(bank: Bank) -> Iterator[str]:
     return (name for number in count(1) if (name := f"{number:02}") not in taken)
 
 
-def _sentence(found: ProgramBehaviour) -> str:
+def _sentence(behaviour: ProgramBehaviour) -> str:
     """Return a sentence about a wrong engine: how many tests it fails, and one of them."""
-    (kind, name, line), how = min(found.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one))
+    (kind, name, line), how = min(
+        behaviour.wrong.items(), key=lambda one: (one[0][0] == IMAGE, one)
+    )
     said = how if len(how) <= _SHOWN else f"{how[: _SHOWN - 1]}…"
-    tests = number_of(found.tests, "test")
-    return f"wrong in {len(found.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"
+    tests = number_of(behaviour.tests, "test")
+    return f"wrong in {len(behaviour.wrong)} of {tests}, first in {kind} {name}:{line} ({said})"

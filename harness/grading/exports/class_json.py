@@ -40,12 +40,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from harness.escaping import encode_without_surrogates
 from harness.grading.exports.showing import Files, Material
 from harness.grading.marks.findings import concerns
 from harness.grading.records import Attempt, Audited, ClassResult, Graded, Marks, decimal
 from harness.report.json import file_parts, open_object, with_list
 from harness.report.tally import tally
+from harness.text import encode_without_surrogates
 
 SCHEMA, VERSION = "gtp-harness/class", 1
 
@@ -58,7 +58,7 @@ def files(material: Material) -> Files:
 def parts(result: ClassResult) -> Iterator[str]:
     """Yield the document.
 
-    To be written with :func:`~harness.escaping.encode_without_surrogates`.
+    To be written with :func:`~harness.text.encode_without_surrogates`.
     """
     yield from with_list(_head(result), "submissions", map(_submission, result.graded))
     yield "\n"

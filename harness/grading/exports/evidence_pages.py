@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import quote
 from harness.grading.exports.class_page.parts import (
     EVIDENCE,
@@ -39,7 +38,7 @@ from harness.report.html.parts import times_in_words as time_in_words
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, escape, join_markup
 from harness.report.tally import tally
-from harness.text import number_of
+from harness.text import number_of, one_line, show_utc
 
 _STDERR = 20_000  # characters of its end
 _CARDS = 60  # tests of one file that are shown in full
@@ -305,7 +304,7 @@ def _row(number: int, run: Measured) -> Markup:
     name = f"{number}, {'alone' if run.alone else 'beside others'}"
     counts = in_words(tally(run.result)) if run.result else NOTHING
     times = (time_in_words(run.seconds), time_in_words(run.cpu))
-    return _RUN % (name, counts, *times, _memory(run), run.started)
+    return _RUN % (name, counts, *times, _memory(run), show_utc(run.started))
 
 
 def _memory(run: Measured) -> str:

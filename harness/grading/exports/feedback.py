@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.assignments.public_tests import AtHome
-from harness.escaping import escape_controls, one_line
 from harness.grading.exports.showing import Feedback, Files, Material, PrivateTest, Shown, as_file
 from harness.grading.records import (
     CheckLog,
@@ -26,7 +25,6 @@ from harness.grading.records import (
     decimal,
 )
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
-from harness.report.context import Contexts, contexts
 from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.parts import (
@@ -43,8 +41,9 @@ from harness.report.html.parts import (
 )
 from harness.report.html.trouble import Crashes, troubles
 from harness.report.markup import NOTHING, Markup, escape, join_markup
+from harness.report.reporters import Contexts, contexts
 from harness.report.tally import total
-from harness.text import count_rest, number_of
+from harness.text import count_rest, escape_controls, number_of, one_line
 
 _COMMAND = 120  # characters
 _REPLY = 60  # characters of a right one
@@ -76,9 +75,11 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
             yield student, as_file(student_page(about.title, student.name, own))
 
 
-def _with_mark(shown: Feedback, given: GivenMark, cards: Cards) -> Markup:
+def _with_mark(shown: Feedback, given_mark: GivenMark, cards: Cards) -> Markup:
     """Return the page of a student whose mark a person changed."""
-    return join_markup(body_of(shown._replace(marks=counting_mark(shown.marks, given)), cards))
+    return join_markup(
+        body_of(shown._replace(marks=counting_mark(shown.marks, given_mark)), cards)
+    )
 
 
 def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:

@@ -14,13 +14,13 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from harness.escaping import escape_controls, one_line
 from harness.grading.exports.showing import Feedback, Files, Material
 from harness.grading.records import PartMark, counting_mark, decimal
 from harness.records import Outcome, Verdict
 from harness.report.difference import Sides, sides
 from harness.report.file_view import WORDS, FileView
 from harness.report.json import with_list
+from harness.text import escape_controls, one_line
 from oracle.draw import draw_text
 
 _NAME = 120  # characters
@@ -156,14 +156,14 @@ def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
     return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
 
 
-def _sides(told: Sides) -> Iterator[str]:
-    yield told.asked
-    for label, side in (("expected: ", told.expected), ("got:      ", told.got)):
+def _sides(sides: Sides) -> Iterator[str]:
+    yield sides.asked
+    for label, side in (("expected: ", sides.expected), ("got:      ", sides.got)):
         if side:
             yield f"{label}{side}"
-    yield f"missing:  {told.missing}" if told.missing else ""
-    yield f"extra:    {told.extra}" if told.extra else ""
-    yield told.hint
+    yield f"missing:  {sides.missing}" if sides.missing else ""
+    yield f"extra:    {sides.extra}" if sides.extra else ""
+    yield sides.hint
 
 
 def _status(name: str, verdict: Verdict, output: str) -> Test:

@@ -25,7 +25,7 @@ def files(material: Material) -> Files:
 
 
 def parts(result: ClassResult) -> Iterator[str]:
-    """Yield the document, to be written with :func:`~harness.escaping.escape_controls`."""
+    """Yield the document, to be written with :func:`~harness.text.escape_controls`."""
     files = [file for graded in result.graded for file in _files(graded)]
     broken = [trouble for graded in result.graded for trouble in _failures(graded)]
     return junit.document(files, [tally(file) for file in files], broken)

@@ -12,11 +12,11 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 
-from harness.escaping import escape_controls
 from harness.grading.exports.sheet import ColumnError, Ids, Mark, Sheet, SheetForm
 from harness.grading.exports.showing import Feedback, Files, Material, Shown
 from harness.grading.records import Student, counting_mark, decimal
 from harness.report.markup import escape
+from harness.text import escape_controls
 
 KIND = "moodle"  # of a student's number: the participant's
 WORKSHEET = ("Identifier", "Grade", "Feedback comments")  # columns, as in English

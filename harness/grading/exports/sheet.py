@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
-from harness.escaping import one_line
-from harness.grading.csv_separator import find_separator
+from harness.grading.ingest.sources.csv_source import find_separator
 from harness.grading.records import (
     ClassResult,
     GivenMark,
@@ -22,7 +21,7 @@ from harness.grading.records import (
     counting_mark,
     decimal,
 )
-from harness.text import number_of, some
+from harness.text import number_of, one_line, some
 
 _BOM = "\ufeff"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

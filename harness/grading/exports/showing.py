@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.public_tests import AtHome, at_home
-from harness.escaping import escape_controls
 from harness.grading.attempts.units import TestResult, tests
 from harness.grading.marks.marking import is_meant, weight
 from harness.grading.records import (
@@ -25,7 +24,7 @@ from harness.grading.records import (
 from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views
-from harness.text import at_most, number_of
+from harness.text import at_most, escape_controls, number_of
 
 LONGEST = 4_000  # characters of a reply, and of standard error
 _WARNINGS = 20

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.escaping import one_line
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.paint import Paint
-from harness.text import at_most, number_of, plural
+from harness.text import at_most, number_of, one_line, plural
 
 _WIDTH = 28  # characters of a name
 _WORDS = 72  # characters of a remark
@@ -19,6 +18,7 @@ _WIDEST = 60  # characters of all names of parts; wider ones become numbers
 
 def lines(result: ClassResult, paint: Paint) -> Iterator[str]:
     """Yield the table of marks, one line each, and below it what the teacher should look at."""
+    result = result.as_people_count()
     names = _parts(result)
     heads = names if sum(map(len, names)) <= _WIDEST else [f"({n + 1})" for n in range(len(names))]
     widths = [max(len(head), 5) for head in heads]

@@ -1,18 +1,27 @@
-"""Choose the file of a student that is graded: the last submission that can be read.
+r"""Choose the file of a student that is graded, and read the log of its test as evidence.
 
-Archives are inspected by the code of ``check``, so reports are the same before and after the
-deadline.
+A transcript of ``script`` has every byte that went to the terminal: colors, window titles, each
+correction of a typing error as backspaces and erasures, and where the shell broke a long command
+at the window's edge, a blank and a carriage return. Commands must be found in it as they were
+when Enter was pressed.
+
+Only what happens within a line is followed: that is all that command lines need. The time is that
+of one pass, and no line grows beyond a bound, whatever the bytes are.
+
+Source: ECMA-48, "Control functions for coded character sets", 8.3 (CUB, CUF, DCH, ECH, EL, ICH);
+GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a carriage return.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.archives import archive
-from harness.archives.archive import place
-from harness.archives.archive_writing import TooManyFilesError, files_in
+from harness.archives import archive, archive_streams
+from harness.archives.archive import TooManyFilesError, files_in, place
 from harness.assignments import receipt
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import (
@@ -23,13 +32,260 @@ from harness.assignments.contents import (
     likeness,
     remarks,
 )
+from harness.assignments.receipt import Receipt
 from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError
-from harness.escaping import escape_controls, one_line
-from harness.grading.ingest import log_evidence
-from harness.grading.ingest.log_evidence import LONGEST
 from harness.grading.ledger.places import Store
 from harness.grading.records import CheckLog, StudentSubmissions, Submission, SubmittedFile
+from harness.text import escape_controls, number_of, one_line
+
+_LONGEST = 4_000  # characters in a line, after which another begins
+_MOST = 500  # characters that one control sequence moves, erases or inserts
+_TOKENS = re.compile(
+    r"\x1b\[(?P<args>[0-?]*)[ -/]*(?P<end>[@-~])"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # window titles and other strings
+    r"|\x1b[ -/]*[0-~]?"
+    r"|(?P<text>[^\x00-\x1f\x7f]+)"
+    r"|(?P<other>[\x00-\x1f\x7f])"
+)
+
+
+def terminal_lines(data: bytes) -> list[str]:
+    """Return the lines, without blanks at their ends."""
+    return list(_lines(_decode(data)))
+
+
+def _decode(data: bytes) -> str:
+    """Return the text; what Windows calls Unicode has a mark at its beginning."""
+    is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    text = data.decode("utf-16" if is_wide else "utf-8", errors="replace")
+    text = re.sub(r" \r(?![\r\n])", "", text)  # where the shell went on in the next row
+    return re.sub(r"\r+\n?|\n", "\n", text)
+
+
+def _lines(text: str) -> Iterator[str]:
+    line = _TerminalLine()
+    for token in _TOKENS.finditer(text):
+        if token["text"]:
+            line.put(token["text"])
+        elif token["end"]:
+            line.control(token["end"], token["args"])
+        elif token["other"]:
+            line.character(token["other"])
+        if token["other"] == "\n" or len(line.cells) > _LONGEST:
+            yield line.show()
+            line = _TerminalLine()
+    if line.cells:
+        yield line.show()
+
+
+class _TerminalLine:
+    """A line and a cursor in it, which is never behind its end."""
+
+    def __init__(self) -> None:
+        self.cells: list[str] = []
+        self._at = 0
+
+    def show(self) -> str:
+        return "".join(self.cells).rstrip()
+
+    def put(self, text: str) -> None:
+        self.cells[self._at : self._at + len(text)] = text
+        self._at += len(text)
+
+    def character(self, char: str) -> None:
+        if char == "\b":
+            self._at = max(0, self._at - 1)
+        elif char == "\t":
+            self.put(" ")
+
+    def control(self, end: str, args: str) -> None:
+        count = min(int(args[:4]) if args.isdecimal() and args.isascii() else 1, _MOST)
+        at, cells = self._at, self.cells
+        if end == "D":
+            self._at = max(0, at - count)
+        elif end == "C":
+            self._at = min(len(cells), at + count)
+        elif end == "P":
+            del cells[at : at + count]
+        elif end == "@":
+            cells[at:at] = " " * count
+        elif end == "X":
+            cells[at : at + count] = " " * min(count, len(cells) - at)
+        elif end in "KJ" and args in ("", "0"):
+            del cells[at:]
+
+
+# --- The log of the test before submitting, as evidence: what it shows, and what is missing ------
+# go-scoring.txt, "Do Your Own Pre-submission Test": use ``script`` to log the session, unpack the
+# archive in a new directory, run ``gogui-regress``, ``exit``. So the log should be a transcript of
+# a terminal, show the archive being unpacked, and the run with its result. ``gogui-regress``
+# prints nothing when all tests pass: then the result is that the shell came back without a word.
+#
+# A log can be written by hand; what is found here is evidence for a teacher and no proof.
+
+
+LONGEST = 1 << 18  # bytes looked at: half of them from the beginning, half from the end
+_MOST_PARTS = 50  # of a command line
+_TELLING = 5  # characters of a prompt by which it is known again, whatever follows in it
+_SHOWN = 120  # characters of a line that is quoted
+
+_FIRST_LINE = re.compile(r"Script started on |(?:Windows )?PowerShell transcript start")
+_CONTROLS = re.compile(rb"\x1b[\[\]]|\x08|\x07")
+_PROMPT = re.compile(r"\S.{0,200}?[$#%>❯] ?(?=\S)")
+_SHORT_PROMPT = re.compile(r"[^\s$#%>❯]*[$#%>❯](?=\s)")
+
+_TAR = re.compile(r"(?<![\w.-])(?:bsd|g)?tar\s+([^|;&]+)")
+_OTHER_UNPACKERS = re.compile(
+    r"(?<![\w.-])(?:unzip\s+(?!-\w*[lvtZ])\S|7z[ar]?\s+[xe]\s|unar\s+\S"
+    r"|python3?\s+-m\s+(?:tarfile|zipfile)\s+(?:-e|--extract)\s)"
+)
+_NOT_UNPACKED = re.compile(
+    r"(?:\S*tar|unzip|gzip)(?: \S+)?: .*(?:Cannot|cannot|not found|No such file|Exiting|Error)"
+)
+
+_RUN = re.compile(
+    r"(?<![\w.-])(?:gogui-regress(?:\.jar)?|gtp-harness\s+(?:run|check)|regress\.sh)[\"']?\s+\S"
+)
+_SUMMARY = re.compile(r"Summary: \d+/\d+ passes\.")
+_RESULT = re.compile(
+    rf"{_SUMMARY.pattern}|(?:\S+ )?\d+ (?:passed|PASSED|failed|FAILED|unexpected (?:FAIL|PASS))\b"
+    r"|(?:in all\s+|\d+ files?(?: \([^()]*\))?: )\d+ tests?\b"
+)
+_FAILED = re.compile(r"(?:\S+ )?\d+ (?:unexpected FAIL|FAILED)\b")
+_BROKEN = re.compile(
+    r"command not found|[Nn]o such file or directory|Traceback \(most recent"
+    r"|Exception in thread|[Pp]ermission denied|is not recognized|terminated unexpectedly"
+    r"|gogui-regress: |gtp-harness: "
+)
+_END = re.compile(r"exit$|logout$|Script done on ")
+
+
+class _LoggedRun(NamedTuple):
+    """A run of tests that a log shows."""
+
+    said: str  # what is wrong with it, as a sentence; empty when it has its result
+    failed: int = 0  # tests
+
+
+def absent(name: str, near: Sequence[str] = ()) -> CheckLog:
+    """Return the evidence when there is no log; ``near`` are files of similar names."""
+    hint = f" (there is {one_line(near[0], _SHOWN)})" if near else ""
+    return CheckLog(remarks=(f"There is no {name}{hint}.",))
+
+
+def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
+    """Return what a log shows.
+
+    ``data``: its bytes, or of a long one both ends, :data:`LONGEST` in all. ``expected``: the
+    receipt for the files that were submitted with it.
+    """
+    if not data.strip():
+        return CheckLog(present=True, remarks=(f"{name} is empty.",))
+    lines = terminal_lines(data[:LONGEST])
+    transcript, odd = _transcript(name, data, lines)
+    unpacked, missing = _check_unpacking(name, lines)
+    run = _best_run(name, lines)
+    failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
+    said = (odd, missing, run.said, failures if run.failed else "")
+    return CheckLog(
+        present=True,
+        transcript=transcript,
+        unpacked=unpacked,
+        ran=not run.said,
+        receipt=receipt.compare_receipt(receipt.find_receipt(lines), expected),
+        remarks=tuple(filter(None, said)),
+    )
+
+
+def _transcript(name: str, data: bytes, lines: Sequence[str]) -> tuple[bool, str]:
+    """Return whether it is one of a terminal, and a sentence if that is not plain."""
+    if any(_FIRST_LINE.match(line) for line in lines[:5]) or _CONTROLS.search(data):
+        return True, ""
+    if any(_RUN.search(line) and _PROMPT.match(line) for line in lines):
+        return True, f"{name} was copied from a terminal, not kept by script."
+    what = archive_streams.describe_kind(data[: archive_streams.HEAD])
+    return False, f"{name} is {what}, not a terminal's transcript."
+
+
+# --- unpacking ---------------------------------------------------------------------------------
+
+
+def _check_unpacking(name: str, lines: Sequence[str]) -> tuple[bool, str]:
+    """Return whether it shows the archive being unpacked, and a sentence if not."""
+    said = f"{name} does not show the archive being unpacked (tar -x… or unzip)."
+    for index, line in enumerate(lines):
+        if _is_unpacking(line):
+            after = lines[index + 1 : index + 4]
+            wrong = next((one for one in after if _NOT_UNPACKED.match(one)), "")
+            if not wrong:
+                return True, ""
+            said = f"In {name} the archive could not be unpacked: {one_line(wrong, _SHOWN)}"
+    return False, said
+
+
+def _is_unpacking(line: str) -> bool:
+    tars = (_TAR.search(part) for part in line.split("&&")[:_MOST_PARTS])
+    return any(tar and _extracts(tar[1].split()) for tar in tars) or bool(
+        _OTHER_UNPACKERS.search(line)
+    )
+
+
+def _extracts(words: Sequence[str]) -> bool:
+    """Whether tar's arguments say ``x``, with or without a dash, or ``--extract``."""
+    bundles = [word[1:].partition("f")[0] for word in words if re.match("-[A-Za-z]", word)]
+    if words and re.fullmatch(r"[cdrtuxAvzjJkmopPSWfC]+", words[0]):
+        bundles.append(words[0])
+    return any("x" in bundle for bundle in bundles) or bool({"--extract", "--get"} & {*words})
+
+
+# --- the run -----------------------------------------------------------------------------------
+
+
+def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
+    """Return the last run with a result, or the last of those without, or none."""
+    begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
+    ends = [*begins[1:], len(lines)]
+    runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
+    good = [run for run in runs if not run.said]
+    if not runs and any(map(_SUMMARY.match, lines)):
+        return _LoggedRun("")  # a command that was typed in a way that cannot be followed
+    none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
+    return [none, *runs, *good][-1]
+
+
+def _run(name: str, lines: Sequence[str]) -> _LoggedRun:
+    """Return the result of a run, which begins in the first of the lines."""
+    output, ended = _output(lines)
+    if any(_RESULT.match(line.lstrip()) for line in output):
+        return _LoggedRun("", sum(bool(_FAILED.match(line.lstrip())) for line in output))
+    wrong = next(filter(_BROKEN.search, output), "")
+    if wrong:
+        return _LoggedRun(f"The run of the tests in {name} broke off: {one_line(wrong, _SHOWN)}")
+    if "gogui-regress" in lines[0] and ended:
+        return _LoggedRun("")
+    return _LoggedRun(f"{name} shows a run of the tests without its result.")
+
+
+def _output(lines: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Return the output of a command, and whether the command ended.
+
+    It ended if its prompt came again or the shell was left.
+    """
+    found = _RUN.search(lines[0])
+    before = lines[0][: found.start()][:_TELLING] if found else ""
+    short = _SHORT_PROMPT.match(before)
+    prompt = short[0] if short else before.rstrip()
+    for index, line in enumerate(lines[1:], 1):
+        again = prompt and line.startswith(prompt) and not _BROKEN.search(line)
+        if again or _END.match(line):
+            return lines[1:index], True
+    return lines[1:], False
+
+
+# --- Choose the file of a student that is graded: the last submission that can be read -----------
+# Archives are inspected by the code of ``check``, so reports are the same before and after the
+# deadline.
 
 
 def receive(
@@ -84,7 +340,7 @@ def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
 
 
 def _receive_one(
-    own: Submission,
+    submission: Submission,
     handed: SubmittedFile,
     assignment: Assignment,
     store: Store,
@@ -101,7 +357,7 @@ def _receive_one(
     inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
         raise ArchiveError(describe_empty(inside.found, assignment))
-    return own._replace(
+    return submission._replace(
         sha256=sha256,
         root=inside.root,
         kept=inside.found.kept,
@@ -150,9 +406,7 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
         return CheckLog()
     if not inside.found.has_log:
         others = (*inside.found.kept, *inside.found.extra)
-        return log_evidence.absent(
-            name, [one for one in others if likeness(one) == likeness(name)]
-        )
+        return absent(name, [one for one in others if likeness(one) == likeness(name)])
     wanted = {inside.root + kept: kept for kept in inside.found.kept}
     digests: dict[str, str] = {}
     data = b""
@@ -162,7 +416,7 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
             data = _both_ends(file.content)
         elif kept is not None:
             digests[kept] = receipt.digest(file.content)
-    return log_evidence.of_log(name, data, receipt.make_receipt(assignment, digests))
+    return of_log(name, data, receipt.make_receipt(assignment, digests))
 
 
 def _both_ends(pieces: Iterable[bytes]) -> bytes:

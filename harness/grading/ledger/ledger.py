@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from harness.errors import BusyError, LedgerError
-from harness.escaping import escape_controls
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger import ledger_tables as sql
 from harness.grading.ledger.chains import Chains, Seal
 from harness.grading.ledger.ledger_tables import ATTEMPT, CONTENT
 from harness.grading.ledger.places import LedgerFile, ServerPlace
-from harness.text import count_rest
+from harness.text import count_rest, escape_controls
 from harness.work import canonical_json
 
 LEASE = 3600.0  # seconds; on this machine a lease ends with its process

@@ -14,10 +14,9 @@ from typing import Any
 
 from sqlalchemy import Connection, extract, func, select
 
-from harness import paths
-from harness.archives.archive import open_regular
+from harness import file_system
+from harness.archives.archive import open_regular, pack_alike
 from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
-from harness.archives.archive_writing import pack_alike
 from harness.errors import ArchiveError, UsageError
 
 _SCHEMES = ("postgresql://", "postgres://")
@@ -99,7 +98,7 @@ def is_server(where: Path | str) -> bool:
 
 def keys() -> Path:
     """Return the folder with the keys of ledgers on servers."""
-    return Path(paths.user_data(), "keys")
+    return Path(file_system.user_data(), "keys")
 
 
 def _without_password(address: str) -> str:

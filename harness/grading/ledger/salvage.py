@@ -23,7 +23,7 @@ from harness.errors import LedgerError, UsageError
 from harness.grading.ledger import chains, places, sqlite_file
 from harness.grading.ledger.chains import KEYS, PLANNED, SIGNED, Chains, Seal, SignedRow
 from harness.grading.ledger.ledger import Ledger, Run
-from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_server import LedgerDatabase
 from harness.grading.ledger.ledger_tables import (
     ATTEMPT,
     CONTENT,

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, MetaData, NullPool, String, Table, cr
 from sqlalchemy.exc import DBAPIError
 
 from harness.errors import BusyError, LedgerError, UsageError
-from harness.grading.ledger.ledger_database import LedgerDatabase
+from harness.grading.ledger.ledger_server import LedgerDatabase
 from harness.grading.ledger.ledger_tables import METADATA, VERSION, VERSION_TABLE
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 

@@ -11,13 +11,12 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from harness.assignments.needs import advise_on_module
-from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult, does_not_run, own, quote, tests
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
 from harness.reading.expectation import in_a_sentence
 from harness.reading.last_words import normalize
 from harness.records import Diagnosis
-from harness.text import plural
+from harness.text import one_line, plural
 
 SEVERAL_ERRORS = 2  # submissions with an equal wrong answer that make a group
 

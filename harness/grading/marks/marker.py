@@ -86,10 +86,10 @@ def _was_cut_off(image: TestResult) -> bool:
 # --- the numbers -------------------------------------------------------------------------------
 
 
-def chance(found: Iterable[VariantPair]) -> float:
+def chance(pairs: Iterable[VariantPair]) -> float:
     """Return the largest of the kinds' chances; 1 where there is no image."""
     tables: dict[str, list[VariantPair]] = {}
-    for pair in found:
+    for pair in pairs:
         if pair.kind != ORDER:
             tables.setdefault(pair.kind, []).append(pair)
     return max((_chance_of(table) for table in tables.values()), default=1.0)

@@ -289,9 +289,9 @@ def weight(part: MarkPart, names: Sequence[str]) -> Fraction:
     return next((part.weights[name] for name in names if name in part.weights), _ONE)
 
 
-def _remarks(found: Sequence[TestResult], unsure: int) -> Iterable[str]:
-    lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in found)
-    flaky = sum(one.flaky for one in found)
+def _remarks(results: Sequence[TestResult], unsure: int) -> Iterable[str]:
+    lost = sum(one.verdict is Verdict.NOT_RUN and one.passed is False for one in results)
+    flaky = sum(one.flaky for one in results)
     if lost:
         yield f"{lost} not reached because of an engine failure"
     if unsure:

@@ -12,11 +12,8 @@ from functools import lru_cache
 
 from harness.report.board_evidence import Evidence
 from harness.report.markup import NOTHING, Markup, join_markup
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.draw import Diagram, PositionCourse, describe, star_points
-from oracle.grid import Grid
-from oracle.position import Position
-from oracle.vertex import Point, vertex
+from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, Position, vertex
 
 _MARKER = Markup(
     '<marker id="%s" markerUnits="userSpaceOnUse" markerWidth="26" markerHeight="26" '

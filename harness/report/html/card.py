@@ -8,12 +8,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 
-from harness.escaping import one_line
 from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import Count, evidence
-from harness.report.context import Context, contexts
 from harness.report.difference import Segment, Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
@@ -29,6 +27,8 @@ from harness.report.html.parts import (
     times_in_words,
 )
 from harness.report.markup import NOTHING, Markup, escape, join_markup
+from harness.report.reporters import Context, contexts
+from harness.text import one_line
 from oracle.draw import Diagram
 
 _COMMAND = 320  # characters
@@ -130,7 +130,7 @@ class Cards:
 def _around_place(  # noqa: PLR0913 - as above
     view: FileView,
     outcome: Outcome,
-    told: Context,
+    context: Context,
     *,
     log: LogPages | None,
     anchor: str,
@@ -145,7 +145,7 @@ def _around_place(  # noqa: PLR0913 - as above
     """
     step = view.file.case.steps[outcome.step]
     diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
-    heading, rest = _heading(view, outcome.step, told.comment)
+    heading, rest = _heading(view, outcome.step, context.comment)
     command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
     meta = (pill(outcome.verdict, outcome.flaky), command if heading else NOTHING)
     kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
@@ -154,11 +154,11 @@ def _around_place(  # noqa: PLR0913 - as above
         _question_box(sided.asked),
         _sides(sided),
         _score_count(view.counts.get(outcome.step)),
-        _reason(told.because),
+        _reason(context.because),
         _pattern(step, log),
-        _render_loaded_file(told.loaded, folder),
+        _render_loaded_file(context.loaded, folder),
         times,
-        _again(told.again),
+        _again(context.again),
         _actions(view, outcome, log, actions),
     )
     begin = _BEGIN % (
@@ -242,14 +242,14 @@ def _place(step: Step, outcome: Outcome, file: str) -> Markup:
 _SHORT = 24  # characters of either side, where a card is folded
 
 
-def _in_short(told: Sides) -> Markup:
+def _in_short(sides: Sides) -> Markup:
     """Return both sides for a card that is folded, where the reply is wrong and they are short.
 
     In words where both have them.
     """
-    if not told.is_wrong or told.got is None:
+    if not sides.is_wrong or sides.got is None:
         return NOTHING
-    pair = (told.expected, told.got)
+    pair = (sides.expected, sides.got)
     has_words = all(side.said for side in pair)
     both = [
         side.said if has_words else one_line("".join(text for text, _ in side.segments))
@@ -266,20 +266,20 @@ def _question_box(question: str) -> Markup:
     return _render_labelled("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
 
 
-def _sides(told: Sides) -> Markup:
+def _sides(sides: Sides) -> Markup:
     """The expectation beside the reply, with what differs marked where the test failed."""
-    got, signs = told.got, ("e", "✓ Expected", "g", "✕ Got")
-    if not told.is_wrong:
+    got, signs = sides.got, ("e", "✓ Expected", "g", "✕ Got")
+    if not sides.is_wrong:
         signs = ("o", "Expected", "o", "Got")
     if got is None:
-        return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], told.expected)
-    hint = Markup('<p class="sub">%s</p>') % told.hint if told.hint else NOTHING
-    both = _side(*signs[:2], told.expected) + _side(*signs[2:], got)
-    return Markup('<dl class="ev">%s</dl>%s%s') % (both, _words_of_one_side(told), hint)
+        return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], sides.expected)
+    hint = Markup('<p class="sub">%s</p>') % sides.hint if sides.hint else NOTHING
+    both = _side(*signs[:2], sides.expected) + _side(*signs[2:], got)
+    return Markup('<dl class="ev">%s</dl>%s%s') % (both, _words_of_one_side(sides), hint)
 
 
-def _words_of_one_side(told: Sides) -> Markup:
-    pairs = (("Missing", told.missing), ("Extra", told.extra))
+def _words_of_one_side(sides: Sides) -> Markup:
+    pairs = (("Missing", sides.missing), ("Extra", sides.extra))
     line = Markup('<p class="sub">%s: <code>%s</code></p>')
     return join_markup(line % pair for pair in pairs if pair[1])
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from harness.escaping import one_line
 from harness.reading.expectation import EMPTY, examples
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import evidence, names_of_points, without_points
@@ -21,7 +20,7 @@ from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup
-from harness.text import number_of, some
+from harness.text import number_of, one_line, some
 from harness.typed import NamedTuple
 from harness.vocabulary.wordings import differs
 

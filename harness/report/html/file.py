@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from harness.escaping import one_line
 from harness.reading import expectation
 from harness.records import Outcome, Pattern, RunResult, Step, Verdict
 from harness.report.file_view import FileView
@@ -27,10 +26,11 @@ from harness.report.html.parts import (
 )
 from harness.report.html.trouble import troubles
 from harness.report.markup import NOTHING, Markup, join_markup
+from harness.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.report.context import Contexts
+    from harness.report.reporters import Contexts
 
 _CELL = 80  # characters of a command, reply or expectation in the table
 _NAMED = 60  # characters of a test in the contents
@@ -165,7 +165,7 @@ class _Pages:
 
     def _context(self) -> Contexts:
         if self._contexts is None:
-            from harness.report.context import contexts
+            from harness.report.reporters import contexts
 
             self._contexts = contexts(self._view, self._run.repeat)
         return self._contexts

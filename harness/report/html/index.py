@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from harness.escaping import one_line
-from harness.records import RunResult, Verdict
+from harness.records import Diagnosis, RunResult, Verdict
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
 from harness.report.html.page_names import link
@@ -23,11 +22,10 @@ from harness.report.html.parts import (
 )
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.report.tally import Tally, total
-from harness.text import count_rest
+from harness.text import count_rest, one_line, show_utc
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from harness.records import Diagnosis
     from harness.report.baseline import Comparison
 
 _UNFOLDED = 10  # changes of one kind
@@ -70,7 +68,7 @@ def _hero(run: RunResult, counts: Tally, comparison: Comparison | None) -> Marku
     since = NOTHING
     if comparison:
         changed = _pills(len(comparison.broke), len(comparison.mended))
-        since = _SINCE % (changed or "as before", comparison.started)
+        since = _SINCE % (changed or "as before", show_utc(comparison.started))
     return _HERO % (known, headline(counts), since)
 
 
@@ -110,15 +108,17 @@ def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     return ways(views, names)
 
 
-def _diagnoses(found: Sequence[Diagnosis]) -> Markup:
+def _diagnoses(diagnoses: Sequence[Diagnosis]) -> Markup:
     """What explains the failures: the engine *answers as if* ..."""
     return (
-        box("What explains the failures", items(map(_lines, found)), "odd") if found else NOTHING
+        box("What explains the failures", items(map(_lines, diagnoses)), "odd")
+        if diagnoses
+        else NOTHING
     )
 
 
-def _lines(found: Diagnosis) -> str | Markup:
-    first, *others = found.lines
+def _lines(diagnosis: Diagnosis) -> str | Markup:
+    first, *others = diagnosis.lines
     return Markup("%s%s") % (first, items(others)) if others else first
 
 
@@ -136,7 +136,7 @@ def _comparison(comparison: Comparison | None) -> Markup:
     )
     kind = "" if comparison.exit_code else "calm"
     same = Markup("<p>No differences.</p>")
-    return _COMPARISON % (kind, comparison.started, sections or same)
+    return _COMPARISON % (kind, show_utc(comparison.started), sections or same)
 
 
 # --- files -------------------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def _repeat(run: RunResult, views: Sequence[FileView]) -> Markup:
     failed = [view.file.case.path for view in views if _is_bad(view)]
     if not failed:
         return NOTHING
-    from harness.report.context import command_of
+    from harness.report.reporters import command_of
 
     command = command_of(run.repeat, failed)
     if not command or len(command) > _COMMAND:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
-from harness.escaping import one_line
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.file_view import WORDS
-from harness.report.html.assets import PLAIN, STYLE
-from harness.report.html.page_names import link, part_name
+from harness.report.html.page_names import PLAIN, STYLE, link, part_name
 from harness.report.markup import NOTHING, Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import Tally, phrases
+from harness.text import one_line, show_utc
 
 # Not even a mistake in escaping may run a script or load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -22,7 +21,7 @@ _HEAD = Markup(
     '<meta name="viewport" content="width=device-width,initial-scale=1">'
     "<title>%s</title><style>"
 )
-_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">To the content</a>\n')
+_BODY = Markup('%s</style></head>\n<body><a class="skip" href="#main">Skip to content</a>\n')
 _LOGO = Markup(
     '<svg class="logo" viewBox="0 0 22 22" aria-hidden="true">'
     '<rect width="22" height="22" rx="5" fill="#dcb273"/>'
@@ -116,7 +115,7 @@ def _policy(has_script: bool, is_log: bool) -> Markup:
     """Return what allows the style, and the script by its digest."""
     if not has_script:
         return Markup(_POLICY)
-    from harness.report.html.assets import LOG_SHA256, SHA256
+    from harness.report.html.page_names import LOG_SHA256, SHA256
 
     return Markup(f"{_POLICY}; script-src 'sha256-{LOG_SHA256 if is_log else SHA256}'")
 
@@ -137,7 +136,7 @@ def _end(has_script: bool, is_log: bool) -> SharedMarkup:
     """Return the end of a page, with its script."""
     if not has_script:
         return SharedMarkup(_FOOT + _END)
-    from harness.report.html.assets import LOG_SCRIPT, SCRIPT
+    from harness.report.html.page_names import LOG_SCRIPT, SCRIPT
 
     return SharedMarkup(
         join_markup([_FOOT, Markup(_SCRIPT % (LOG_SCRIPT if is_log else SCRIPT)), _END])
@@ -296,7 +295,7 @@ def run_facts(run: RunResult, file: FileResult | None) -> Markup:
         (
             ("Engine", name),
             ("Command", run.program),
-            ("Started", run.started),
+            ("Started", show_utc(run.started)),
             ("Host", run.host),
         )
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from harness.escaping import one_line
 from harness.records import Failure, FileResult, Step
 from harness.report.file_view import Break, breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html.page_names import LogPages
 from harness.report.html.parts import box, items
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import count_rest
+from harness.text import count_rest, one_line
 
 _COMMAND = 320  # characters, of the one under way when the engine failed
 _CELL = 80  # characters of other commands, and of replies to them

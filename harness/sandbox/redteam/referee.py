@@ -235,7 +235,7 @@ def _workers(number: int) -> int:
 def _hire(
     launchers: list[BoxLauncher],
     attacks: tuple[Attack, ...],
-    found: queue.SimpleQueue[AttackResult | BaseException | None],
+    results: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> Iterator[threading.Thread]:
     """Yield workers that, once started, run attacks on one level, each in a launcher."""
     waiting: queue.SimpleQueue[Attack | None] = queue.SimpleQueue()
@@ -244,7 +244,7 @@ def _hire(
         waiting.put(attack)
     for launcher in launchers:
         waiting.put(None)
-        words = (launcher, attacks, waiting, found)
+        words = (launcher, attacks, waiting, results)
         yield threading.Thread(target=_work, args=words, daemon=True)
 
 
@@ -273,7 +273,7 @@ def _work(
     launcher: BoxLauncher,
     attacks: tuple[Attack, ...],
     waiting: queue.SimpleQueue[Attack | None],
-    found: queue.SimpleQueue[AttackResult | BaseException | None],
+    results: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> None:
     """Run attacks until there are no more; then say so."""
     if launcher.closed:
@@ -281,10 +281,10 @@ def _work(
     try:
         with contextlib.closing(launcher), AttackStage(attacks) as scene:
             while attack := waiting.get():
-                found.put(_judge(launcher, scene, attack))
-        found.put(None)
+                results.put(_judge(launcher, scene, attack))
+        results.put(None)
     except BaseException as error:  # noqa: BLE001 - it is raised where the findings are read
-        found.put(error)
+        results.put(error)
 
 
 def _judge(launcher: BoxLauncher, scene: AttackStage, attack: Attack) -> AttackResult:

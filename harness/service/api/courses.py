@@ -24,6 +24,7 @@ from harness.service.api.requests import (
 from harness.service.courses import changes, making
 from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
+from harness.service.jobs import checklist
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
 from harness.service.storage import courses
@@ -33,6 +34,7 @@ from harness.service.web.request_context import (
     ADMINS,
     MEMBERS,
     SIGNED_IN,
+    STAFF_ONLY,
     TEACHERS,
     RequestContext,
 )
@@ -63,6 +65,24 @@ class AssignmentShown(BaseModel):
     hidden: bool  # from students
     own_deadline: str  # by an extension of the student who asks; else empty
     own_closes: str  # the same
+
+
+class SetupItemShown(BaseModel):
+    """A line of the checklist of an assignment."""
+
+    name: str
+    state: checklist.State
+    text: str  # what there is, or what is to be done
+    page: str  # the address where it is done; may be empty
+    blocks: bool  # as long as it is missing, submissions are kept and not checked
+
+
+class Checklist(BaseModel):
+    """What an assignment needs before students can use it."""
+
+    is_ready: bool  # nothing is missing
+    is_blocked: bool  # submissions are kept and not checked
+    items: list[SetupItemShown]
 
 
 class CourseWanted(BaseModel):
@@ -176,6 +196,25 @@ def one_assignment(context: Context) -> AssignmentShown:
     assigned = context.require().assigned
     with context.service.database.reading() as db:
         return describe_assignment(assigned, _find_own(db, context, assigned))
+
+
+@ROUTES.at("GET", f"{_ALL}/{{assignment}}/checklist", STAFF_ONLY, response_model=Checklist)
+def show_checklist(context: Context) -> Checklist:
+    """Tell what is set up, and what is missing before students can use the assignment."""
+    settings = context.service.settings
+    with context.service.database.reading() as db:
+        setup = checklist.load(db, settings, context.require().assigned)
+    items = [
+        SetupItemShown(
+            name=one.name,
+            state=one.state,
+            text=one.text,
+            page=f"{settings.base}{one.page}" if one.page else "",
+            blocks=one.blocks,
+        )
+        for one in setup.items
+    ]
+    return Checklist(is_ready=setup.is_ready, is_blocked=setup.is_blocked, items=items)
 
 
 def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) -> Late | None:

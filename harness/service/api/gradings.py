@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from harness.service.api import requests
 from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
-from harness.service.courses import gradebooks, gradings
+from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import private_cases, wrong_expectations
 from harness.service.jobs.result_files import folder_of
@@ -117,6 +117,7 @@ def begin(
 ) -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = context.require().assigned, body.public_only
+    own_files.require_set_up(context.service.settings, assigned)
     if not only:
         private_cases.require_some(context.service.settings, assigned, "send public_only")
     if not (only or body.all_the_same):

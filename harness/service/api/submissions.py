@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 
 from harness.service.api import requests
 from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
-from harness.service.courses import submissions
+from harness.service.courses import own_files, submissions
 from harness.service.courses.deadlines import describe_late, load_rules
 from harness.service.courses.submissions import (
     COUNTS,
@@ -30,7 +30,7 @@ from harness.service.courses.submissions import (
 )
 from harness.service.jobs import result_files
 from harness.service.jobs.result_files import check_page
-from harness.service.records import CHECK, DONE, FAULT, LEASED, WAITING, Upload
+from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import Context, Routes
@@ -48,6 +48,7 @@ _FILE: dict[int | str, dict[str, Any]] = {
 State = Literal["waiting", "checking", "checked", "refused", "fault", "withdrawn"]
 _STATES: dict[str, State] = {
     WAITING: "waiting",
+    HELD: "waiting",  # for what the assignment lacks: see its place
     LEASED: "checking",
     DONE: "checked",
     FAULT: "fault",
@@ -235,10 +236,14 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
     shown = SubmissionShown(
         **_members(db, context, upload, submissions.places(histories)), late=late
     )
-    waiting = [one for one in queue.of(db, upload.id) if one.state == WAITING]
+    jobs = queue.of(db, upload.id)
+    waiting = [one for one in jobs if one.state == WAITING]
+    settings, assigned = context.service.settings, context.require().assigned
+    held = own_files.explain_held(settings, assigned, jobs, is_staff=context.is_staff)
+    place = explain_place(submissions.history_with(histories, upload.id), upload)
     return SubmissionResult(
         **shown.model_dump(),
-        place=explain_place(submissions.history_with(histories, upload.id), upload),
+        place=" ".join(filter(None, (held, place))),
         ahead=queue.ahead(db, waiting[0]) if waiting else 0,
         check=_check(context, upload) if shown.state in _ENDED else None,
     )

@@ -69,9 +69,9 @@ _NAMES = {
     "title": "Title",
     "opens": "Opens",
     "deadline": "Deadline",
-    "closes": "Refused after",
-    "deduction": "Late penalty in percent",
-    "grace": "Grace in minutes",
+    "closes": "Closed after",
+    "deduction": "Late penalty (percent)",
+    "grace": "Grace period (minutes)",
     "hidden": "Hidden from students",
 }
 

@@ -69,7 +69,7 @@ def list_dates(assigned: CourseAssignment, rule: Late, own: str = "") -> list[Fa
         ("Opens", describe_date(assigned.opens)),
         ("Your deadline", describe_date(own)),
         ("Deadline of the others" if own else "Deadline", common),
-        ("Refused after", describe_time(last) if last else ""),
+        ("Closed after", describe_time(last) if last else ""),
         ("If you are late", describe_terms(rule)),
     ]
 
@@ -79,7 +79,7 @@ def list_dates_for_staff(assigned: CourseAssignment, rule: Late) -> list[Fact]:
     return [
         ("Opens", describe_date(assigned.opens)),
         ("Deadline", describe_date(assigned.deadline)),
-        ("Refused after", describe_date(assigned.closes)),
+        ("Closed after", describe_date(assigned.closes)),
         ("Late submissions", describe_terms(rule)),
     ]
 
@@ -89,13 +89,13 @@ def list_open_dates(
 ) -> list[str]:
     """Return until when students can still submit, a phrase for each date that is not over.
 
-    Late submissions that are always taken have no such date.
+    Late submissions that are accepted without an end have no such date.
     """
     last = max(courses.extensions(db, assigned.id).values(), key=read_seconds, default="")
     dates = {
         "the deadline is": assigned.deadline,
         "the last extension ends": last,
-        "late submissions are taken until": assigned.closes,
+        "late submissions are accepted until": assigned.closes,
     }
     grace = datetime.timedelta(minutes=assigned.grace)
     known = [(words, time) for words, text in dates.items() if (time := moment(text))]
@@ -103,7 +103,7 @@ def list_open_dates(
 
 
 def describe_terms(rule: Late) -> str:
-    """Return how long late submissions are taken and what they lose; empty without a deadline."""
+    """Return until when late submissions are accepted and what they lose; empty: no deadline."""
     if rule.deadline is None:
         return ""
     grace = ""
@@ -115,14 +115,15 @@ def describe_terms(rule: Late) -> str:
 def _describe_time_left(rule: Late, deadline: datetime.datetime) -> str:
     last = rule.refused_after
     if last is None:
-        return f"Late submissions are always taken: {_describe_cost(rule)}."
+        return f"Late submissions are accepted at any time: {describe_cost(rule)}."
     left = measure(deadline, last)
     if left <= datetime.timedelta():
         return "Late submissions are refused."
-    return f"Up to {describe_span(left)} late: {_describe_cost(rule)}. Later: refused."
+    return f"Late submissions are accepted until {describe_time(last)}: {describe_cost(rule)}."
 
 
-def _describe_cost(rule: Late) -> str:
+def describe_cost(rule: Late) -> str:
+    """Return what a late submission loses, as a clause."""
     if not rule.deduction:
         return "no points are taken off"
     return f"{decimal(rule.deduction)} % of the points reached are taken off"
@@ -135,7 +136,7 @@ def warn_late(rule: Late, at: float, last: Upload | None) -> str:
     """
     if not describe_late(rule, at):
         return ""
-    warning = f"You are late now: {_describe_cost(rule)}."
+    warning = f"You are late now: {describe_cost(rule)}."
     if last is None:
         return warning
     return (
@@ -155,7 +156,7 @@ def describe_late(rule: Late, at: float) -> str:
         return "too late: it gets no points"
     if not found.late or rule.deadline is None:
         return ""
-    return f"late by {describe_span(measure(rule.deadline, time))}: {_describe_cost(rule)}"
+    return f"late by {describe_span(measure(rule.deadline, time))}: {describe_cost(rule)}"
 
 
 # --- Deadlines of one student or group: given and taken back by the staff ------------------------

@@ -21,9 +21,7 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Assignment
-from harness.errors import UsageError
-from harness.escaping import one_line
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.history import history_file, pages
 from harness.history.records import RunKept, Trends
 from harness.history.trends import trends
@@ -48,6 +46,7 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
+from harness.text import one_line
 from harness.work import canonical_json
 from oracle import __version__
 

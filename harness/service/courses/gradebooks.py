@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import UsageError
 from harness.grading.exports import exporters, moodle
 from harness.grading.exports.exporters import EXPORTS, Downloaded, Sheets
@@ -146,7 +146,7 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
 def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
     notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
-    shared_files.write_whole(notes_of(folder), json.dumps(notes))
+    file_system.write_whole(notes_of(folder), json.dumps(notes))
 
 
 def _describe(name: str, one: Filled) -> Iterator[str]:
@@ -232,7 +232,7 @@ def _keep(
         raise UsageError(said.replace(path.name, own.name or path.name, 1)) from None
     now = {**_load(made), own.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
-    shared_files.write_whole(made / _LIST, json.dumps(now))
+    file_system.write_whole(made / _LIST, json.dumps(now))
     for old in _old_folders(made, used):
         shutil.rmtree(old)
 

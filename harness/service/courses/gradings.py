@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import escape_controls
 from harness.grading.exports.exporters import EXPORTS
 from harness.grading.records import GivenMark, Marks, counting_mark, decimal
 from harness.service.courses.deadlines import list_open_dates
@@ -41,7 +40,7 @@ from harness.service.records import (
 from harness.service.storage import courses, queue, scores, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
-from harness.text import number_of
+from harness.text import escape_controls, number_of
 from harness.work import canonical_json
 
 # Gradebooks may have the marks of other assignments: only teachers get them, by their own route.
@@ -208,16 +207,32 @@ def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
         )
 
 
-def list_decisions(db: Connection, grading: Grading) -> list[str]:
-    """Return what a grading waits for from a person, a phrase each; [] while it runs."""
+class Decisions(NamedTuple):
+    """What a grading waits for from a person."""
+
+    faults: int = 0  # jobs in which the service failed
+    changes: int = 0  # marks in force that would change
+
+
+def find_decisions(db: Connection, grading: Grading) -> Decisions:
+    """Return what a grading waits for from a person; nothing while it runs."""
     if state(db, grading) == "running" or uploads.has_marks_after(db, grading):
-        return []
+        return Decisions()
     faults = sum(job.state == FAULT for job in queue.of(db, grading.id))
-    found = [f"the harness failed in {number_of(faults, 'job')}"] if faults else []
-    changes = _count_open_changes(grading)
-    if changes and grading.concluded and not grading.released:
-        found.append(f"{number_of(changes, 'mark')} would change")
-    return found
+    is_open = grading.concluded and not grading.released
+    return Decisions(faults, _count_open_changes(grading) if is_open else 0)
+
+
+def list_decisions(db: Connection, grading: Grading) -> list[str]:
+    """Return what a grading waits for from a person, a phrase each."""
+    return phrase(find_decisions(db, grading))
+
+
+def phrase(found: Decisions) -> list[str]:
+    """Return what a grading waits for, a phrase each."""
+    faults = [f"the harness failed in {number_of(found.faults, 'job')}"] if found.faults else []
+    changes = [f"{number_of(found.changes, 'mark')} would change"] if found.changes else []
+    return faults + changes
 
 
 def find_later(db: Connection, grading: Grading) -> Grading | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
@@ -189,6 +191,40 @@ def _check_dates(made: CourseAssignment) -> None:
     last = made.closes or made.deadline
     if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")
+
+
+# --- A form that a browser sends again, as by a double click, makes one thing --------------------
+
+
+class _Kept(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+T = TypeVar("T", bound=_Kept)
+
+
+def make_once(
+    act: AuditedTransaction,
+    form: str,
+    sent: tuple[str, ...],
+    find: Callable[[str], T | None],
+    make: Callable[[], T],
+) -> T:
+    """Make something, or return what the same form with the same content has made.
+
+    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    what it had; ``find``: returns what was made by its id, or None to make it anew.
+    """
+    if not form:
+        return make()
+    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
+    repeated = people.claim_key(act.db, act.by, key, key)
+    if repeated.made and (known := find(repeated.made)):
+        return known
+    made = make()
+    people.keep_made(act.db, repeated, made.id)
+    return made
 
 
 def hold(db: Connection, one: CourseAssignment) -> None:

@@ -13,15 +13,16 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.archives import archive
 from harness.assignments import assignment as assignments
+from harness.assignments import needs
 from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
@@ -29,13 +30,22 @@ from harness.grading.attempts import attempt_plan
 from harness.grading.ingest.sources.listing import safe
 from harness.grading.records import decimal
 from harness.service.courses import making
-from harness.service.records import CHECK, CourseAssignment, Job
+from harness.service.records import CHECK, HELD, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
+from harness.text import begin_sentence
 
 OWN = "uploaded"  # the source of an assignment whose files are on the server
 _SOURCE, _OVERLAY = "source", "overlay"
+# What students read of a submission that cannot be checked for a reason which is not theirs.
+PREPARING = (
+    "Your teacher is still preparing this assignment. Your submission is kept and will be checked."
+)
+
+
+class NotSetUpError(UsageError):
+    """An assignment lacks something without which no submission can be checked."""
 
 
 def assignment_of(settings: Settings, one: CourseAssignment) -> Assignment:
@@ -295,8 +305,59 @@ def has_overlay(settings: Settings, one: CourseAssignment) -> bool:
 def lacks_overlay(settings: Settings, one: CourseAssignment) -> bool:
     """Whether submissions get a folder beside them, and nobody has sent it."""
     own = assignment_of(settings, one)
+    return _lacks_overlay(settings, one, own)
+
+
+def _lacks_overlay(settings: Settings, one: CourseAssignment, own: Assignment) -> bool:
     name = own.engine.overlay
     return bool(name) and not has_overlay(settings, one) and not (own.place / name).is_dir()
+
+
+def list_missing(settings: Settings, one: CourseAssignment) -> list[str]:
+    """Return what must be there before a submission can be checked, and is not: a clause each.
+
+    It is never a student's failure. Programs are looked for where engines run: on a cluster the
+    other machines say themselves what they lack.
+    """
+    own = assignment_of(settings, one)
+    found = []
+    if _lacks_overlay(settings, one, own):
+        found.append(f"the course folder {own.engine.overlay} is missing: upload it")
+    if programs := [] if settings.scheduler else find_missing_programs(own):
+        found.append(f"the server lacks {needs.absent(programs)}: ask the operator of the service")
+    return found
+
+
+def explain_held(
+    settings: Settings, one: CourseAssignment, jobs: Iterable[Job], *, is_staff: bool
+) -> str:
+    """Return why a submission is not checked yet, in sentences; "" if nothing is missing for it.
+
+    ``jobs``: of the submission. Students read that it is not their failure; the staff reads what
+    is missing.
+    """
+    is_left = any(job.kind == CHECK and (job.is_unfinished or job.state == HELD) for job in jobs)
+    missing = list_missing(settings, one) if is_left else []
+    if not missing:
+        return ""
+    if not is_staff:
+        return PREPARING
+    return f"{begin_sentence('; '.join(missing))}. The submission is kept, and checked then."
+
+
+def find_missing_programs(own: Assignment) -> list[needs.Tool]:
+    """Return the programs that an assignment needs and this machine has not."""
+    return [tool for tool in needs.of(own) if not tool.path]
+
+
+def require_set_up(settings: Settings, one: CourseAssignment) -> None:
+    """Require that nothing is missing without which no submission can be checked.
+
+    Raises:
+        NotSetUpError: something is.
+    """
+    if missing := list_missing(settings, one):
+        raise NotSetUpError("; ".join(missing))
 
 
 def _unpack(path: Path, place: Path) -> None:
@@ -309,7 +370,7 @@ def _unpack(path: Path, place: Path) -> None:
         places = {name: name.partition("/")[2] if is_within else name for name in names}
         archive.unpack(str(path), place, places)
         # As root, engines run as somebody else; the folders above keep everybody out.
-        shared_files.open_all(place)
+        file_system.open_all(place)
     except ArchiveError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise UsageError(f"the archive is refused: {error}") from None

@@ -20,7 +20,7 @@ from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.text import number_of, some
+from harness.text import natural_order, number_of, some
 
 _EMAIL = "email"
 _TAKEN = ("role", "name", "ids", "team", "roster_id", "team_name")  # of a member
@@ -308,12 +308,19 @@ def _make_link(act: AuditedTransaction, one: Member, base: str) -> StudentLink:
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
-    """Return an entry for each student or group of a course, with nothing submitted yet."""
+    """Return an entry for each student or group of a course, with nothing submitted yet.
+
+    They are sorted by key as people count.
+    """
     groups: dict[str, list[Member]] = {}
     for one in members:
         if one.role == STUDENT:
             groups.setdefault(one.submits_as, []).append(one)
-    return [entry(key, group) for key, group in sorted(groups.items())]
+    return [entry(key, group) for key, group in sorted(groups.items(), key=_order)]
+
+
+def _order(pair: tuple[str, list[Member]]) -> tuple[object, ...]:
+    return natural_order(pair[0])
 
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:

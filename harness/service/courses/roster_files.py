@@ -32,12 +32,12 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from harness.errors import ArchiveError, UsageError
-from harness.escaping import one_line
 from harness.grading.ingest import sources
 from harness.grading.ingest.sources import csv_source
 from harness.grading.ingest.sources.listing import SourcePiece, entries, is_zip, student_keys
 from harness.grading.records import Student
 from harness.service.people import accounts
+from harness.text import one_line
 
 FILE = "roster.csv"  # what one without a name is called in errors
 _LONGEST = 80  # characters of a file's name

@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from harness.errors import UsageError
-from harness.escaping import escape_controls
 from harness.history import history_file
 from harness.history.records import FileKept, RunKept, RunState, TestIdentity, TestInFile
 from harness.report import json as run_json
+from harness.text import escape_controls
 
 WANTED = "a run file, which gtp-harness run --json FILE writes, or the archive of an engine"
 LARGEST = 8 << 20  # bytes of a document

@@ -7,7 +7,6 @@ later roster may change the groups, and so whose a submission is.
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +19,6 @@ from harness.archives.archive_streams import IntakeLimits
 from harness.assignments.assignment import Late
 from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
-from harness.escaping import one_line
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
 from harness.service.courses import making, roster
@@ -37,11 +35,11 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.settings import Settings
-from harness.service.storage import courses, people, queue, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import UPLOADS
-from harness.text import begin_sentence
+from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
 # give no mark, because the harness failed to read it; pass over it; or take a later one.
@@ -208,10 +206,30 @@ def explain_place(history: SubmissionHistory, upload: Upload) -> str:
         return "This one does not count, because there is a later one."
     if place == UNREAD:
         return (
-            "The harness failed to read this one. No earlier one counts in its place: ask your"
-            " teacher."
+            "We failed to read this one, which is not your fault. No earlier one counts in its"
+            " place. Your teacher can start the check again."
         )
     return f"This one does not count. {refusal(upload)} {_tell_other(history)}"
+
+
+def explain_counting(history: SubmissionHistory) -> str:
+    """Return which of several submissions counts and why, in sentences; "" for less than two."""
+    many, last = len(history.counting), history.last
+    if many < 2:
+        return ""
+    if last is None:
+        return f"None of your {many} submissions counts, because each was refused."
+    place, is_last = history.places[last.id], last == history.counting[-1]
+    if place == MAY_COUNT:
+        until = _tell_settled(history) or "none counts"
+        return (
+            f"Of your {many} submissions, {name_upload(last)} will count if its check does not"
+            f" refuse it. Until then {until}."
+        )
+    why = "it is the last one" if is_last else "it is the last one that is not refused"
+    waiting = history.find(MAY_COUNT)
+    later = f" {begin_sentence(name_upload(waiting))} is still to be checked." if waiting else ""
+    return f"Of your {many} submissions, {name_upload(last)} counts, because {why}.{later}"
 
 
 def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
@@ -225,7 +243,7 @@ def _tell_other(history: SubmissionHistory) -> str:
     """Return what counts beside an upload that is refused."""
     waiting = history.find(MAY_COUNT)
     found = (
-        f"{_name(waiting)} will count if the check does not refuse it"
+        f"{name_upload(waiting)} will count if the check does not refuse it"
         if waiting
         else _tell_settled(history) or "no submission counts now: submit again"
     )
@@ -235,12 +253,13 @@ def _tell_other(history: SubmissionHistory) -> str:
 def _tell_settled(history: SubmissionHistory) -> str:
     """Return which submission was read and counts, as a clause; "" if there is none."""
     if unread := history.find(UNREAD):
-        return f"there is no mark, because the harness failed to read {_name(unread)}"
+        return f"there is no mark, because we failed to read {name_upload(unread)}"
     settled = history.find(COUNTS)
-    return f"{_name(settled)} counts" if settled else ""
+    return f"{name_upload(settled)} counts" if settled else ""
 
 
-def _name(upload: Upload) -> str:
+def name_upload(upload: Upload) -> str:
+    """Return an upload with its time, for a sentence."""
     return f"the submission {upload.name} of {describe_moment(upload.at)}"
 
 
@@ -469,13 +488,9 @@ def take_once(
     ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
     what it had. What was withdrawn meanwhile is taken anew.
     """
-    if not form:
-        return take()
-    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
-    repeated = people.claim_key(act.db, act.by, key, key)
-    known = UPLOADS.find(act.db, id=repeated.made) if repeated.made else None
-    if known and not known.withdrawn:
-        return known
-    upload = take()
-    people.keep_made(act.db, repeated, upload.id)
-    return upload
+
+    def find(name: str) -> Upload | None:
+        known = UPLOADS.find(act.db, id=name)
+        return None if known and known.withdrawn else known
+
+    return making.make_once(act, form, sent, find, take)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.needs import with_python
-from harness.errors import UsageError
 from harness.grading import SET_ASIDE, grade
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
@@ -36,13 +35,9 @@ class AssignmentContext(NamedTuple):
         """Return the course folder, if the assignment wants one.
 
         Raises:
-            UsageError: nobody has uploaded it.
+            NotSetUpError: nobody has uploaded it, or the assignment lacks something else.
         """
-        if own_files.lacks_overlay(self.settings, self.assigned):
-            name = self.options.assignment.engine.overlay
-            raise UsageError(
-                f"the course folder {name} is missing: upload it on the page of the assignment"
-            )
+        own_files.require_set_up(self.settings, self.assigned)
         return grade.overlay(self.options)
 
     def options_of(self, grading: Grading) -> GradeOptions:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
-from harness.banks.bank_runs import EngineBench
+from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import record_reading, scene_production, scene_text
@@ -29,8 +29,7 @@ from harness.specifications.record import Specification
 from harness.vocabulary import wordings
 from harness.work import canonical_json
 from oracle.draw import Diagram
-from oracle.grid import grid
-from oracle.position import Position
+from oracle.position import Position, grid
 
 HEADING = ("Private cases", "Made on the pages of gtp-harness serve.")
 
@@ -44,7 +43,7 @@ class CandidateTest(NamedTuple):
 
 
 class CandidateBoard(NamedTuple):
-    """A board; stones are bits of :mod:`oracle.grid`."""
+    """A board; stones are bits of :mod:`oracle.position`."""
 
     columns: int
     rows: int

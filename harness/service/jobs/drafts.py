@@ -14,7 +14,7 @@ from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.reading import casefile
@@ -138,7 +138,7 @@ class DraftFolder:
         self._write(_KEPT, kept)
 
     def _write(self, name: str, record: object) -> None:
-        shared_files.write_whole(self.folder / name, canonical_json.dumps(record))
+        file_system.write_whole(self.folder / name, canonical_json.dumps(record))
 
 
 def begin(

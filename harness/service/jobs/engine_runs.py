@@ -7,7 +7,6 @@ import os
 from collections.abc import Sequence
 
 from harness.errors import ReadingFailedError
-from harness.escaping import encode_without_surrogates, escape_controls
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.grade import GradingPlan
@@ -22,6 +21,7 @@ from harness.service.courses.engine_suites import PostedRun
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import Job, SuiteRun
 from harness.service.storage import courses
+from harness.text import encode_without_surrogates, escape_controls
 
 _LONGEST = 4000  # characters of why there is no result
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError, ReadingFailedError
-from harness.escaping import escape_controls, one_line
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
@@ -59,6 +58,7 @@ from harness.service.records import (
     Upload,
 )
 from harness.service.storage import courses, queue, scores, uploads
+from harness.text import escape_controls, one_line
 from harness.work import canonical_json
 from harness.work.worker_events import (
     AttemptEvent,
@@ -152,7 +152,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
-    shared_files.write_whole(path, escape_controls(text))
+    file_system.write_whole(path, escape_controls(text))
 
 
 def _require_results(graded: Graded) -> None:

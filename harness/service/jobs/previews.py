@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from harness import shared_files
+from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
@@ -89,7 +89,7 @@ class Preview:
 
     def write(self, result: PreviewResult) -> None:
         """Write down what would change."""
-        shared_files.write_whole(self._found, canonical_json.dumps(result))
+        file_system.write_whole(self._found, canonical_json.dumps(result))
 
     def read(self) -> PreviewResult | None:
         """Return the changes, or None if they are not yet known."""
@@ -200,6 +200,7 @@ def _set(
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
     act.note("points set", assigned.id, **now._asdict())
+    own_files.require_set_up(settings, assigned)
     return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
 
 

@@ -12,14 +12,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
-from harness.banks import bank_runs
-from harness.banks.bank_runs import EngineAsker
-from harness.banks.banks import WrongEngine
+from harness.banks import banks
+from harness.banks.banks import EngineAsker, WrongEngine
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.grading.records import PRIVATE
 from harness.judging import in_process, strength
 from harness.reading import expectation
@@ -31,10 +29,11 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, queue
 from harness.service.storage.audit import AuditedTransaction
 from harness.specifications.record import Specification, reply_of
+from harness.text import one_line
 from harness.work import canonical_json
+from oracle.command_properties import PropertyTable
 from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
-from oracle.natures import Natures
 
 
 class CaseFileCatch(NamedTuple):
@@ -116,15 +115,20 @@ def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> No
     Raises:
         UsageError: there are none.
     """
-    own = own_files.assignment_of(settings, assigned)
-    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
-        return
-    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
-    if weights := [one.name for one in parts if one.judged_by == PRIVATE and one.points]:
+    if part := lack_some(settings, assigned):
         raise UsageError(
-            f"{weights[0]!r} needs private case files, and there are none: add some on the page of"
+            f"{part!r} needs private case files, and there are none: add some on the page of"
             f" the private case files, or {how}"
         )
+
+
+def lack_some(settings: Settings, assigned: CourseAssignment) -> str:
+    """Return the first part that needs private case files if there are none, or ""."""
+    own = own_files.assignment_of(settings, assigned)
+    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+        return ""
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")
 
 
 def let_measure(
@@ -157,7 +161,7 @@ def measure(context: AssignmentContext, job: Job) -> None:
     found = canonical_json.dumps(_add_answers(measured, files, specification))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    shared_files.write_whole(path, found)
+    file_system.write_whole(path, found)
 
 
 def _add_answers(
@@ -214,8 +218,8 @@ def _strength(
     engines: Sequence[WrongEngine],
     asked: EngineAsker,
 ) -> strength.Strength:
-    bad = bank_runs.find_failing([case], specification)
-    return bank_runs.measure(
+    bad = banks.find_failing([case], specification)
+    return banks.measure(
         [case], specification.key, bad, engines, lambda engine: asked.find_failed([case], engine)
     )
 
@@ -314,14 +318,14 @@ class WatchedAsker(EngineAsker):
 
     def __init__(
         self,
-        natures: Natures,
+        command_properties: PropertyTable,
         sandbox: str,
         protocol: str,
         tell: Callable[[str], None] = lambda _: None,
         most_hung: float = math.inf,
     ) -> None:
         """``tell``: hears which program is asked, before it is. ``most_hung``: case files."""
-        super().__init__(natures, sandbox, protocol=protocol, strict=False)
+        super().__init__(command_properties, sandbox, protocol=protocol, strict=False)
         self._tell = tell
         self._most_hung = most_hung
         self._hung: Counter[str] = Counter()

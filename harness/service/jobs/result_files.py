@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
 from harness.report.tally import Tally, tally
@@ -94,7 +94,7 @@ def _troubles(counts: Tally) -> bool:
 
 def write_check_result(path: Path, graded: Graded) -> None:
     """Keep the result of a check; ``path``: of its page."""
-    shared_files.write_whole(
+    file_system.write_whole(
         path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded))
     )
 
@@ -133,7 +133,7 @@ def write_evidence_places(result: ClassResult, folder: Path) -> None:
     every = _Evidence(
         tuple(SubmissionEvidence(one.submission.key, _places(one)) for one in result.graded)
     )
-    shared_files.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
+    file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
 def _places(one: Graded) -> tuple[EvidencePlace, ...]:

@@ -1,7 +1,12 @@
-"""Tournaments of a class: begun by teachers once marks are released, played by a worker."""
+"""Tournaments of a class: begun by teachers once marks are released, played by a worker.
+
+What a rank is worth changes no mark, until a teacher lets it count: then each student has the
+computed mark and these points, up to what can be reached, as a mark that was given.
+"""
 
 from __future__ import annotations
 
+import csv
 import json
 import multiprocessing
 import os
@@ -10,30 +15,40 @@ from fractions import Fraction
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade
 from harness.grading.attempts.orders import Concurrency, GradingContext
 from harness.grading.attempts.units import GradingUnit
-from harness.grading.records import Submission
+from harness.grading.records import Marks, Submission, decimal
 from harness.grading.tournament import (
     STUDENTS,
+    TABLE,
     TournamentOptions,
     hold_tournament,
     rules_of,
     write,
 )
+from harness.match import schedule
 from harness.match.pages import INDEX
+from harness.match.schedule import GAUNTLET, SWISS
+from harness.service.courses import gradings
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.records import Grading
+from harness.service.records import CourseAssignment, Grading
+from harness.service.storage import courses, uploads
+from harness.service.storage.audit import AuditedTransaction
 from harness.signals import ending_on_signals
-from harness.work.parent import die_with_parent
+from harness.work import canonical_json
+from harness.work.machine import die_with_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
 
 _OPTIONS = "options.json"
+_REASON = "Tournament: "  # so begin the reasons of marks that were given here
+# In a class, nobody is the first engine that all others play.
+FORMATS = tuple(one for one in schedule.FORMATS if one != GAUNTLET)
 
 
 def folder_of(made: Path, grading: str) -> Path:
@@ -60,12 +75,15 @@ def can_play(assignment: Assignment) -> bool:
     return True
 
 
-def choose(folder: Path, points: str) -> None:
+def choose(folder: Path, points: str, format_: str = SWISS) -> None:
     """Keep what the teacher chooses; ``points``: that the first rank is worth, as typed.
 
     Raises:
-        UsageError: it is not a number of points.
+        UsageError: it is not a number of points, or no such format.
     """
+    if format_ not in FORMATS:
+        known = " or ".join(FORMATS)
+        raise UsageError(f"format: found {format_[:40]!r}, expected {known}")
     try:
         worth = Fraction(points.strip() or "0")
     except (ValueError, ZeroDivisionError):
@@ -73,7 +91,59 @@ def choose(folder: Path, points: str) -> None:
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shared_files.write_whole(folder / _OPTIONS, json.dumps({"points": str(worth)}))
+    chosen = {"points": str(worth), "format": format_}
+    file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
+
+
+def load_choice(folder: Path) -> TournamentOptions:
+    """Return what the teacher chose last; the usual if nothing was chosen."""
+    try:
+        chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return TournamentOptions()
+    return TournamentOptions(chosen.get("format", SWISS), points=Fraction(chosen["points"]))
+
+
+def load_table(folder: Path) -> list[dict[str, str]]:
+    """Return the rows of the table, the best first; none if nothing was played."""
+    try:
+        text = (folder / TABLE).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return []
+    return list(csv.DictReader(text.splitlines()))
+
+
+def count_points(
+    act: AuditedTransaction, assigned: CourseAssignment, grading: Grading, folder: Path
+) -> list[str]:
+    """Let ranks count in marks; return a sentence for each student whose mark stays.
+
+    Raises:
+        UsageError: no rank is worth anything, nothing was played, or a later grading has marks.
+    """
+    if gradings.find_later(act.db, grading):
+        raise gradings.InvalidGradingStateError("a later grading has marks: play with those")
+    table = [row for row in load_table(folder) if row.get("points")]
+    if not table:
+        raise UsageError("points: let the submissions play first, for more points than 0")
+    own, stays = uploads.overrides(act.db, assigned.id), []
+    marks = {one.key: one for one in uploads.MARKS.all(act.db, grading=grading.id)}
+    for row in table:
+        key = row["student"]
+        students = courses.students_of(act.db, assigned.course, key)
+        given = [own[one] for one in students if one in own]
+        if not students or key not in marks:
+            stays.append(f"{key}: not in the course any more")
+        elif any(not one.reason.startswith(_REASON) for one in given):
+            stays.append(f"{key}: somebody gave another mark")
+        elif (computed := canonical_json.loads(Marks, marks[key].marks)).withheld:
+            stays.append(f"{key}: there is no computed mark yet")
+        else:
+            worth = min(computed.of, computed.total + Fraction(row["points"]))
+            said = f"{_REASON}rank {row['rank']} of {len(table)}, {row['points']} points"
+            told = f"{said}, besides the computed {decimal(computed.total)}"
+            gradings.override(act, assigned, key, computed, gradings.Decision(str(worth), told))
+    return stays
 
 
 def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency) -> None:
@@ -88,8 +158,7 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency)
     plan = grade.load_last_plan(context.ledger, grading.run)
     options = context.options_of(grading)
     folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
-    chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
-    wanted = TournamentOptions(points=Fraction(chosen["points"]))
+    wanted = load_choice(folder)
     means = grade.grading_context(options, plan)._replace(
         ran_on={}
     )  # the usual one cannot be sent

@@ -21,17 +21,20 @@ from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
+from harness.service.courses import own_files
+from harness.service.courses.own_files import NotSetUpError
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import open_assignment
 from harness.service.jobs.job_handlers import UnfinishedError
 from harness.service.monitoring import meanwhile
-from harness.service.records import DRAFT, MEASURE, PLAN, Job
+from harness.service.records import CHECK, DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
-from harness.service.storage import queue, uploads
+from harness.service.storage import courses, queue, uploads
 from harness.service.storage.database import Database
 from harness.work.machine import Machine
 
 _PAUSE = 0.3  # seconds between two looks at an empty queue
+_HELD_PAUSE = 20.0  # seconds between two looks whether something that was missing is there
 _PATIENCE = 5.0  # seconds before a database that cannot be used is tried again
 
 
@@ -47,8 +50,12 @@ class Worker:
 
     def run(self, is_over: Callable[[], bool] = lambda: False) -> None:
         """Do jobs until it is over, or a signal ends what is under way: that goes back."""
+        held_are_due = 0.0
         while not is_over():
             try:
+                if time.monotonic() > held_are_due:
+                    self.release_held()
+                    held_are_due = time.monotonic() + _HELD_PAUSE
                 if not self.step():
                     time.sleep(_PAUSE)
             except HarnessError as error:  # of the database itself: what is leased is found again
@@ -71,6 +78,16 @@ class Worker:
             ):
                 self._do(job)
         return True
+
+    def release_held(self) -> None:
+        """Queue checks that waited for something which is there now, such as a program."""
+        with self._database.reading() as db:
+            held = courses.ASSIGNMENTS.all(db, id=[*queue.list_held(db)])
+        for one in held:
+            with suppress(HarnessError):  # an assignment that cannot be read keeps waiting
+                own_files.require_set_up(self._settings, one)
+                with self._database.changing() as db:
+                    queue.release(db, one.id)
 
     def _lease(self) -> Job | None:
         with self._database.reading() as db:
@@ -105,7 +122,7 @@ class Worker:
             self._end(job, queue.give_back, "given back")
             raise
         except HarnessError as error:
-            self._fail(job, str(error))
+            self._hold_or_fail(job, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
             self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
@@ -140,6 +157,13 @@ class Worker:
         with self._database.changing() as db:
             how(db, job)
             _count(db, job, ended)
+
+    def _hold_or_fail(self, job: Job, error: HarnessError) -> None:
+        """Let a check wait for what is not set up, which is not the submission's failure."""
+        if job.kind == CHECK and isinstance(error, NotSetUpError):
+            self._end(job, queue.hold, "held")
+        else:
+            self._fail(job, str(error))
 
     def _fail(self, job: Job, why: str) -> None:
         if job.kind in (DRAFT, MEASURE) and (told := for_teachers(why)) != why:

@@ -92,7 +92,7 @@ def require_none(
 ) -> None:
     """See before a grading that no private test may be wrong.
 
-    ``how``: how to grade all the same. ``then``: as for :func:`find`.
+    ``how``: how to grade anyway. ``then``: as for :func:`find`.
 
     Raises:
         InvalidGradingStateError: some may be, or nobody knows yet.

@@ -16,9 +16,9 @@ from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, JWKRegistry, RSAKey
 
 from harness.errors import HarnessError
-from harness.escaping import one_line
 from harness.service.lti.platforms import Platform
 from harness.service.records import ASSISTANT, STUDENT, TEACHER
+from harness.text import one_line
 
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 _DEEP = "https://purl.imsglobal.org/spec/lti-dl/claim/"

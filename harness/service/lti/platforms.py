@@ -20,9 +20,8 @@ from urllib.parse import urlsplit
 from joserfc.jwk import KeySet, RSAKey
 from sqlalchemy import Connection
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.network import is_this_machine
 from harness.service.people import accounts
 from harness.service.settings import Settings
@@ -37,6 +36,7 @@ from harness.service.storage.tables import (
     Rows,
     new_id,
 )
+from harness.text import one_line
 
 ALGORITHMS = ("RS256", "ES256")
 LAUNCH, LOGIN, KEYS, REGISTER = "/lti/launch", "/lti/login", "/lti/keys", "/lti/register"
@@ -252,7 +252,7 @@ def rotate_keys(act: AuditedTransaction, settings: Settings, now: float) -> None
     if now - known[0]["made"] < _PUBLISHED:
         raise UsageError("there is a new key already: wait for an hour before the next one")
     path = _keys_path(settings)
-    shared_files.write_whole(path, json.dumps([_new_key(now), *known][:_KEPT]))
+    file_system.write_whole(path, json.dumps([_new_key(now), *known][:_KEPT]))
     path.chmod(0o600)
     act.note("key of LTI made", "")
 

@@ -7,7 +7,6 @@ import json
 from fastapi.responses import RedirectResponse, Response
 
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.service import monitoring
 from harness.service.pages import forms
 from harness.service.pages.forms import SecondQuestion
@@ -26,13 +25,19 @@ from harness.service.web import rendering
 from harness.service.web.access import COOKIE, Context, Form, Routes
 from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import ANYBODY, SIGNED_IN, RequestContext
-from harness.text import read_number
+from harness.text import one_line, read_number
 
 ROUTES = Routes()
 _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 @ROUTES.at("GET", "/", SIGNED_IN)
+def enter_site(context: Context) -> Response:
+    """Lead to the courses."""
+    return RedirectResponse("/courses", 303)
+
+
+@ROUTES.at("GET", "/courses", SIGNED_IN)
 def beginning(context: Context) -> Response:
     """Show the courses that somebody is in."""
     with context.service.database.reading() as db:
@@ -77,7 +82,7 @@ def enter(context: Context) -> Response:
 
 def start_session(context: RequestContext, session: Secret) -> Response:
     """Let a browser keep a session, and show its courses."""
-    answer = RedirectResponse("/", 303)
+    answer = RedirectResponse("/courses", 303)
     answer.set_cookie(
         COOKIE,
         session.text,

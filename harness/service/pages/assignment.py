@@ -1,50 +1,57 @@
-"""An assignment of a course: its submissions, submitting, and where each student stands."""
+"""An assignment of a course: its steps and its class for the staff, for students submitting."""
 
 from __future__ import annotations
 
 import datetime
 import secrets
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
-from harness.grading.records import StudentSubmissions
-from harness.report.html.parts import choices
-from harness.service.courses import gradings, making, own_files, roster, submissions
+from harness.errors import UsageError
+from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
 from harness.service.courses.deadlines import (
     describe_late,
     latest_deadline,
     list_dates,
     list_dates_for_staff,
+    list_open_dates,
     load_rule,
     warn_late,
 )
-from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory, refusal
-from harness.service.jobs import previews, private_cases, wrong_expectations
-from harness.service.pages import forms
+from harness.service.courses.progress import AssignmentCounts, describe_progress
+from harness.service.courses.standings import StudentStanding, standing_of
+from harness.service.courses.submissions import SubmissionHistory, refusal
+from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
+from harness.service.pages import forms, status
 from harness.service.pages.forms import receive_files, upload_state
-from harness.service.records import FAULT, CourseAssignment, Job, Upload
+from harness.service.records import (
+    COMMENT,
+    EXTEND,
+    GRADE_CLASS,
+    TEACHER,
+    Grading,
+    Upload,
+)
 from harness.service.storage import courses, queue, uploads
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import MEMBERS, STUDENTS, TEACHERS, RequestContext
+from harness.service.web.request_context import (
+    MEMBERS,
+    STAFF_ONLY,
+    STUDENTS,
+    TEACHERS,
+    RequestContext,
+    require_permission,
+)
 
+__all__ = ["ROUTES", "StudentStanding", "standing_of"]
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
-
-
-class UploadLine(NamedTuple):
-    """An upload in a list."""
-
-    upload: Upload
-    state: str  # in words
-    place: str  # what a grading would do with it; "" if it is withdrawn
-    refused: str  # why
-    late: str = ""  # how late, and what that costs; empty if in time
 
 
 @ROUTES.at("GET", _PATH, MEMBERS)
@@ -64,7 +71,9 @@ def _to_student(context: RequestContext) -> Response:
         key = known.member.submits_as
         now = datetime.datetime.now()
         closed = submissions.explain_closed(db, known.assigned, key, now)
-        is_released = uploads.find_released(db, known.assigned.id) is not None
+        recent = history.counting[-1] if history.counting else None
+        lines = status.load_lines(db, context, recent, history, has_mark=True)
+        is_released = gradings.are_shown(db, known.assigned.id, known.member.key)
     return rendering.page(
         context,
         "assignment.html",
@@ -74,42 +83,196 @@ def _to_student(context: RequestContext) -> Response:
             known.assigned, rule, latest_deadline(extensions, (one.key for one in group))
         ),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
+        lines=lines,
+        counting=submissions.explain_counting(history),
         closed=closed,
         warning=warn_late(rule, now.timestamp(), history.last),
         is_before=submissions.is_before(known.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(context.service.settings, known.assigned).archive.name,
         once=secrets.token_hex(32),
+        preparing=recent is None
+        and bool(own_files.list_missing(context.service.settings, known.assigned)),
     )
 
 
 def _to_staff(context: RequestContext) -> Response:
     known, settings = context.require(), context.service.settings
-    with context.service.database.reading() as db:
-        standings = standings_of_all(db, known.assigned)
-        begun = uploads.gradings(db, known.assigned.id)
-        states = {one.id: gradings.state(db, one) for one in begun}
-        decisions = {one.id: gradings.list_decisions(db, one) for one in begun}
+    view = standings.read_view(context.request.query_params)
     measured = private_cases.load_measured(settings, known.assigned)
+    doubts = wrong_expectations.find(settings, known.assigned, measured)
+    with context.service.database.reading() as db:
+        everybody = standings.standings_of_all(db, known.assigned)
+        setup = checklist.load(db, settings, known.assigned)
+        begun = [_grading_line(db, one) for one in uploads.gradings(db, known.assigned.id)]
+        in_force = uploads.in_force(db, known.assigned.id)
+        is_open = bool(list_open_dates(db, known.assigned, datetime.datetime.now()))
+    counts = AssignmentCounts(
+        students=len(everybody),
+        submitted=sum(one.upload is not None for one in everybody),
+        attention=sum(standings.ATTENTION in one.kinds for one in everybody),
+        ungraded=sum(standings.UNGRADED in one.kinds for one in everybody),
+        missing=next(iter(own_files.list_missing(settings, known.assigned)), ""),
+        lacks_folder=own_files.lacks_overlay(settings, known.assigned),
+        wrong_tests=len(doubts),
+        is_open=is_open or not (known.assigned.deadline or known.assigned.closes),
+        marks=("released" if in_force.released else "made") if in_force else "",
+        is_grading=any(one.state == "running" for one in begun),
+        faults=begun[-1].faults if begun else 0,
+        changes=begun[-1].changes if begun else 0,
+    )
+    progress = describe_progress(counts)
     return rendering.page(
         context,
         "assignment_staff.html",
         crumbs(context),
         dates=list_dates_for_staff(known.assigned, making.late(known.assigned, {})),
-        standings=standings,
-        choices=choices(list_choices(standings)),
+        progress=progress,
+        counts=counts,
+        may_act=_may_act(context, progress.action.kind),
+        first=_find_first(everybody, standings.ATTENTION),
+        in_force=in_force,
+        standings=view.select(everybody),
+        view=view,
+        choices=standings.list_choices(everybody),
+        marked=in_force is not None,
         gradings=begun,
-        doubts=wrong_expectations.find(settings, known.assigned, measured),
+        doubts=doubts,
         unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
+        lacks_private=private_cases.lack_some(settings, known.assigned),
         still_left_out=previews.still_left_out(settings, known.assigned),
-        states=states,
-        decisions=decisions,
         is_uploaded=known.assigned.source == own_files.OWN,
         editions=own_files.editions(settings, known.assigned),
-        overlay=own_files.assignment_of(settings, known.assigned).engine.overlay,
-        has_overlay=own_files.has_overlay(settings, known.assigned),
-        lacks_overlay=own_files.lacks_overlay(settings, known.assigned),
+        setup=setup,
     )
+
+
+class GradingLine(NamedTuple):
+    """A grading in the list of an assignment."""
+
+    grading: Grading
+    state: gradings.State
+    faults: int  # jobs in which the service failed
+    changes: int  # marks that would change
+    decision: str  # that it waits for, as a phrase; "" for none
+
+
+def _grading_line(db: Connection, one: Grading) -> GradingLine:
+    state, waits = gradings.state(db, one), gradings.find_decisions(db, one)
+    faults = waits.faults or int(state == "failed")
+    return GradingLine(one, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
+
+
+def _may_act(context: RequestContext, kind: str) -> bool:
+    """Whether the one who asks may do what is next."""
+    member = context.require().member
+    if kind == "grade":
+        return member.has(GRADE_CLASS)
+    return kind not in ("set up", "add students", "release") or member.role == TEACHER
+
+
+def _find_first(everybody: Sequence[StudentStanding], kind: str) -> str:
+    """Return the key of the first student or group of a kind; "" if there is none."""
+    return next((one.key for one in everybody if kind in one.kinds), "")
+
+
+# --- Actions on several students or groups at once: the same as on the page of each --------------
+
+
+_MOST = 20_000  # fields of a form: a key for each student, and what is done
+
+
+def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
+    """Return the keys that are ticked in the table, or all that it shows.
+
+    Raises:
+        UsageError: there are none, or one is not in the course.
+    """
+    if context.field("all") == "yes":
+        view = standings.read_view(context.request.query_params)
+        everybody = standings.standings_of_all(db, context.require().assigned)
+        return [one.key for one in view.select(everybody)]
+    chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
+    if not chosen:
+        raise UsageError("students: choose some in the table first")
+    known = {one.submits_as for one in courses.students(db, context.require().course.id)}
+    if strangers := [one for one in chosen if one not in known]:
+        raise UsageError(f"students: {strangers[0]!r} is not in the course: load the page again")
+    return [*chosen]
+
+
+def _back_to_list(context: RequestContext) -> Response:
+    known = context.require()
+    view = standings.read_view(context.request.query_params)
+    place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
+    return RedirectResponse(f"{place}{view.query()}#class", 303)
+
+
+@ROUTES.at(
+    "POST",
+    f"{_PATH}/class/extension",
+    require_permission(EXTEND),
+    most=Form(fields=_MOST, page=show),
+)
+def extend_chosen(context: Context) -> Response:
+    """Give some students or groups a deadline of their own."""
+    if not context.field("deadline"):
+        raise UsageError("deadline: choose one first")
+    with context.service.database.acting(context.by) as act:
+        for key in _read_chosen(context, act.db):
+            deadlines.extend(act, context.require().assigned, key, context.field("deadline"))
+    return _back_to_list(context)
+
+
+@ROUTES.at(
+    "POST",
+    f"{_PATH}/class/comment",
+    require_permission(COMMENT),
+    most=Form(fields=_MOST, page=show),
+)
+def comment_on_chosen(context: Context) -> Response:
+    """Say the same to some students or groups."""
+    with context.service.database.acting(context.by) as act:
+        for key in _read_chosen(context, act.db):
+            gradings.comment(act, context.require().assigned, key, context.field("text"))
+    return _back_to_list(context)
+
+
+@ROUTES.at("POST", f"{_PATH}/class/check", STAFF_ONLY, most=Form(fields=_MOST, page=show))
+def check_chosen(context: Context) -> Response:
+    """Check those submissions of some students or groups again in which the service failed."""
+    with context.service.database.acting(context.by) as act:
+        chosen = _read_chosen(context, act.db)
+        histories = submissions.all_histories(act.db, context.require().assigned)
+        failed = [
+            one.id for key in chosen for one in histories[key].counting
+            if one.id in histories[key].unread
+        ]  # fmt: skip
+        if not failed:
+            raise UsageError("students: every submission of these was checked")
+        for upload in failed:
+            check_again(act, upload)
+    return _back_to_list(context)
+
+
+def check_again(act: AuditedTransaction, upload: str) -> None:
+    """Let a submission be checked once more in which the service failed."""
+    for job in queue.of(act.db, upload):
+        if queue.begin_anew(act.db, job.id):
+            act.note("checked again", upload)
+
+
+# --- The submissions of a student or group -------------------------------------------------------
+
+
+class UploadLine(NamedTuple):
+    """An upload in a list."""
+
+    upload: Upload
+    state: str  # in words
+    place: str  # what a grading would do with it; "" if it is withdrawn
+    refused: str  # why
+    late: str = ""  # how late, and what that costs; empty if in time
 
 
 def list_uploads(
@@ -185,95 +348,3 @@ def take_overlay(context: Context) -> Response:
     with receive_files(context) as found, service.database.acting(context.by) as act:
         own_files.take_overlay(act, service.settings, known.assigned, found.path, found.name)
     return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
-
-
-# --- Where each student or group stands with an assignment: what the staff has before it ---------
-
-
-SUBMITTED, NOTHING, REFUSED, FAULTY = "submitted", "nothing", "refused", "fault"
-_CHOICES = {
-    SUBMITTED: "Submitted",
-    NOTHING: "Nothing submitted",
-    REFUSED: "Refused",
-    FAULTY: "Not checked",
-}
-
-
-class StudentStanding(NamedTuple):
-    """What there is of a student or a group."""
-
-    key: str
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    state: str  # of the submission that counts, in words
-    upload: Upload | None  # that submission
-    number: int  # of all submissions
-    extension: str
-    late: str  # of that submission: how late, and what that costs; empty if in time
-    place: str  # what a grading would do with it; empty if there is none
-
-
-def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[StudentStanding]:
-    """Return where each student or group of a course stands, sorted by key."""
-    entries = roster.students(courses.students(db, assigned.course))
-    histories = submissions.all_histories(db, assigned)
-    jobs = queue.checks(db, assignment=assigned.id)
-    extensions = courses.extensions(db, assigned.id)
-    rule = making.late(assigned, extensions)
-    return [_standing(entry, histories[entry.key], jobs, rule) for entry in entries]
-
-
-def standing_of(db: Connection, assigned: CourseAssignment, key: str) -> StudentStanding:
-    """Return where a student or group of a course stands."""
-    group = courses.submitting_as(db, assigned.course, key)
-    history = submissions.history_of(db, assigned, key)
-    jobs = queue.checks(db, about=[one.id for one in history.counting])
-    rule = making.late(assigned, courses.extensions(db, assigned.id))
-    return _standing(roster.entry(key, group), history, jobs, rule)
-
-
-def list_choices(standings: Sequence[StudentStanding]) -> list[tuple[str, str, int]]:
-    """Return by what a list can be filtered: the kind, its words, how many are of it."""
-    counts = Counter(kind for one in standings for kind in one.kinds)
-    found = [(kind, words, counts[kind]) for kind, words in _CHOICES.items() if counts[kind]]
-    return [("all", "All", len(standings)), *found]
-
-
-def _standing(
-    entry: StudentSubmissions,
-    history: SubmissionHistory,
-    jobs: Mapping[str, Job],
-    rule: Late,
-) -> StudentStanding:
-    keys = [one.key for one in entry.students]
-    extensions = {key: time.isoformat() for key, time in rule.own}
-    own, last = latest_deadline(extensions, keys), history.last
-    late = describe_late(rule.of(keys), last.at) if last else ""
-    names = tuple(one.name for one in entry.students if one.name)
-    kinds, words = _how_far(history, jobs)
-    place = history.places[last.id] if last else ""
-    return StudentStanding(
-        entry.key, names, kinds, words, last, len(history.all), own, late, place
-    )
-
-
-def _how_far(history: SubmissionHistory, jobs: Mapping[str, Job]) -> tuple[tuple[str, ...], str]:
-    """Return of which kinds a student or group is, and how far the submission that counts is."""
-    upload = history.last
-    if upload is None:
-        if not history.counting:
-            return (NOTHING,), "nothing submitted"
-        return (SUBMITTED, REFUSED), "refused: nothing counts"
-    job = jobs.get(upload.id)
-    if job and job.state == FAULT:
-        return (SUBMITTED, FAULTY), "could not be checked"
-    return (SUBMITTED,), f"{upload_state(upload, job)}{_tell_later(history, upload)}"
-
-
-def _tell_later(history: SubmissionHistory, upload: Upload) -> str:
-    """Return what became of the last submission, if it is not the one that counts."""
-    last = history.counting[-1]
-    if last == upload:
-        return ""
-    is_waiting = history.places[last.id] == MAY_COUNT
-    return f"; a later one {'waits for its check' if is_waiting else 'is refused'}"

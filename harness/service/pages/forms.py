@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.service.courses.submissions import refusal
-from harness.service.records import DONE, FAULT, Job, Upload
+from harness.service.records import DONE, FAULT, HELD, Job, Upload
 from harness.service.web import rendering
 from harness.service.web.access import FORM_TOKEN
 from harness.service.web.request_context import RequestContext
@@ -160,7 +160,12 @@ def ask_again(
 # --- How far an upload is, in words --------------------------------------------------------------
 
 
-_STATES = {"": "received", DONE: "checked", FAULT: "could not be checked: ask your teacher"}
+_STATES = {
+    "": "received",
+    DONE: "checked",
+    FAULT: "could not be checked",
+    HELD: "kept, not checked yet",
+}
 
 
 def upload_state(upload: Upload, job: Job | None) -> str:

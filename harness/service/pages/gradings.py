@@ -18,6 +18,7 @@ from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.grading.tournament import rules_of
+from harness.match.schedule import SWISS
 from harness.service import machines
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
@@ -37,6 +38,7 @@ from harness.service.records import (
     FAULT,
     GRADE,
     GRADE_CLASS,
+    OVERRIDE,
     TOURNAMENT,
     Grading,
     MarkRecipient,
@@ -54,6 +56,7 @@ from harness.service.web.request_context import (
     RequestContext,
     require_permission,
 )
+from harness.text import natural_order
 from harness.work import canonical_json
 
 ROUTES = Routes()
@@ -78,11 +81,12 @@ class Row(NamedTuple):
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.field("public_only") == "yes"
+    own_files.require_set_up(context.service.settings, context.require().assigned)
     if not public_only:
         how = "tick without private case files"
         private_cases.require_some(context.service.settings, context.require().assigned, how)
     if not public_only and context.field("all_the_same") != "yes":
-        service, tick = context.service, "tick Grade all the same"
+        service, tick = context.service, "tick Grade anyway"
         wrong_expectations.require_none(
             service.database, service.settings, context.require().assigned, tick
         )
@@ -120,6 +124,8 @@ def show(context: Context) -> Response:
         plays=tournaments.can_play(_assignment(context)),
         is_playing=queue.count_unfinished(jobs, TOURNAMENT) > 0,
         has_played=tournaments.has_pages(_tournament(context)),
+        formats=tournaments.FORMATS,
+        tournament=tournaments.load_choice(_tournament(context)),
         is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
         changes=json.loads(context.grading.changes),
         doubts=[] if context.grading.public_only else _find_doubts(context),
@@ -127,7 +133,7 @@ def show(context: Context) -> Response:
         outdated=outdated,
         later=later,
         open_dates=open_dates,
-        names=gradings.names(folder),
+        names=sorted(gradings.names(folder), key=natural_order),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(context.service.settings, context.require().course.id),
@@ -154,7 +160,9 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
         students.setdefault(each.key, []).append(each.student)
     marked = [
         _row(each, shared_overrides(own, students.get(each.key, [])))
-        for each in uploads.MARKS.all(db, "key", grading=one.id)
+        for each in sorted(
+            uploads.MARKS.all(db, grading=one.id), key=lambda each: natural_order(each.key)
+        )
     ]
     newcomers = gradings.list_unmarked(db, one, course)
     present = {each.submits_as for each in courses.students(db, course)}
@@ -222,7 +230,7 @@ def again(context: Context) -> Response:
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
+    context: RequestContext, action: Callable[[AuditedTransaction, Grading], object]
 ) -> Response:
     assert context.grading
     with context.service.database.acting(context.by) as act:
@@ -237,8 +245,21 @@ def begin_tournament(context: Context) -> Response:
     with context.service.database.acting(context.by) as act:
         rules_of(_assignment(context))
         gradings.begin_tournament(act, context.grading)
-        tournaments.choose(_tournament(context), context.field("points"))
+        tournaments.choose(
+            _tournament(context), context.field("points"), context.field("format") or SWISS
+        )
     return RedirectResponse(_address(context, context.grading.id), 303)
+
+
+@ROUTES.at("POST", f"{_ONE}/tournament/count", require_permission(OVERRIDE), most=Form(page=show))
+def count_tournament(context: Context) -> Response:
+    """Let ranks count in marks."""
+    return _act(
+        context,
+        lambda act, one: tournaments.count_points(
+            act, context.require().assigned, one, _tournament(context)
+        ),
+    )
 
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)

@@ -99,7 +99,7 @@ def preview(context: Context) -> Response:
     return rendering.page(
         context,
         "preview.html",
-        crumbs(context, "Other points"),
+        crumbs(context, "New points"),
         still_left_out=left,
         doubts=doubts.found,
         unchecked=doubts.unchecked,
@@ -142,7 +142,7 @@ def set_points(context: Context) -> Response:
         _preview(context),
     )
     if context.field("all_the_same") != "yes":
-        tick = "tick Grade all the same"
+        tick = "tick Grade anyway"
         wrong_expectations.require_none_in(
             service.database, service.settings, assigned, asked, tick
         )

@@ -49,7 +49,7 @@ def show(context: Context) -> Response:
     return rendering.page(
         context,
         "private.html",
-        crumbs(context, "Private cases"),
+        crumbs(context, "Private case files"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
         added=[path.name for path in cases.added(_get_folder(context))],
         found=found,
@@ -159,7 +159,7 @@ def show_draft(context: Context) -> Response:
     return rendering.page(
         context,
         "draft.html",
-        [*crumbs(context), ("Private cases", _address(context)), ("Positions", "")],
+        [*crumbs(context), ("Private case files", _address(context)), ("Positions", "")],
         found=found,
         fault=fault,
         is_running=not found and not fault,

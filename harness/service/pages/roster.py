@@ -1,4 +1,4 @@
-"""The students of a course: rosters are taken, students removed and added, links mailed."""
+"""The students of a course: listed, imported, removed and added again; their links."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
+from harness.grading.exports import sheet
 from harness.service.courses import gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
@@ -17,17 +18,62 @@ from harness.service.pages import account, course, forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.people import mail_server, mails
 from harness.service.records import Course
+from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import Context, Form, Routes
 from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, TEACHERS, RequestContext
+from harness.service.web.request_context import ANYBODY, STAFF_ONLY, TEACHERS, RequestContext
 from harness.text import number_of
 
 ROUTES = Routes()
 _COURSE = "/courses/{course}"
 
 
-@ROUTES.at("POST", f"{_COURSE}/roster", TEACHERS, most=Form(page=course.show))
+@ROUTES.at("GET", f"{_COURSE}/students", STAFF_ONLY)
+def show(context: Context) -> Response:
+    """Show the students of a course, and those who were removed."""
+    assert context.course
+    with context.service.database.reading() as db:
+        students = courses.students(db, context.course.id)
+        former = courses.former_students(db, context.course.id)
+        groups = {one.team for one in students if one.team}
+    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Students", "")]
+    return rendering.page(
+        context, "students.html", trail, students=students, former=former, groups=len(groups)
+    )
+
+
+def _crumbs(context: RequestContext) -> list[tuple[str, str]]:
+    assert context.course
+    base = f"/courses/{context.course.id}"
+    return [(context.course.title, base), ("Students", f"{base}/students")]
+
+
+@ROUTES.at("GET", f"{_COURSE}/students/import", TEACHERS)
+def show_import(context: Context) -> Response:
+    """Show the form by which a roster is sent."""
+    trail = [*_crumbs(context), ("Import roster", "")]
+    return rendering.page(context, "roster_import.html", trail)
+
+
+@ROUTES.at("GET", f"{_COURSE}/students/links", TEACHERS)
+def show_links(context: Context) -> Response:
+    """Show how students get links to sign in by, and what became of mails with them."""
+    assert context.course
+    with context.service.database.reading() as db:
+        letters = mails.list_last_letters(db, context.course.id)
+        without = mails.list_without_address(db, context.course.id)
+    return rendering.page(
+        context,
+        "student_links.html",
+        [*_crumbs(context), ("Sign-in links", "")],
+        letters=letters,
+        without=without,
+        no_mail=mail_server.NO_MAIL,
+    )
+
+
+@ROUTES.at("POST", f"{_COURSE}/roster", TEACHERS, most=Form(page=show_import))
 def take_roster(context: Context) -> Response:
     """Take a roster, and show what it changed."""
     assert context.course
@@ -35,7 +81,7 @@ def take_roster(context: Context) -> Response:
     with context.service.database.acting(context.by) as act:
         found = roster.take(act, context.course.id, wanted)
     gradebooks.keep_roster(context.service.settings, context.course.id, data)
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Roster", "")]
+    trail = [*_crumbs(context), ("Import roster", "")]
     return rendering.page(
         context, "roster.html", trail, name=name, found=found, summary=summarize(found)
     )
@@ -68,7 +114,7 @@ def summarize(outcome: RosterOutcome) -> str:
     return f"{len(outcome.added)} added, {again}{len(changed)} changed, {outcome.same} as before"
 
 
-@ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=course.show))
+@ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=show))
 def remove(context: Context) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
     assert context.course
@@ -77,11 +123,11 @@ def remove(context: Context) -> Response:
         if not forms.is_sure(context):
             return _ask_to_remove(context, context.course, found.name or found.key)
         roster.remove(act, context.course.id, found.key)
-    return RedirectResponse(f"/courses/{context.course.id}", 303)
+    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
 
 
 def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
-    place = f"/courses/{one.id}"
+    place = f"/courses/{one.id}/students"
     question = SecondQuestion(
         f"Remove {name} from {one.title}?",
         "The student no longer sees the course, and is not graded. Submissions and marks are kept,"
@@ -89,17 +135,47 @@ def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
         f"Yes, remove {name}",
         place,
     )
-    trail = [(one.title, place), (f"Remove {name}", "")]
+    trail = [*_crumbs(context), (f"Remove {name}", "")]
     return forms.ask_again(context, trail, question)
 
 
-@ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=course.show))
+@ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=show))
 def restore(context: Context) -> Response:
     """Add a removed student again."""
     assert context.course
     with context.service.database.acting(context.by) as act:
         roster.restore(act, context.course.id, context.field("student"))
-    return RedirectResponse(f"/courses/{context.course.id}", 303)
+    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
+
+
+# --- Links to sign in by: a file with all of them, or mails; a student asks for one --------------
+
+
+@ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
+def make_links(context: Context) -> Response:
+    """Give a CSV of links for all students, once it was said that earlier ones may end.
+
+    It is the only copy there is.
+    """
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
+            return _ask_for_new_links(context, context.course)
+        links = roster.make_links(act, context.course.id, context.service.settings.base)
+    rows = [roster.StudentLink._fields, *links]
+    return course.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
+
+
+def _ask_for_new_links(context: RequestContext, one: Course) -> Response:
+    place = f"/courses/{one.id}/students"
+    question = SecondQuestion(
+        f"Make new links for all students of {one.title}?",
+        "The links that students have now stop working at once. Nobody can sign in by a link until"
+        " you have sent the new ones.",
+        "Yes, make new links",
+        place,
+    )
+    return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
 
 
 # --- Links by mail: a student asks for one, a teacher sends them to a roster ---------------------
@@ -130,11 +206,11 @@ def send_links(context: Context) -> Response:
         if letters and not forms.is_sure(context):
             return _ask_to_send(context, context.course, letters)
         mails.to_roster(act, context.course.id)
-    return RedirectResponse(f"/courses/{context.course.id}", 303)
+    return RedirectResponse(f"/courses/{context.course.id}/students/links", 303)
 
 
 def _ask_to_send(context: RequestContext, one: Course, letters: int) -> Response:
-    place = f"/courses/{one.id}"
+    place = f"/courses/{one.id}/students"
     told = "" if context.service.settings.mail else f" {mail_server.NO_MAIL}"
     question = SecondQuestion(
         f"Send {number_of(letters, 'mail')} with a new link?",
@@ -143,4 +219,4 @@ def _ask_to_send(context: RequestContext, one: Course, letters: int) -> Response
         "Yes, send the links",
         place,
     )
-    return forms.ask_again(context, [(one.title, place), ("Links by mail", "")], question)
+    return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)

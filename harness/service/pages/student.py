@@ -1,4 +1,4 @@
-"""One student or group in an assignment, as the staff see it, and the student's own mark."""
+"""One student or group after the other, as the staff see them; and the student's own mark."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from sqlalchemy import Connection
 
 from harness.grading.exports.feedback import put_mark
 from harness.grading.records import Marks, counting_mark, decimal
-from harness.service.courses import deadlines, gradings, roster, submissions
+from harness.service.courses import deadlines, gradings, roster, standings, submissions
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.courses.gradings import as_given
+from harness.service.courses.standings import Position
 from harness.service.jobs import result_files, tournaments
 from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
-from harness.service.pages import assignment, forms
+from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
 from harness.service.records import (
@@ -61,9 +62,11 @@ class CommentLine(NamedTuple):
 def show(context: Context) -> Response:
     """Show what a student or group submitted, and its deadline."""
     known = context.require()
+    view = standings.read_view(context.request.query_params)
     with context.service.database.reading() as db:
-        members = courses.MEMBERS.all(db, course=known.course.id)
-        (entry,) = (one for one in roster.students(members) if one.key == context.student)
+        everybody = standings.standings_of_all(db, known.assigned)
+        group = courses.submitting_as(db, known.course.id, context.student)
+        entry = roster.entry(context.student, group)
         students = [one.key for one in entry.students]
         submitted = submissions.history_of(db, known.assigned, context.student)
         rule = load_rule(db, known.assigned, context.student)
@@ -81,6 +84,10 @@ def show(context: Context) -> Response:
         "student.html",
         assignment.crumbs(context, context.student),
         names=[one.name or one.key for one in entry.students],
+        standing=next(one for one in everybody if one.key == context.student),
+        position=standings.find_position(everybody, view, context.student),
+        view=view,
+        list_name=standings.name_choice(view.show),
         uploads=found,
         extension=extension,
         terms=describe_terms(rule),
@@ -167,8 +174,16 @@ def override(context: Context) -> Response:
     """Give a mark instead of the computed one."""
     told = gradings.Decision(context.field("points"), context.field("reason"))
     with context.service.database.acting(context.by) as act:
+        place = _find_position(act.db, context)  # before the mark: then a filter may not fit
         gradings.decide(act, context.require().assigned, context.student, told)
-    return _back(context)
+    return _back(context, place.after if context.field("then") == "next" else "")
+
+
+def _find_position(db: Connection, context: RequestContext) -> Position:
+    """Return where a student or group is in the list by which the page was asked."""
+    everybody = standings.standings_of_all(db, context.require().assigned)
+    view = standings.read_view(context.request.query_params)
+    return standings.find_position(everybody, view, context.student)
 
 
 @ROUTES.at("POST", f"{_PATH}/override/end", require_permission(OVERRIDE), most=Form(page=show))
@@ -213,14 +228,16 @@ def _ask_to_end_override(context: RequestContext, given: list[str]) -> Response:
     return forms.ask_again(context, trail, question)
 
 
-def _back(context: RequestContext) -> Response:
-    return RedirectResponse(_address(context), 303)
+def _back(context: RequestContext, student: str = "") -> Response:
+    """Return to the page of a student or group, by default the same one, in the same list."""
+    view = standings.read_view(context.request.query_params)
+    return RedirectResponse(f"{_address(context, student)}{view.query()}", 303)
 
 
-def _address(context: RequestContext) -> str:
+def _address(context: RequestContext, student: str = "") -> str:
     known = context.require()
     place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
-    return f"{place}/students/{quote(context.student, safe='')}"
+    return f"{place}/students/{quote(student or context.student, safe='')}"
 
 
 # --- The mark of a student, once marks are released: the one that counts, and what people said ---
@@ -244,11 +261,14 @@ def own_mark(context: Context) -> Response:
     with context.service.database.reading() as db:
         own = _find(db, context)
         said = comments(db, known.assigned.id, [known.member.key], known.member)
+        history = submissions.history_of(db, known.assigned, known.member.submits_as)
+        lines = status.load_lines(db, context, history.last, history, has_mark=True)
     trail = assignment.crumbs(context, "Your mark")
     return rendering.page(
         context,
         "mark.html",
         trail,
+        lines=lines,
         shown=own.shown,
         override=own.override,
         comments=said,

@@ -16,10 +16,10 @@ from starlette.types import Receive, Scope, Send
 
 from harness.report.markup import NOTHING
 from harness.service import machines
-from harness.service.courses import deadlines, submissions
+from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
 from harness.service.jobs.result_files import check_page
-from harness.service.pages import assignment, forms
+from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
@@ -53,14 +53,24 @@ def show(context: Context) -> Response:
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
         asker = "" if context.is_staff else known.member.submits_as
         rules = deadlines.load_rules(db, known.assigned, [context.upload], asker)
-        place = explain_place(history_of(db, context), context.upload)
+        history = history_of(db, context)
+        place = explain_place(history, context.upload)
+        counts = history.last == context.upload
+        lines = status.load_lines(db, context, context.upload, history, has_mark=counts)
     return rendering.page(
         context,
         "upload.html",
         assignment.crumbs(context, context.upload.name),
+        held=own_files.explain_held(
+            context.service.settings,
+            known.assigned,
+            [job] if job else [],
+            is_staff=context.is_staff,
+        ),
         state=forms.upload_state(context.upload, job),
         late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
         place=place,
+        lines=lines,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and context.is_staff else "",
         bound=_explain_bound(context) if known.member.role == STUDENT else "",
@@ -116,9 +126,9 @@ def in_words(word: Word) -> str:
     if word["word"] == "running":
         return f"{word['case']}: test {word['test']} of {word['of']} runs now: {word['command']}"
     if word["word"] == "built":
-        return "It was built." if word["ok"] else "It does not build."
+        return "It was built." if word["ok"] else "It could not be built."
     if word["word"] == "broke":
-        return f"{word['case']}: the harness failed; it is tried again."
+        return f"{word['case']}: we failed to judge it and try again by ourselves."
     if word["again"]:
         return f"{word['case']}: not sure yet, it is rerun."
     return f"{word['case']}: {'has failures' if word['failed'] else 'passed'}."
@@ -215,9 +225,7 @@ def again(context: Context) -> Response:
     """Check a submission again in which the harness failed."""
     assert context.upload
     with context.service.database.acting(context.by) as act:
-        for job in queue.of(act.db, context.upload.id):
-            if queue.begin_anew(act.db, job.id):
-                act.note("checked again", context.upload.id)
+        assignment.check_again(act, context.upload.id)
     return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
 
 

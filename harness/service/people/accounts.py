@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.service.records import ROSTER, STAFF, TEACHER, WAITING, Person, Token
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
+from harness.text import one_line
 
 
 @dataclass(frozen=True, slots=True)

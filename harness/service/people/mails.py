@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.service import monitoring
 from harness.service.people import accounts, mail_server
 from harness.service.people.accounts import Secret
@@ -42,6 +41,7 @@ from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
+from harness.text import one_line
 
 _POLICY = SMTP.clone(max_line_length=300)  # a link stays in one line
 _LONGEST = 100  # characters of a name or a title

@@ -38,6 +38,7 @@ from harness.service.storage.tables import (
     UPLOAD,
     Rows,
 )
+from harness.text import natural_order
 
 COURSES: Rows[Course] = Rows(Course, COURSE)
 MEMBERS: Rows[Member] = Rows(Member, MEMBER)
@@ -72,13 +73,17 @@ def lock_course(db: Connection, course: str) -> None:
 
 
 def students(db: Connection, course: str) -> list[Member]:
-    """Return the students of a course, sorted by key."""
-    return MEMBERS.all(db, "key", course=course, role=STUDENT)
+    """Return the students of a course, sorted by key as people count."""
+    return _sort(MEMBERS.all(db, course=course, role=STUDENT))
 
 
 def former_students(db: Connection, course: str) -> list[Member]:
-    """Return the students who were removed from a course, sorted by key."""
-    return MEMBERS.all(db, "key", course=course, role=FORMER)
+    """Return the students who were removed from a course, sorted by key as people count."""
+    return _sort(MEMBERS.all(db, course=course, role=FORMER))
+
+
+def _sort(members: list[Member]) -> list[Member]:
+    return sorted(members, key=lambda one: natural_order(one.key))
 
 
 def submitting_as(db: Connection, course: str, key: str) -> list[Member]:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import shared_files
+from harness import file_system
 from harness.errors import UsageError
 from harness.service.local_times import name_zone
 
@@ -115,7 +115,7 @@ def explain_other_zone(data: Path, now: Zone) -> str:
 def keep_zone(data: Path, now: Zone) -> None:
     """Write down that data are served in the zone of this machine."""
     if _load_zone(data) != now:
-        shared_files.write_whole(data / ZONE_FILE, json.dumps(now._asdict()))
+        file_system.write_whole(data / ZONE_FILE, json.dumps(now._asdict()))
 
 
 def _load_zone(data: Path) -> Zone | None:

@@ -23,6 +23,7 @@ from harness.service.records import (
     EXPORT,
     FAULT,
     GRADE,
+    HELD,
     LEASED,
     MEASURE,
     PLAN,
@@ -178,6 +179,22 @@ def put_off(db: Connection, job: Job) -> None:
     JOBS.change(db, values, **_mine(job))
 
 
+def hold(db: Connection, job: Job) -> None:
+    """Let a job wait until what its assignment lacks is there: it is released, or put anew."""
+    JOBS.change(db, {"state": HELD, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+
+
+def list_held(db: Connection) -> set[str]:
+    """Return the assignments that have jobs which are held."""
+    query = select(JOB.c.assignment).where(JOB.c.state == HELD).distinct()
+    return set(db.execute(query).scalars())
+
+
+def release(db: Connection, assignment: str) -> None:
+    """Let the jobs of an assignment be done that were held."""
+    JOBS.change(db, {"state": WAITING, "until": 0.0}, assignment=assignment, state=HELD)
+
+
 def record_error(db: Connection, job: Job, fault: str) -> None:
     """Write down that the harness failed in a job: a person is to see it."""
     JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
@@ -273,7 +290,7 @@ def waiting_since(db: Connection) -> float:
 
 def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
-    db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state == WAITING))
+    db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state.in_((WAITING, HELD))))
 
 
 # --- What workers count, with durations, in rows that all of them share: no restart loses any ----

@@ -16,66 +16,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.html import parts
-from harness.report.html.assets import SCRIPT, STYLE
 from harness.report.html.board_drawing import DEFINITIONS
+from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.markup import Markup
 from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
     describe_moment,
+    describe_stamp,
     name_zone,
     read_seconds,
     to_field,
 )
 from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import RequestContext
+from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext, Rule
 from harness.text import begin_sentence, number_of
 from oracle import __version__
-
-OWN_STYLE = """
-form.card,.panel{padding:var(--s4) var(--s5)}.panel{background:var(--card);
-border:1px solid var(--line);border-radius:var(--r3);box-shadow:var(--shadow)}
-.panel>*+*{margin-top:var(--s2)}.field{display:grid;gap:var(--s1);margin:0 0 var(--s3)}
-.field label{font-weight:600;font-size:var(--t-sm)}
-.field input,.field select,.field textarea{font:inherit;color:inherit;background:var(--bg);
-border:1px solid var(--line-2);border-radius:var(--r1);padding:8px 10px;width:100%;max-width:34em}
-form .btn,button.main{min-height:40px}.inline{display:inline}
-.tbl{width:100%;border-collapse:collapse}.tbl th,.tbl td{padding:8px 12px;text-align:left;
-border-top:1px solid var(--line);vertical-align:top}.tbl th{font-size:var(--t-sm);border-top:0}
-.rights{border:0;padding:0;margin:0 0 var(--s3)}.rights label{display:flex;gap:var(--s2);
-align-items:center;min-height:28px}.rights legend{font-weight:600;font-size:var(--t-sm)}
-.rights legend{padding:0}.rights input{flex:none;margin:0}
-.staff{display:grid;gap:var(--s4)}.staff>*{margin:0}.staff h3{margin-bottom:var(--s2)}
-.drawn{display:grid;gap:var(--s5);margin-bottom:var(--s4);
-grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr))}
-.words{white-space:pre-wrap;overflow-wrap:anywhere}.said+.said{border-top:1px solid var(--line)}
-.scroll{overflow-x:auto}.served{display:grid;gap:var(--s5);
-grid-template-columns:minmax(0,1fr)}.served li a,.served td a,.served p>a{display:inline-block;
-min-height:24px}.served li{margin:var(--s1) 0;overflow-wrap:anywhere}
-input[type=checkbox]{width:24px;height:24px}
-.tick{display:flex;gap:var(--s2);align-items:center;min-height:28px;margin:0 0 var(--s3)}
-.untaken{padding:var(--s3) var(--s4);border:1px solid var(--fail-s);
-border-radius:var(--r2);background:var(--fail-t);scroll-margin:80px}
-form .untaken,form.card>p{margin-bottom:var(--s3)}
-nav a{display:inline-block;min-height:24px;min-width:24px}
-.trail a{overflow:hidden;text-overflow:ellipsis}
-#problem:empty,#interrupted:empty{display:none}
-@media screen and (max-width:860px){.tbl td:empty{display:none}.tbl td{border:0;padding:2px 0}}
-.over{outline:3px dashed var(--accent);outline-offset:3px}#dropped:empty{display:none}
-.position{display:grid;gap:var(--s4);grid-template-columns:minmax(0,260px) minmax(0,1fr)}
-.position>div>*+*{margin-top:var(--s2)}.position .board{max-width:260px}
-article.panel summary{padding-left:0}.setup{margin:var(--s2) 0;max-height:16em;overflow:auto}
-article.panel .inline{display:inline-block;margin-top:var(--s2)}
-form.card ul{margin-bottom:var(--s3)}
-.tbl td input:not([type=checkbox]){font:inherit;color:inherit;background:var(--bg);max-width:12em;
-border:1px solid var(--line-2);border-radius:var(--r1);padding:4px 8px;min-height:32px}
-form.card h2{margin-bottom:var(--s2)}form.card h2+p{margin-bottom:var(--s3)}
-@media(max-width:520px){.head{position:static}.head>div{flex-wrap:wrap;justify-content:flex-end}
-.head .trail{order:1;flex:1 0 100%;flex-wrap:wrap;padding-bottom:var(--s2)}.trail>*{max-width:100%}
-.position{grid-template-columns:minmax(0,1fr)}.who{max-width:6em;
-overflow:hidden;text-overflow:ellipsis;white-space:nowrap}}
-"""
-
 
 # --- How pages are made: templates with the look and the parts of the reports --------------------
 
@@ -120,7 +76,7 @@ def files() -> dict[str, tuple[str, bytes]]:
         for path in (_ROOM / "static").iterdir()
         if path.suffix in _TYPES
     }
-    style = (STYLE + plots.STYLE + OWN_STYLE).encode()
+    style = (STYLE + plots.STYLE + read_style(_ROOM / "static" / "service.css")).encode()
     return own | {
         "style.css": ("text/css", style),
         "page.js": ("text/javascript", SCRIPT.encode()),
@@ -144,6 +100,7 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "moment": describe_moment,
+        "stamp": describe_stamp,
         "bytes": size,
         "local": describe_date,
         "field": to_field,
@@ -180,9 +137,9 @@ def _token(context: RequestContext) -> Markup:
 _LABELS = {
     "opens": "Opens",
     "deadline": "Deadline",
-    "closes": "Refused after",
+    "closes": "Closed after",
     "deduction": "Late penalty",
-    "grace": "Grace",
+    "grace": "Grace period",
     "title": "Title",
     "name": "Name",
     "email": "Mail address",
@@ -223,9 +180,36 @@ def page(
     **values: object,
 ) -> Response:
     """Return a page made of a template, which is given ``context`` and the values."""
-    trail = [("Courses", "/"), *crumbs] if context.person else [*crumbs]
-    text = _environment().get_template(template).render(context=context, crumbs=trail, **values)
+    trail = [("Courses", "/courses"), *crumbs] if context.person else [*crumbs]
+    made = _environment().get_template(template)
+    text = made.render(context=context, crumbs=trail, menu=_course_menu(context), **values)
     return HTMLResponse(text, status)
+
+
+# --- The side menu of a course, for its staff ----------------------------------------------------
+
+
+# What each page of it is called, its address below the course, and who may see it.
+COURSE_MENU: list[tuple[str, str, Rule]] = [
+    ("Assignments", "", STAFF_ONLY),
+    ("Students", "/students", STAFF_ONLY),
+    ("Staff", "/staff", STAFF_ONLY),
+    ("Settings", "/settings", TEACHERS),
+    ("Moodle, Canvas", "/lti", STAFF_ONLY),
+]
+
+
+def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
+    """Return a label, an address and whether it is the current one, for each page of the menu.
+
+    What is no page of the menu belongs to the page whose address its own begins with.
+    """
+    if context.course is None:
+        return []
+    base, path = f"/courses/{context.course.id}", f"{context.request.url.path}/"
+    shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
+    current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
+    return [(label, address, address == current) for label, address in shown]
 
 
 def own(text: str) -> Markup:

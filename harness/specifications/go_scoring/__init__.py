@@ -6,14 +6,14 @@ from harness.specifications.record import Specification
 from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import GTP, SCORE, SETTING
 from harness.vocabulary.wordings import Wording, lead, lead_differs
-from oracle.natures import SCORES
+from oracle.command_properties import SCORES
 
 SPECIFICATION = Specification(
     "go-scoring",
     {**GTP, "komi": SETTING, "score": SCORE},
     plays="go",
     signs=r"score|final_score.*",
-    natures={"score": SCORES},
+    command_properties={"score": SCORES},
     legend={"b": "Black's territory", "w": "White's territory", "n": "nobody's"},
     wordings={"score": Wording("What is the score of this board{with_komi}?", lead, lead_differs)},
     depends={"score": wordings.komi},

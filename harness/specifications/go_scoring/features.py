@@ -23,8 +23,8 @@ from harness.vocabulary.scenes import (
     up_to_last,
     whole,
 )
-from oracle.grid import grid
 from oracle.montecarlo import any_bit
+from oracle.position import grid
 from oracle.rules.flood import regions
 from oracle.rules.go import area
 

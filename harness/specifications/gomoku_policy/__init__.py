@@ -8,7 +8,7 @@ from harness.specifications import gomoku_rules
 from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import CASELESS, SETTING
 from harness.vocabulary.wordings import Wording
-from oracle.natures import ASKS, STANDARD, Nature
+from oracle.command_properties import ASKS, STANDARD, CommandProperties
 
 _RULES = gomoku_rules.SPECIFICATION
 _POLICY = "policy"  # what an engine remembers beside the game
@@ -19,9 +19,9 @@ SPECIFICATION = replace(
     forms={**_RULES.forms, "policy": SETTING, "policy_moves": CASELESS},
     plays="gomoku",
     signs=r"policy.*",
-    natures={
+    command_properties={
         # The default is random, and outlives boards.
-        "policy": Nature(sets=frozenset({_POLICY}), initial="policy random"),
+        "policy": CommandProperties(sets=frozenset({_POLICY}), initial="policy random"),
         "policy_moves": ASKS.needing(_POLICY),
         "genmove": STANDARD["genmove"].needing(_POLICY),
     },

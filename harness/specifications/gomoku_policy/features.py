@@ -30,9 +30,9 @@ from harness.vocabulary.scenes import (
     stones,
     whole,
 )
-from oracle.grid import each_bit, grid
 from oracle.mistakes.mistaken_lines import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
+from oracle.position import each_bit, grid
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, fives, long_lines, steps, window
 

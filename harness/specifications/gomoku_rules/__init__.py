@@ -8,9 +8,8 @@ from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE
 from harness.vocabulary.board_kinds import GOMOKU
 from harness.vocabulary.wordings import Wording, one_of
 from oracle.answers.gomoku_policy import policy_moves
-from oracle.color import color_of
 from oracle.gtp.protocol import Engine, split
-from oracle.vertex import vertex
+from oracle.position import color_of, vertex
 
 
 def choices(engine: Engine, command: str) -> tuple[str, ...]:

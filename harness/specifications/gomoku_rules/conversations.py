@@ -18,7 +18,7 @@ from harness.vocabulary.conversations import (
     say,
 )
 from harness.vocabulary.stones import Stones, block, flat, full, line, pair, pocket, single
-from oracle.vertex import GTP_LETTERS
+from oracle.position import GTP_LETTERS
 
 _SIZES = (5, 6, 7, 5, 6, 7, 8, 9, 10, 19)
 QUESTIONS = (

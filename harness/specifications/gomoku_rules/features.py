@@ -31,14 +31,12 @@ from harness.vocabulary.scenes import (
     up_to_last,
     whole,
 )
-from oracle.color import NAMES
-from oracle.grid import Grid, each_bit, grid
 from oracle.mistakes.mistaken_lines import pack
 from oracle.montecarlo import any_bit
+from oracle.position import GTP_LETTERS, NAMES, Grid, each_bit, grid
 from oracle.rules.flood import neighbours
 from oracle.rules.go import find_taken
 from oracle.rules.gomoku import fives, fives_along, steps, window
-from oracle.vertex import GTP_LETTERS
 
 _RESULT = SceneCommand("gogui-rules_final_result", asked=True)
 _LEGAL = SceneCommand("gogui-rules_legal_moves", asked=True)

@@ -8,8 +8,8 @@ from harness.vocabulary.answer_forms import EXACT, PICTURE, SET_UP
 from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.transformations import COLORS, LARGER
 from harness.vocabulary.wordings import YES_OR_NO, Wording
-from oracle.natures import ASKS, NOTHING, Nature
-from oracle.vertex import SENSEI_LETTERS
+from oracle.command_properties import ASKS, NOTHING, CommandProperties
+from oracle.position import SENSEI_LETTERS
 
 SPECIFICATION = Specification(
     "gosensei",
@@ -22,8 +22,8 @@ SPECIFICATION = Specification(
         "display": PICTURE,
     },
     signs=r"(eyes|twoeyes|eyespaces|display|is_valid).*",
-    natures={
-        "is_valid": Nature(needs=NOTHING, names_file=True),
+    command_properties={
+        "is_valid": CommandProperties(needs=NOTHING, names_file=True),
         **dict.fromkeys(("eyes", "twoeyes", "eyespaces", "display"), ASKS),
     },
     board=BoardKind(size=9, is_fixed=True, format="gosensei", letters=SENSEI_LETTERS),

@@ -14,7 +14,7 @@ from harness.vocabulary.conversations import (
     setup,
 )
 from harness.vocabulary.stones import block, flat, pair, ring, single
-from oracle.vertex import SENSEI_LETTERS
+from oracle.position import SENSEI_LETTERS
 
 _SENSEI_SIZE = 9
 

@@ -23,12 +23,11 @@ from harness.vocabulary.scenes import (
     as_it_lies,
     lay_stones,
 )
-from oracle.grid import Grid, each_bit, grid
 from oracle.montecarlo import any_bit
+from oracle.position import SENSEI_LETTERS, Grid, each_bit, grid
 from oracle.rules import go as rules
 from oracle.rules.flood import flood_diagonally, neighbours, regions
 from oracle.rules.go import find_captured_of_both, reach
-from oracle.vertex import SENSEI_LETTERS
 
 Change = Callable[[list[str], Random], list[str]]  # of the lines of a board file
 

@@ -7,7 +7,7 @@ from harness.vocabulary import wordings
 from harness.vocabulary.answer_forms import EXACT, SET_UP
 from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.wordings import YES_OR_NO, Wording
-from oracle.natures import ASKS
+from oracle.command_properties import ASKS
 
 SPECIFICATION = Specification(
     "java-go",
@@ -21,7 +21,7 @@ SPECIFICATION = Specification(
         "is_over": EXACT,
     },
     signs=r"(is_captured|is_legal|can_play|is_over|score ).*",
-    natures=dict.fromkeys(("score", "is_captured", "can_play", "is_over"), ASKS),
+    command_properties=dict.fromkeys(("score", "is_captured", "can_play", "is_over"), ASKS),
     board=BoardKind(size=11, format="text"),  # "The grid we will use … is an 11x11 board."
     legend={
         "?": "asked about",

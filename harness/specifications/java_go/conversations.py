@@ -20,7 +20,7 @@ from harness.vocabulary.conversations import (
     setup,
 )
 from harness.vocabulary.stones import COLORS, Stones, block, corner_ko, flat, pair, points, single
-from oracle.vertex import vertex
+from oracle.position import vertex
 
 _ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
 

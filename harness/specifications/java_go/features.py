@@ -24,8 +24,7 @@ from harness.vocabulary.scenes import (
     rim,
     up_to_last,
 )
-from oracle.color import NAMES
-from oracle.grid import each_bit
+from oracle.position import NAMES, each_bit
 from oracle.rules.flood import flood, neighbours, regions
 from oracle.rules.go import area, find_captured_of_both, find_taken, is_legal, liberties
 

@@ -14,7 +14,7 @@ from harness.match.records import Game, Match, Plan, Player, Rules
 from harness.match.schedule import ROUND_ROBIN, Schedule
 from harness.match.tournament import MatchResult, Tournament
 from harness.options import Limits, Options
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 
 PLAYER = str(Path(__file__).parents[2] / "engines" / "players.py")
 LIMITS = Limits(timeout=1.0, startup=20.0)

@@ -12,8 +12,7 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.cli import main
-from harness.errors import UsageError
-from harness.exits import ExitCode
+from harness.errors import ExitCode, UsageError
 from harness.grading.tournament import of_student, rank_points, rules_of
 from harness.match.schedule import ROUND_ROBIN, Schedule
 from harness.match.standings import Standings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -11,7 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.cli import main
-from harness.exits import ExitCode
+from harness.errors import ExitCode
 from oracle.sgf import read_sgf
 from tests.harness.match.made_matches import PLAYER
 
@@ -66,6 +67,7 @@ def test_a_declared_game_is_refereed_by_its_reference(name: str, tmp_path: Path)
     words = [
         *("match", "--game", str(folder), "--size", size, "--games", "2", "--random-moves", "1"),
         *("--concurrency", "1", "--sgf", str(tmp_path / "records"), "--json", str(tmp_path / "j")),
+        *("--output", str(tmp_path / "pages")),
     ]
     assert main([*words, f"a={right}", f"b={right}", f"c={GOOD} off-board"]) == ExitCode.OK
     found = json.loads((tmp_path / "j").read_text())
@@ -76,6 +78,13 @@ def test_a_declared_game_is_refereed_by_its_reference(name: str, tmp_path: Path)
     assert all(one["white" if one["winner"] == "b" else "black"] == "c" for one in lost)
     record = (tmp_path / "records" / "game-00001.gtp").read_text()
     assert record.count("\nplay ") == 1 + len(found["games"][0]["moves"])
+    lines = [line for line in record.splitlines() if not line.startswith("#")]
+    told = "\n".join([*lines, "showboard", "quit", ""])
+    heard = subprocess.run(right.split(), input=told, capture_output=True, text=True, check=True)
+    board = found["games"][0]["board"]  # with what was taken or turned
+    assert board.strip() == heard.stdout.split("\n\n")[-3].lstrip("=").strip()
+    page = (tmp_path / "pages" / "game-00001.html").read_text()
+    assert board.splitlines()[-1] in page
 
 
 @pytest.mark.processes
@@ -114,6 +123,7 @@ def test_a_handicap_game_is_begun_by_white(tmp_path: Path) -> None:
         (["a"], "give two engines or more"),
         (["a", "b", "--sprt", "elo0=5", "elo1=5"], "with elo0 below elo1"),
         (["a", "b", "c", "--sprt"], "found 3 engines, expected two"),
+        (["a=./x", "a=./y"], "two are called a"),
         (["a", "b", "--baseline", "d"], "expected one of a, b"),
         (["a", "b", "--time", "ten"], "expected seconds for a game"),
         (["a", "b", "--size", "26"], "expected a size such as 9"),

@@ -11,8 +11,8 @@ from harness.match.arbiter import Arbiter
 from harness.match.game import GameClock
 from harness.match.records import Opening, Plan, TimeControl, claimed_winner
 from harness.match.referee import GomokuReferee, GoReferee, after_opening
-from oracle.color import BLACK, EMPTY, WHITE
 from oracle.errors import IllegalMove
+from oracle.position import BLACK, EMPTY, WHITE
 from tests.harness.match.made_matches import arbiter, hold, match, player
 
 # What a player does, and how it loses; None: it does not, by that.

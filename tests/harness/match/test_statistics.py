@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from harness.match.ratings import ELO, Ratings
-from harness.match.sprt import ACCEPTED, REJECTED, Sprt, decide, expected_score, follow
+from harness.match.sprt import (
+    ACCEPTED,
+    REJECTED,
+    Course,
+    Sprt,
+    SprtProgress,
+    decide,
+    expected_score,
+)
 from tests.harness.match.made_matches import by_first, made
 
 MATCHES = 2_000
@@ -61,6 +69,22 @@ def test_the_test_errs_no_more_often_than_it_says(elo1: float, draws: float, luc
         expected = sprt.expected_pairs(elo, float((points / 2).var()))
         assert expected < needed * 1.1
         assert needed < expected * 1.45 + 3
+
+
+def follow(sprt: Sprt, pairs: list[float]) -> Course:
+    """Return how a test goes that is told of one pair after the other."""
+    progress = SprtProgress(sprt)
+    for points in pairs:
+        progress.go_on([points])
+    return progress.course
+
+
+def test_each_pair_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a match takes thousands of them."""
+    looked: list[int] = []
+    monkeypatch.setattr(Sprt, "llr", lambda _, counts: looked.append(sum(counts)) or 0.0)
+    follow(Sprt(0.0, 10.0), [1.0] * 50)
+    assert looked == list(range(1, 51))
 
 
 def test_a_test_stops_where_it_is_decided() -> None:

@@ -21,7 +21,7 @@ from harness.match.schedule import GAUNTLET, ROUND_ROBIN, SWISS, Schedule
 from harness.match.sprt import Sprt
 from harness.match.standings import Standings
 from harness.match.tournament import MatchResult
-from oracle.color import BLACK, WHITE
+from oracle.position import BLACK, WHITE
 from tests.harness.match.made_matches import PLAYER, by_first, hold, made, match, player
 
 # --- schedules ---------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from urllib import parse
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult, own, quote
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.exports.class_page.parts import ClassOverview, Places, file_anchor, link_names
@@ -32,7 +31,7 @@ from harness.grading.records import (
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, escape, join_markup
-from harness.text import count_rest, number_of
+from harness.text import count_rest, number_of, one_line
 
 _SUSPECTS_COMMAND, _ANSWER = 60, 40  # characters
 _ANSWERS = 3  # wrong ones that are named, of a test
@@ -332,13 +331,13 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
-def _suspicion(one: Graded, found: Suspicion) -> Markup:
+def _suspicion(one: Graded, suspicion: Suspicion) -> Markup:
     cells = (
         ("", link_names(one)),
-        ("tests", found.tests),
-        ("failed", f"{found.failed} of {found.images}"),
-        ("chance", f"{found.chance:.2g}"),
-        ("", found.example),
+        ("tests", suspicion.tests),
+        ("failed", f"{suspicion.failed} of {suspicion.images}"),
+        ("chance", f"{suspicion.chance:.2g}"),
+        ("", suspicion.example),
     )
     return _row(cells)
 

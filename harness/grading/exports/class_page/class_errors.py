@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from harness.escaping import one_line
 from harness.grading.exports.class_page.parts import ClassOverview, link_names, test_anchor
 from harness.grading.exports.showing import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
@@ -13,14 +12,14 @@ from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome, Reply
 from harness.report.board_evidence import evidence
-from harness.report.context import contexts
 from harness.report.difference import Side, Sides, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
 from harness.report.html.parts import both_sides
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import count_rest, number_of
+from harness.report.reporters import contexts
+from harness.text import count_rest, number_of, one_line
 
 _CARDS, _FEW = 12, 4  # errors shown with a board: of several submissions, else so many
 _NAMED = 12  # submissions with one of them

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult
 from harness.grading.exports.class_page import attention, class_errors, submission_table
 from harness.grading.exports.class_page.parts import (
@@ -24,7 +23,7 @@ from harness.grading.records import IMAGE, PUBLIC, ClassResult, Graded, Item, de
 from harness.records import Verdict
 from harness.report.html.parts import PageFrame, facts, page
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of
+from harness.text import number_of, one_line, show_utc
 
 _BARS = 10
 _TOP = 86  # percent of the height that the highest bar takes; its number stands above it
@@ -255,6 +254,7 @@ def class_page(
     ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the
     case files, by submission.
     """
+    result = result.as_people_count()
     known = ClassOverview(result, seen)
     points = attention.points(known, notes)
     frame = PageFrame(
@@ -295,7 +295,7 @@ def _counts(result: ClassResult) -> str:
     )
     told = [f"{number_of(len(graded), 'submission')} of {number_of(students, 'student')}"]
     told += [f"{count} {words}" for words, count in counts if count]
-    return " · ".join([*told, f"graded {result.started}", result.sandbox])
+    return " · ".join([*told, f"graded {show_utc(result.started)}", result.sandbox])
 
 
 def _render_run_facts(result: ClassResult) -> Markup:
@@ -308,7 +308,7 @@ def _render_run_facts(result: ClassResult) -> Markup:
     known = facts(
         (
             ("Assignment", result.assignment.key),
-            ("Started", result.started),
+            ("Started", show_utc(result.started)),
             ("Sandbox", result.sandbox),
             ("Engines' Python", result.python),
             ("gtp-harness", result.version),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import TestResult, own, tests
 from harness.grading.exports.showing import CaseSummary
 from harness.grading.records import ClassResult, Graded
 from harness.records import Verdict
-from harness.report.html.assets import MATRIX
-from harness.report.html.page_names import link
+from harness.report.html.page_names import MATRIX, link
 from harness.report.markup import Markup
+from harness.text import one_line
 
 _NAMES = 60  # characters
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from harness.escaping import one_line
 from harness.grading.attempts.units import own
 from harness.grading.exports.class_page.parts import ClassOverview, link_names
 from harness.grading.marks.findings import likes
@@ -13,7 +12,7 @@ from harness.grading.records import ClassResult, Graded, decimal
 from harness.report.html.page_names import link
 from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of
+from harness.text import number_of, one_line
 
 _REMARK = 160  # characters
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from harness.errors import UsageError
-from harness.grading.ingest.sources import csv_source, platforms
+from harness.grading.ingest.sources import csv_source, listing
 from harness.grading.ingest.sources.listing import (
     SourcePiece,
     children,
@@ -31,8 +31,8 @@ _TOLD = 20  # names in one sentence
 KINDS = ("folder", "canvas", "moodle", "csv")
 # The names that a platform gives, and the submission under such a name.
 _PLATFORMS = {
-    "canvas": (platforms.CANVAS_NAME, platforms.canvas_pieces),
-    "moodle": (platforms.MOODLE_NAME, platforms.moodle_pieces),
+    "canvas": (listing.CANVAS_NAME, listing.canvas_pieces),
+    "moodle": (listing.MOODLE_NAME, listing.moodle_pieces),
 }
 
 
@@ -101,12 +101,12 @@ def _of_folder(folder: Path, kind: str | None) -> list[SourcePiece]:
     paths = children(folder)
     platform = kind or _kind(paths)
     if platform not in _PLATFORMS:
-        return [*platforms.folder_pieces(paths)]
+        return [*listing.folder_pieces(paths)]
     name, pieces = _PLATFORMS[platform]
     found = [(path, name.fullmatch(path.name)) for path in paths]
     rest = [path for path, match in found if match is None]
     named = (piece for path, match in found if match for piece in pieces(path, match))
-    return [*named, *platforms.folder_pieces(rest)]
+    return [*named, *listing.folder_pieces(rest)]
 
 
 def _kind(paths: list[Path]) -> str:

@@ -1,4 +1,4 @@
-"""CSV files: one that names submissions, and one that names the members of groups."""
+"""What separates the cells of a table: learning platforms write commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,27 @@ from typing import NamedTuple, NoReturn
 
 from harness import clock_changes
 from harness.errors import UsageError
-from harness.grading.csv_separator import blank_hint, find_separator
 from harness.grading.ingest.sources.listing import SourcePiece, fold_name
 from harness.grading.records import Student, SubmittedFile
+
+_SEPARATORS = ",;\t"
+_HINT = re.compile(r'"?sep=.?"?(?=[\r\n])', re.IGNORECASE)
+
+
+def blank_hint(text: str) -> str:
+    """Return a table with an empty first line where Excel is told the separator: ``sep=;``."""
+    found = _HINT.match(text)
+    return text[found.end() :] if found else text
+
+
+def find_separator(text: str) -> str:
+    """Return what the first line has most of, outside quotes: a title may have commas, too."""
+    first_line = re.split("[\r\n]", re.sub('"[^"]*"', "", text).lstrip("\r\n"), maxsplit=1)[0]
+    return max(_SEPARATORS, key=first_line.count)
+
+
+# --- CSV files: one that names submissions, and one that names the members of groups -------------
+
 
 COLUMNS = ("student", "file", "name", "group", "time", "late")
 _YES, _NO = ("yes", "y", "true", "1", "late"), ("", "no", "n", "false", "0")
@@ -238,20 +256,20 @@ def _members(
     return matched
 
 
-def _join(member: GroupMember, found: Student) -> Student:
+def _join(member: GroupMember, student: Student) -> Student:
     """Return a member with all ids, and with the download's name where the file has a number only.
 
     Moodle before version 4 puts the group's name before each member's.
     """
     own = member.student
-    named = member.row.get("name") or not _is_key(own, found)
-    name = own.name if named else found.name.removeprefix(f"{member.group}-")
-    return own._replace(name=name, ids=(*own.ids, *found.ids))
+    named = member.row.get("name") or not _is_key(own, student)
+    name = own.name if named else student.name.removeprefix(f"{member.group}-")
+    return own._replace(name=name, ids=(*own.ids, *student.ids))
 
 
-def _is_key(own: Student, found: Student) -> bool:
+def _is_key(own: Student, student: Student) -> bool:
     """Whether a member's key is one of the download's keys or numbers for a student."""
-    return own.key in (found.key, *dict(found.ids).values())
+    return own.key in (student.key, *dict(student.ids).values())
 
 
 def _add_known_names(

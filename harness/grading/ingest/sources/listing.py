@@ -1,4 +1,4 @@
-"""The files and folders of a download, and the entries made of them: one for each student."""
+"""The files of a download, and the entries made of them: one for each student or group."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from harness.archives import archive_streams, reading
 from harness.archives.archive_streams import MIB, IntakeLimits, Meter
 from harness.archives.members import mend_name
 from harness.errors import UsageError
-from harness.escaping import one_line
 from harness.grading.records import Student, StudentSubmissions, SubmittedFile
+from harness.text import one_line
 
 # A download of a whole class. It comes from the teacher's own platform; the names and bytes in it
 # are the students'.
@@ -252,3 +252,127 @@ def fold_name(name: str) -> str:
     """Return what two spellings of a name have in common: ``Zoë, O'Neil`` and ``zoëoneil``."""
     plain = unicodedata.normalize("NFC", name).casefold()
     return "".join(filter(_is_letter, plain))
+
+
+# --- Downloads from Canvas and Moodle, and folders with an archive or a folder for each student --
+
+
+_CANVAS_ID = "canvas"  # the kind of the users' ids, as in the gradebook's column ID
+_ANONYMOUS_ID = "canvas-anonymous"
+_WHO = r"(?:(?P<name>.*?)(?P<late>_LATE)?_(?P<user>\d+)|(?P<late2>LATE_)?anon_(?P<anon>[^\W_]+))"
+_WHAT = r"(?:(?P<attachment>\d+)_(?P<file>.+)|(?P<page>(?:text|link)\.html))"
+CANVAS_NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
+
+
+def canvas_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
+    """Yield the submission with a file; ``match``: its name, as :data:`CANVAS_NAME` matches it."""
+    file = match["file"] or match["page"]
+    handed = SubmittedFile(path, file, late=bool(match["late"] or match["late2"]))
+    yield SourcePiece(
+        _canvas_student(match), handed, (int(match["attachment"] or 0), version(file))
+    )
+
+
+def _canvas_student(match: re.Match[str]) -> Student:
+    if match["anon"]:
+        number = match["anon"]
+        return Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
+    name, user = match["name"], match["user"]
+    return Student(f"{name}_{user}", name or f"user {user}", ((_CANVAS_ID, user),))
+
+
+# --- A download from Moodle: a folder for each student, or as it was before Moodle 3.1, none -----
+# Source: Moodle, ``mod/assign/classes/downloader.php``: the prefix is ``str_replace('_', ' ',
+# $fullname)``, ``_`` and the participant's id, put through ``clean_filename``. "Create a folder
+# for each user for each assignment plugin": ``$prefix . '_' . $subtype . '_' . $type`` and below
+# it the file's path; or "a single folder for all users": ``$prefix . '_' . $subtype . '_' . $type
+# . '_' . $zipfilename``. The folders of versions before 4 end in ``_``. For files the subtype and
+# type are ``assignsubmission`` and ``file``. With blind marking the name is ``Participant``. Of a
+# team, the prefix is the group's name and its id, or ``Default group`` alone; before version 4,
+# the group's name, ``-`` and each member's own prefix.
+#
+# The id is the one of the grading worksheet's ``Identifier``. A team's name looks like a
+# student's: only a file of groups tells them apart. Neither lateness nor times are in the
+# download.
+
+
+_MOODLE_ID = "moodle"
+MOODLE_NAME = re.compile(
+    r"(?P<name>[^_]*)(?:_(?P<id>\d+))?_assignsubmission_(?P<plugin>[a-z]+)(?:_(?P<file>.*))?",
+    re.DOTALL,
+)
+
+
+def moodle_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
+    """Yield a student's files: of a text typed in there is the student alone.
+
+    ``match``: the name of a file or folder, as :data:`MOODLE_NAME` matches it.
+    """
+    student = _moodle_student(match)
+    yield SourcePiece(student)
+    if match["plugin"] != "file":
+        return
+    for file in own_files(path, below=True) if path.is_dir() else [path]:
+        name = file.relative_to(path).as_posix() if path.is_dir() else match["file"] or path.name
+        yield SourcePiece(student, SubmittedFile(file, name), version(name))
+
+
+def _moodle_student(match: re.Match[str]) -> Student:
+    name, number = match["name"].strip(), match["id"] or ""
+    ids = ((_MOODLE_ID, number),) if number else ()
+    return Student(f"{name}_{number}" if number else name, name or f"participant {number}", ids)
+
+
+# --- A folder with an archive or a folder for each student, named after the student --------------
+# A student's folder has archives, or the unpacked submission itself; it comes before the
+# archives, in case none of them can be read. Of several archives the one last changed
+# counts as the last. File times are not used otherwise: copying files, or fetching them from a
+# repository, often changes them, so they are not evidence of lateness.
+
+
+_SUFFIXES = (
+    *(".tar.gz", ".tar.xz", ".tar.bz2", ".tar.zst", ".tgz", ".txz", ".tar"),
+    *(".zip", ".gz", ".rar", ".7z"),
+)
+_DOCUMENTS = (
+    *(".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".pages", ".numbers", ".key", ".epub"),
+    *(".jar", ".whl", ".npz"),
+)
+_SHEETS = (".csv",)  # beside the submissions these are the teacher's
+
+
+def folder_pieces(paths: list[Path]) -> Iterator[SourcePiece]:
+    """Yield the submissions."""
+    for path in paths:
+        if path.is_dir():
+            yield from _of_folder(path)
+        elif path.suffix.lower() not in _SHEETS:
+            student = Student(_stem(path.name), _stem(path.name))
+            yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
+
+
+def _of_folder(folder: Path) -> Iterator[SourcePiece]:
+    student = Student(folder.name, folder.name)
+    yield SourcePiece(student)
+    archives = [path for path in own_files(folder) if _is_archive(path)]
+    if len(children(folder)) > len(archives):
+        yield SourcePiece(student, SubmittedFile(folder, folder.name), (0,))
+    for path in archives:
+        yield SourcePiece(student, SubmittedFile(path, path.name), _order(path))
+
+
+def _is_archive(path: Path) -> bool:
+    """Whether a file is an archive, or was meant to be one. Documents of many kinds are zips."""
+    named = path.name.lower().endswith(_SUFFIXES)
+    return named or (
+        path.suffix.lower() not in _DOCUMENTS and bool(archive_streams.kind(head(path)))
+    )
+
+
+def _order(path: Path) -> tuple[object, ...]:
+    return (path.lstat().st_mtime_ns, version(path.name))
+
+
+def _stem(name: str) -> str:
+    suffix = next((end for end in _SUFFIXES if name.lower().endswith(end)), Path(name).suffix)
+    return name[: len(name) - len(suffix)] or name

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import EXACT, GTP
-from oracle.natures import ASKS
+from oracle.command_properties import ASKS
 
 SPECIFICATION = Specification(
     "count-stones",
     {**GTP, "stones": EXACT},
     signs=r"stones .*",
-    natures={"stones": ASKS},
+    command_properties={"stones": ASKS},
 )

@@ -1,0 +1,158 @@
+"""What an assignment of a course needs before students can use it: what is there, what is missing.
+
+Pages and the API show the same list. What a teacher has not set up yet is never a student's
+failure: checks wait for it (:func:`harness.service.courses.own_files.list_missing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.assignments import needs
+from harness.assignments.assignment import Assignment
+from harness.grading.records import PRIVATE
+from harness.service.courses import own_files, point_weights
+from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.local_times import describe_date
+from harness.service.records import CourseAssignment, Member
+from harness.service.settings import Settings
+from harness.service.storage import courses
+from harness.text import number_of
+
+State = Literal["done", "missing", "optional"]
+DONE: State = "done"
+MISSING: State = "missing"
+OPTIONAL: State = "optional"
+
+
+class SetupItem(NamedTuple):
+    """A line of the checklist of an assignment."""
+
+    name: str
+    state: State
+    text: str  # what there is, or what is to be done
+    page: str = ""  # where it is done: a path; empty: not on a page
+    action: str = ""  # the words of the link to that page
+    blocks: bool = False  # no submission is checked, and nothing graded, as long as it is missing
+
+
+class Setup(NamedTuple):
+    """The checklist of an assignment."""
+
+    items: list[SetupItem]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing is missing."""
+        return all(one.state != MISSING for one in self.items)
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether something is missing without which no submission is checked."""
+        return any(one.state == MISSING and one.blocks for one in self.items)
+
+
+def load(db: Connection, settings: Settings, one: CourseAssignment) -> Setup:
+    """Return the checklist of an assignment: what blocks first, in the order in which it is done.
+
+    Raises:
+        UsageError: the assignment was removed.
+    """
+    own = own_files.assignment_of(settings, one)
+    page = f"/courses/{one.course}/assignments/{one.id}"
+    return Setup(
+        [
+            *_list_overlay(settings, one, own, page),
+            *_list_programs(settings, own),
+            _describe_students(courses.students(db, one.course), one),
+            _describe_dates(one, page),
+            *_list_private(settings, one, own, page),
+            *_list_visible(one, page),
+        ]
+    )
+
+
+def _list_overlay(
+    settings: Settings, one: CourseAssignment, own: Assignment, page: str
+) -> Iterator[SetupItem]:
+    if name := own.engine.overlay:
+        lacks = own_files.lacks_overlay(settings, one)
+        text = (
+            f"Submissions run with {name}, the folder that your course gives to its students."
+            if lacks
+            else f"Submissions run with your copy of {name}."
+        )
+        action = f"Upload {name}" if lacks else "Replace"
+        yield SetupItem(
+            "Course folder",
+            MISSING if lacks else DONE,
+            text,
+            f"{page}/course-folder",
+            action,
+            blocks=True,
+        )
+
+
+def _list_programs(settings: Settings, own: Assignment) -> Iterator[SetupItem]:
+    wanted = needs.of(own)
+    if not wanted or settings.scheduler:
+        return
+    missing = own_files.find_missing_programs(own)
+    names = ", ".join(one.name for one in wanted)
+    text = (
+        f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
+        if missing
+        else f"Submissions are built with {names}."
+    )
+    yield SetupItem("Programs", MISSING if missing else DONE, text, blocks=True)
+
+
+def _describe_students(students: list[Member], one: CourseAssignment) -> SetupItem:
+    page = f"/courses/{one.course}/students"
+    if not students:
+        text = "Nobody can submit yet: import the roster."
+        return SetupItem("Students", MISSING, text, f"{page}/import", "Import roster")
+    return SetupItem("Students", DONE, number_of(len(students), "student"), page, "See them")
+
+
+def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
+    text = f"Due {describe_date(one.deadline)}" if one.deadline else "There is no deadline."
+    state = DONE if one.deadline else OPTIONAL
+    return SetupItem("Dates", state, text, f"{page}/change", "Change" if one.deadline else "Set")
+
+
+def _list_private(
+    settings: Settings, one: CourseAssignment, own: Assignment, page: str
+) -> Iterator[SetupItem]:
+    """Yield whether there are private case files, and whether the reference agrees with them."""
+    measured, place = private_cases.load_measured(settings, one), f"{page}/private"
+    name = "Private cases"
+    if not measured.paths:
+        parts = point_weights.apply_weights(own, point_weights.load_weights(one)).marks
+        judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
+        text = (
+            f"{judged[0]!r} needs some before you grade. Or grade without them."
+            if judged
+            else "You can add case files that students do not see."
+        )
+        yield SetupItem(name, OPTIONAL, text, place, "Add")
+        return
+    yield SetupItem(name, DONE, number_of(len(measured.paths), "file"), place, "See them")
+    name = "Reference solution"
+    if measured.caught is None:
+        text = "The private cases are being checked by the reference."
+        yield SetupItem(name, OPTIONAL, text, place, "See them")
+    elif doubts := wrong_expectations.find(settings, one, measured):
+        text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
+        yield SetupItem(name, OPTIONAL, text, place, "See which")
+    else:
+        yield SetupItem(name, DONE, "The reference passes all private cases.")
+
+
+def _list_visible(one: CourseAssignment, page: str) -> Iterator[SetupItem]:
+    if one.hidden:
+        text = "Students do not see the assignment."
+        yield SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it")

@@ -1,0 +1,157 @@
+"""The first lines of a student's pages: what happened, and what to do, with its time."""
+
+from __future__ import annotations
+
+import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.grading.records import Marks
+from harness.service.courses import gradings, own_files, submissions
+from harness.service.courses.deadlines import describe_cost, describe_late, load_rule
+from harness.service.courses.making import moment
+from harness.service.courses.student_status import (
+    SubmissionFacts,
+    SubmissionWindow,
+    UploadState,
+    describe_status,
+)
+from harness.service.courses.submissions import SubmissionHistory, refusal
+from harness.service.jobs.result_files import FAULT as UNJUDGED
+from harness.service.jobs.result_files import check_page, read_check_result
+from harness.service.local_times import describe_day, describe_distance
+from harness.service.records import (
+    DONE,
+    FAULT,
+    HELD,
+    LEASED,
+    WAITING,
+    CourseAssignment,
+    Job,
+    Upload,
+)
+from harness.service.storage import queue, uploads
+from harness.service.web.request_context import RequestContext
+from harness.text import begin_sentence
+from harness.work import canonical_json
+
+
+class FirstLines(NamedTuple):
+    """What a page shows first: see :class:`harness.service.courses.student_status.StudentStatus`.
+
+    ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
+    """
+
+    look: str
+    label: str
+    happened: str
+    advice: str
+    until: str
+    distance: str
+
+
+def load_lines(
+    db: Connection,
+    context: RequestContext,
+    upload: Upload | None,
+    history: SubmissionHistory,
+    *,
+    has_mark: bool,
+) -> FirstLines:
+    """Return the first lines about a submission, or about that there is none.
+
+    ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
+    """
+    known, now = context.require(), datetime.datetime.now()
+    facts = _load_check(db, context, upload, history) if upload else SubmissionFacts()
+    facts = _with_mark(db, known.assigned, known.member.key, history, facts)
+    facts = facts if has_mark else facts._replace(is_released=False)
+    found = describe_status(facts, find_window(db, known.assigned, known.member.submits_as, now))
+    until, away = "", ""
+    if found.until:
+        until, away = describe_day(found.until), describe_distance(found.until, now)
+    return FirstLines(found.look, found.label, found.happened, found.advice, until, away)
+
+
+def find_window(
+    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+) -> SubmissionWindow:
+    """Return whether a student or group can submit now, and until when."""
+    if submissions.is_before(assigned, now):
+        return SubmissionWindow("before", moment(assigned.opens))
+    if submissions.explain_closed(db, assigned, key, now):
+        return SubmissionWindow("closed")
+    rule = load_rule(db, assigned, key)
+    if describe_late(rule, now.timestamp()):
+        return SubmissionWindow("late", rule.refused_after, describe_cost(rule))
+    return SubmissionWindow("open", rule.deadline or rule.refused_after)
+
+
+def _load_check(
+    db: Connection, context: RequestContext, upload: Upload, history: SubmissionHistory
+) -> SubmissionFacts:
+    """Return how far a submission is, and what its check found."""
+    settings, assigned = context.service.settings, context.require().assigned
+    job = queue.checks(db, about=upload.id).get(upload.id)
+    state = _find_state(upload, job)
+    if job and state in ("waiting", "checking") and own_files.list_missing(settings, assigned):
+        state = "held"
+    facts = SubmissionFacts(state)
+    if state == "waiting" and job:
+        return facts._replace(ahead=queue.ahead(db, job))
+    if state == "refused":
+        instead = history.last
+        counts = begin_sentence(submissions.name_upload(instead)) if instead else ""
+        return facts._replace(refused=refusal(upload), counts_instead=counts)
+    page = check_page(settings.assignment_folder(upload.assignment), upload.id)
+    outcome = read_check_result(page) if state == "checked" else None
+    if outcome is None:
+        return facts
+    return facts._replace(
+        passed=sum(one.passed for one in outcome.cases),
+        tests=sum(one.tests for one in outcome.cases),
+        builds=outcome.builds is not False,
+        archive_faults=len(outcome.faults),
+        unjudged=sum(one.result == UNJUDGED for one in outcome.cases),
+    )
+
+
+_STATES: dict[str, UploadState] = {
+    WAITING: "waiting",
+    LEASED: "checking",
+    HELD: "held",
+    DONE: "checked",
+    FAULT: "fault",
+}
+
+
+def _find_state(upload: Upload, job: Job | None) -> UploadState:
+    if upload.withdrawn:
+        return "withdrawn"
+    if refusal(upload):
+        return "refused"
+    return _STATES[job.state] if job else "waiting"
+
+
+def _with_mark(
+    db: Connection,
+    assigned: CourseAssignment,
+    student: str,
+    history: SubmissionHistory,
+    facts: SubmissionFacts,
+) -> SubmissionFacts:
+    """Return facts with the mark that is released to a student, as much of it as may be seen."""
+    released = uploads.find_released(db, assigned.id)
+    marked = uploads.mark_of(db, released.id, student) if released else None
+    if released is None or marked is None:
+        return facts
+    own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
+    last = history.last
+    return facts._replace(
+        is_released=True,
+        mark=gradings.format_counting_mark(canonical_json.loads(Marks, marked.shown), own),
+        is_given=own is not None,
+        is_newer=last is not None and last.at > released.released,
+        awaits_mark=False,
+    )

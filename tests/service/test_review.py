@@ -1,0 +1,197 @@
+"""A class as a list: filtered, acted on at once, and reviewed from student to student."""
+
+import re
+
+import pytest
+from sqlalchemy import event
+
+from harness.service.records import FAULT
+from harness.service.storage import courses, queue, uploads
+from tests.harness import small_class
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    counting,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
+from tests.service.test_standing import keys, table
+from tests.service.test_story import hand_in
+from tests.service.test_student import at, grade_public
+
+__all__ = ["counting"]
+pytestmark = pytest.mark.processes
+GOOD = small_class.submission("return 2 * n")
+LATER = "2999-02-03T04:05"
+
+
+@pytest.fixture(params=KINDS)
+def service(request, tmp_path):
+    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
+        yield found
+
+
+def make_class(service, count, **dates):
+    """Make a course of students s1, s2 …; return it."""
+    roster = "".join(f"s{i}\n" for i in range(1, count + 1))
+    return make_course(service, f"student\n{roster}", **dates)
+
+
+def submit(service, course, *students, archive=GOOD):
+    """Let some students submit."""
+    for one in students:
+        hand_in(Browser(service).enter(course.links[one]), course, archive)
+
+
+def links(text):
+    """Return where the page of a student leads: to the one before, and to the one after."""
+    return dict(re.findall(r'rel="(next|prev)" href="([^"]*)"', text))
+
+
+def test_a_list_is_filtered_searched_and_sorted_by_its_address(service, counting):
+    course = make_class(service, 11, deadline=at(9))
+    submit(service, course, "s2", "s10")
+    submit(service, course, "s11", archive=b"no archive")
+    work(service)
+    tess, page = course.teacher, course.assignment
+    every = [f"s{i}" for i in range(1, 12)]
+    for query, wanted in (
+        ("", every),
+        ("?order=-student", every[::-1]),
+        ("?show=submitted", ["s2", "s10", "s11"]),
+        ("?show=refused", ["s11"]),
+        ("?show=nothing", [one for one in every if one not in ("s2", "s10", "s11")]),
+        ("?find=S1", ["s1", "s10", "s11"]),
+        ("?find=s1&show=submitted&order=-submitted", ["s10", "s11"]),
+        ("?show=all%27+or+1&order=password&find=%00", []),  # nobody has that in the name
+        ("?show=nonsense&order=nonsense", every),
+    ):
+        assert keys(tess.get(f"{page}{query}").text) == wanted, query
+    assert "3 of 11 submitted" not in tess.get(page).text  # one was refused
+    assert "2 of 11 submitted" in tess.get(page).text
+
+
+def test_one_student_leads_to_the_next_of_the_same_list(service, counting):
+    course = make_class(service, 11, deadline=at(9))
+    submit(service, course, "s2", "s9", "s10")
+    tess, place = course.teacher, f"{course.assignment}/students"
+    page = tess.get(f"{place}/s2?show=submitted")
+    assert "1 of 3" in page.text and links(page.text) == {"next": f"{place}/s9?show=submitted"}
+    page = tess.get(links(page.text)["next"])
+    assert "2 of 3" in page.text
+    assert links(page.text)["next"] == f"{place}/s10?show=submitted"
+    assert "3 of 11" in tess.get(f"{place}/s3").text  # without a list all are in it
+    page = tess.get(f"{place}/s3?show=submitted").text  # not in it: from where it would be
+    assert "No longer in the list of 3" in page
+    assert links(page) == {rel: f"{place}/{key}?show=submitted"
+                           for rel, key in (("prev", "s2"), ("next", "s9"))}  # fmt: skip
+    assert links(tess.get(f"{place}/s2?order=-student").text) == {
+        "prev": f"{place}/s3?order=-student", "next": f"{place}/s1?order=-student"
+    }  # fmt: skip
+
+
+def test_a_mark_that_is_given_leads_on_or_stays_in_the_list(service, counting):
+    """Also where the filter does not fit any longer."""
+    course = make_class(service, 3, deadline=at(9))
+    submit(service, course, "s1", "s2", "s3")
+    grade_public(service, course)
+    tess, place = course.teacher, f"{course.assignment}/students"
+    for key in ("s1", "s3"):
+        with service.database.changing() as db:
+            (one,) = uploads.MARKS.all(db, key=key)
+            told = one.marks.replace('"withheld":false', '"withheld":true')
+            uploads.MARKS.change(db, {"marks": told}, key=key)
+    listed = tess.get(course.assignment).text
+    assert "2 need you" in listed and "Review 2<" in listed
+    first = re.search(r'href="([^"]*)">Review 2<', listed)[1]
+    assert first == f"{place}/s1?show=attention"
+    told = {"points": "3", "reason": "seen"}
+    answer = tess.post(f"{place}/s1/override?show=attention", first, **told, then="next")
+    assert str(answer.url).endswith("/students/s3?show=attention") and "1 of 1" in answer.text
+    answer = tess.post(f"{place}/s3/override?show=attention", first, **told)
+    assert str(answer.url).endswith("/students/s3?show=attention")
+    assert "No longer in the list of 0" in answer.text
+    listed = tess.get(course.assignment).text
+    assert "0 need you" in listed and ">Release marks<" in listed
+    wrong = tess.post(f"{place}/s2/override?show=submitted", f"{place}/s2", points="9", reason="x")
+    assert wrong.status_code == 422 and "2 of 3" in wrong.text  # in the same list
+
+
+def test_several_students_are_acted_on_at_once(service, counting):
+    course = make_class(service, 4, deadline=at(1))
+    tess, page = course.teacher, course.assignment
+    submit(service, course, "s1", "s2")
+    with service.database.changing() as db:
+        queue.JOBS.change(db, {"state": FAULT, "fault": "died"}, key="s1")
+        queue.JOBS.change(db, {"state": FAULT, "fault": "died"}, key="s2")
+    assert keys(tess.get(f"{page}?show=attention").text) == ["s1", "s2"]
+    answer = tess.post(f"{page}/class/check?show=attention", page, chosen=["s1"])
+    assert str(answer.url.query, "ascii") == "show=attention" and keys(answer.text) == ["s2"]
+    answer = tess.post(f"{page}/class/extension", page, chosen=["s2", "s3"], deadline=LATER)
+    assert [row[0] for row in table(answer.text) if "Extension" in row[5]] == ["s2", "s3"]
+    tess.post(f"{page}/class/comment?show=nothing", page, all="yes", text="Hello?")
+    with service.database.reading() as db:
+        assigned = page.rpartition("/")[2]
+        assert sorted(courses.extensions(db, assigned)) == ["s2", "s3"]
+        assert sorted(one.key for one in uploads.COMMENTS.all(db)) == ["s3", "s4"]
+    for action, fields, said in (
+        ("extension", {"deadline": LATER}, "choose some in the table first"),
+        ("extension", {"chosen": ["s1"]}, "choose one first"),
+        ("extension", {"chosen": ["s1", "zoe"], "deadline": LATER}, "&#x27;zoe&#x27; is not in"),
+        ("comment", {"chosen": ["s1"], "text": " "}, "found 0 characters"),
+        ("check", {"chosen": ["s4"]}, "every submission of these was checked"),
+    ):
+        refused = tess.post(f"{page}/class/{action}", page, **fields)
+        assert refused.status_code == 422, action
+        assert said in refused.text.replace("&#39;", "&#x27;"), action
+        chosen = re.findall(r'value="(\w+)" aria-label="[^"]*" checked', refused.text)
+        assert chosen == [one for one in fields.get("chosen", []) if one != "zoe"]
+    with service.database.reading() as db:  # nobody of a form that is refused
+        assert sorted(courses.extensions(db, assigned)) == ["s2", "s3"]
+
+
+def test_a_key_with_any_letters_is_led_to(service, counting):
+    course = make_course(service, "student,name,group\nada,Ada,Übung 3/4?&\nben,Ben,\n")
+    tess, place = course.teacher, f"{course.assignment}/students"
+    address = links(tess.get(f"{place}/ben?find=a").text) or links(tess.get(f"{place}/ben").text)
+    for one in address.values():
+        assert tess.get(one.replace("&amp;", "&")).status_code == 200
+
+
+def count_statements(service, ask):
+    """Return how many SQL statements a request takes."""
+    found = []
+    engine = service.database.engine
+    note = lambda *args: found.append(args[2])  # noqa: E731
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        assert ask().status_code == 200
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    return len(found)
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_a_page_asks_the_database_as_often_for_few_students_as_for_many(service, counting, graded):
+    counts = []
+    for number in (3, 6):
+        course = make_class(service, number, deadline=at(9))
+        submit(service, course, *(f"s{i}" for i in range(1, number)))
+        if graded:
+            grade_public(service, course)
+            for i in range(1, number):
+                page = f"{course.assignment}/students/s{i}"
+                course.teacher.post(f"{page}/override", page, points="3", reason="x")
+        tess = course.teacher
+        counts.append([
+            count_statements(service, lambda path=path, tess=tess: tess.get(path))
+            for path in (
+                course.assignment,
+                f"{course.assignment}?show=submitted&order=-mark&find=s",
+                f"{course.assignment}/students/s1?show=submitted",
+            )
+        ])  # fmt: skip
+    assert counts[0] == counts[1]
+    assert max(counts[1]) < 60
