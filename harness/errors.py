@@ -4,6 +4,7 @@
     ├── UsageError             the command line or an option file is wrong
     │   ├── BusyError          another process is at work with the same ledger
     │   ├── InvalidGradingStateError  a request that does not fit the state of a grading
+    │   ├── NotSetUpError      an assignment lacks what checks need
     │   ├── ColumnError        a gradebook lacks the column to be filled in, or has several
     │   ├── AccountDisabledError  somebody whom the operator of a service has shut out
     │   └── TooManyFilesError  a folder with far too many files for a submission

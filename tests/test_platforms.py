@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import _WITHOUT_ENGINES
+from tests.tiers import one_in
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
@@ -88,12 +89,12 @@ ON_WINDOWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "status", "told"), ON_MACOS)
+@pytest.mark.parametrize(("line", "status", "told"), one_in(2, ON_MACOS))
 def test_commands_on_macos(course, line, status, told):
     see_answered("macos", course, line, status, told)
 
 
-@pytest.mark.parametrize(("line", "status", "told"), ON_WINDOWS)
+@pytest.mark.parametrize(("line", "status", "told"), one_in(2, ON_WINDOWS))
 def test_commands_on_windows(tmp_path, line, status, told):
     see_answered("windows", tmp_path, line, status, told)
 

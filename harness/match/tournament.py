@@ -122,7 +122,7 @@ class Tournament:
             tuple(games),
             tuple(self._faults[number] for number in sorted(self._faults)),
             self._sprt,
-            self._test and self._test.course,
+            self._test.course if self._test else None,
             decided or not (self._left or self._faults),
             self._arbiter.sandbox,
             baseline,

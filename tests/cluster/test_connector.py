@@ -5,12 +5,11 @@ from types import SimpleNamespace
 
 import distributed
 import pytest
-from distributed.client import FutureState
 from distributed.core import Status
 
 from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError, wait
+from harness.cluster.connector import Connector, NoSchedulerError
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
@@ -199,40 +198,6 @@ def test_a_long_report_is_the_result_of_its_task(length, is_sent_along):
     task, report = SimpleNamespace(metadata={}), "x" * length
     assert dask_messages.hand_in(report, task) == ("" if is_sent_along else report)
     assert task.metadata == ({BROUGHT: report} if is_sent_along else {})
-
-
-def test_a_report_comes_as_it_was_sent_along_or_is_asked_for():
-    asked = []
-
-    async def find(key):
-        asked.append(key)
-        return ["tcp://two", {"long": "a long report", "lost": ""}[key]]
-
-    client = SimpleNamespace(status="running", reports={"short": ("tcp://one", "a report")})
-    client.scheduler = SimpleNamespace(gtp_harness_report=find)
-    connector = Connector(client, Served(), print)
-
-    def fetch(key):
-        return asyncio.run(connector._fetch_report(SimpleNamespace(key=key)))
-
-    assert fetch("short") == ("tcp://one", "a report")
-    assert fetch("long") == ("tcp://two", "a long report")
-    assert fetch("lost") is None
-    assert (asked, client.reports) == (["long", "lost"], {})
-
-
-@pytest.mark.parametrize("end", ["finish", "cancel"])
-def test_a_task_is_waited_for_until_it_has_ended(end):
-    async def run():
-        own = SimpleNamespace(_state=FutureState("key"))
-        waiting = asyncio.create_task(wait(own))
-        await asyncio.sleep(0)
-        assert not waiting.done()
-        getattr(own._state, end)()
-        await waiting
-        await wait(own)  # it has ended before
-
-    asyncio.run(asyncio.wait_for(run(), 5))
 
 
 def test_a_census_is_another_one_when_a_worker_or_its_status_is():

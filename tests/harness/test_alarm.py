@@ -18,6 +18,7 @@ from harness.running.file_runner import not_run
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
+from tests.tiers import long_if
 
 GO_SCORING = Path(__file__).parents[1] / "submissions" / "go-scoring"
 CASE = casefile.parse(b"1 twice 1\n#? [2]\n2 twice 2\n#? [4]\n", "one.gtp")
@@ -202,7 +203,7 @@ def students(folder, count, more=()):
 
 @pytest.mark.processes
 @pytest.mark.usefixtures("sandbox")
-@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("jobs", [long_if(True, 1), 3])
 def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path, jobs):
     room = students(tmp_path, 12)
     said = grade(room, "--no-images", "--jobs", str(jobs), status=FAULT)
@@ -243,6 +244,7 @@ _LOG = _Log()
 
 
 @pytest.mark.processes
+@pytest.mark.long(2)
 @pytest.mark.usefixtures("sandbox")
 def test_a_class_whose_course_folder_cannot_open_its_log(tmp_path):
     """As in 2018: a whole class got 0, and the last line of standard error misled."""

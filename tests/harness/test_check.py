@@ -23,6 +23,7 @@ from harness.sandbox import levels
 from tests import golden
 from tests.harness.hostile_archives import ROSTER, python_tar
 from tests.harness.spoilt_submissions import write, write_spoilt
+from tests.tiers import long_if
 
 pytestmark = pytest.mark.processes
 
@@ -234,14 +235,13 @@ def no_engine(home: Path) -> None:
     [
         (neutral_points_counted, 1),
         (no_readme, 1),
-        (junk, 0),
         (changed_util, 0),
         (does_not_start, 2),
-        (dies, 2),
         (hangs, 2),
-        (debugs, 0),
-        (no_util, 2),
-        (no_engine, 2),
+        *(
+            long_if(True, spoil, status, seconds=1)
+            for spoil, status in ((junk, 0), (dies, 2), (debugs, 0), (no_util, 2), (no_engine, 2))
+        ),
     ],
 )
 def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):

@@ -192,12 +192,7 @@ def test_no_page_of_a_student_leads_to_the_evidence(folder):
         assert "evidence/" not in path.read_text()
 
 
-def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch):
-    made = []
-    whole = cards_of._around_place
-    monkeypatch.setattr(
-        cards_of, "_around_place", lambda *a, **k: made.append(a) or whole(*a, **k)
-    )
+def test_cards_of_equal_answers_say_their_own_time():
     views = Views(specification("go-scoring"), PLACE)
     cards = cards_of.Cards()
 
@@ -210,9 +205,7 @@ def test_cards_of_equal_answers_are_made_once_but_say_their_own_time(monkeypatch
     first, *_ = attempts("a", "komi-ignored")
     other = with_reply(first.result, 7, "B+1")
     one, two = make_card(first, 0.25), make_card(first, 0.5)
-    assert len(made) == 1
     assert "line 7 · 250 ms" in one
     assert one.replace("250 ms", "500 ms") == two
     three = make_card(first._replace(result=other), 0.25)
-    assert len(made) == 2
     assert "Black leads by 1" in three

@@ -23,6 +23,7 @@ from harness.specifications import specification
 from harness.specifications.record import reply_of
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import find_mistake as mistake_named
+from tests.tiers import long_if
 
 CASES = Path(__file__).parents[2] / "cases"
 SETTLED = [one for one in MISTAKES.values() if not one.is_open]
@@ -465,7 +466,11 @@ def test_of_a_player_no_reasons_from_the_rules_are_listed():
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    "name", ["komi-to-black", "exactly-five", "third-block-lost", "prisoners-once"]
+    "name",
+    [
+        *("prisoners-once", "third-block-lost"),
+        *(long_if(True, name) for name in ("komi-to-black", "exactly-five")),
+    ],
 )
 def test_a_mistaken_program_is_diagnosed(name):
     program = f"{sys.executable} -m oracle gtp --playouts 0 --mistake {name}"

@@ -11,8 +11,6 @@ from harness.fuzzing.search import Costs
 from harness.records import Reply
 from harness.vocabulary.script import Script, Trace
 from oracle.command_properties import STANDARD
-from oracle.gtp import new_engine
-from tests.harness.in_process import InProcess, start_fuzzer
 
 ROOT = Path(__file__).parents[2]
 GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")
@@ -118,34 +116,6 @@ def test_what_is_left_out_is_told():
     list_affordable(costs, 4)
     (slow,) = costs.list_slow()
     assert slow == ("genmove", 2, 2, 2)
-
-
-class SlowInProcess(InProcess):
-    """Says that it took two seconds for each move."""
-
-    def answer(self, script):
-        found = super().answer(script)
-        names = [one.partition(" ")[0] for one in script.commands]
-        replies = [
-            reply._replace(seconds=2.0 if name == "genmove" else 0.0)
-            for name, reply in zip(names, found.replies, strict=False)
-        ]
-        self.moves = getattr(self, "moves", 0) + names.count("genmove")
-        return found._replace(replies=tuple(replies))
-
-
-@pytest.mark.long(1)
-def test_a_slow_engine_in_this_process_is_asked_for_few_moves(monkeypatch):
-    with start_fuzzer(
-        lambda: new_engine("gomoku", playouts=0), "gomoku-rules", examples=60
-    ) as fuzzer:
-        program = SlowInProcess(fuzzer._program.start, fuzzer._program.folder)
-        fuzzer._program = fuzzer._asker._program = program
-        assert list(fuzzer.findings()) == []
-        (slow,) = fuzzer.slow
-    assert fuzzer.budget.examples == 60
-    assert program.moves == slow.asked == 1  # in a minute's time there would be ten
-    assert slow.left_out > 20
 
 
 @pytest.mark.long(1)

@@ -16,6 +16,7 @@ from harness.grading.grade import GradeOptions
 from harness.processes import descendants
 from tests.harness import small_class
 from tests.harness.small_class import Student
+from tests.tiers import long_if
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
 RIGHT = "time.sleep(0.7); return 2 * n"
@@ -53,7 +54,7 @@ def kill_once(over):
     return False
 
 
-@pytest.mark.parametrize("level", ["3", "2", "1", "off"])
+@pytest.mark.parametrize("level", ["3", *(long_if(True, level) for level in "21"), "off"])
 def test_it_is_run_again(level, open_place):
     over, was_killed = threading.Event(), []
     killer = threading.Thread(target=lambda: was_killed.append(kill_once(over)))

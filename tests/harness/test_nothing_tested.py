@@ -159,6 +159,7 @@ def test_what_had_nothing_to_tell_by_is_no_success(name, place, capsys):
 
 
 @pytest.mark.processes
+@pytest.mark.long(1)
 @pytest.mark.parametrize("question", ["score", "final_score"])
 def test_a_wrong_komi_is_seen_by_engines_that_list_no_commands(question, place, capsys):
     """0 findings in 13,920 conversations: nobody had asked anything."""

@@ -140,9 +140,9 @@ print(broken.message if broken else f"in time: {seconds:.2f}", flush=True)
 @pytest.mark.parametrize(
     ("how", "who", "seconds", "expected"),
     [
-        ("burn 0.8", "harness", 2.0, "in time"),
+        pytest.param("burn 0.8", "harness", 2.0, "in time", marks=pytest.mark.long(2)),
         ("burn 0.8", "both", 2.0, "in time"),
-        ("sleep 0.8", "both", 2.0, "in time"),
+        pytest.param("sleep 0.8", "both", 2.0, "in time", marks=pytest.mark.long(2)),
         ("burn 0.8", "engine", 0.6, "in time"),
         ("sleep 60", "both", 2.0, "did not answer"),
     ],

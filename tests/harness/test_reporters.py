@@ -1,14 +1,11 @@
 """The table of reporters: a new format is one file and one row, and everything else follows."""
 
-import argparse
-import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from harness.cli import completion, main, man
-from harness.cli.run import command_line
 from harness.report import reporters
 from harness.report.reporters import REPORTERS, Reporter
 from tests.documents import everything
@@ -94,13 +91,3 @@ def test_help_completion_and_manual_have_it(more, capsys):
         assert row.option in {name for option in run.options for name in option.names}
         assert row.what in page
     assert "counts" in "\n".join(completion._SHELLS["bash"](man.describe_commands()))
-
-
-def test_the_rows_are_the_options_of_a_run():
-    actions = {action.dest: action for action in command_line()._actions}
-    for row in REPORTERS:
-        action = actions[row.attribute]
-        assert isinstance(action, argparse._StoreAction)
-        assert (action.metavar, action.help) == (row.metavar, row.what)
-        assert (row.option[1:] in action.option_strings) is row.is_gogui
-        assert re.search(rf"`{row.option}\b", TEXT)

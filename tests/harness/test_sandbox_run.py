@@ -28,6 +28,7 @@ from tests.conftest import open_folder
 from tests.harness.sandbox_checks import gone, running
 from tests.harness.test_broken_engines import CASE, ENGINES, LETTERS, ROWS, Row
 from tests.harness.test_sandbox_boxes import LEVELS, needs
+from tests.tiers import long_if
 
 pytestmark = pytest.mark.processes
 
@@ -146,7 +147,7 @@ def test_broken_engines_are_judged_as_without(row: Row, level: int, folder: Path
     assert len(file.warnings) == len(seen)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [long_if(level == 2, level) for level in LEVELS])
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_a_good_engine_is_not_disturbed(level: int, jobs: int, folder: Path) -> None:
     needs(level)
@@ -176,7 +177,7 @@ HOGS = {
 MEAGRE = BoxLimits(memory=150 * MIB, cpu=1, processes=20, threads=200, scratch=8 * MIB)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [long_if(level == 2, level) for level in LEVELS])
 @pytest.mark.parametrize("kind", HOGS)
 def test_a_limit_is_a_verdict_of_its_own(kind: FailureKind, level: int, folder: Path) -> None:
     needs(level)

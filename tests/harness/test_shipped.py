@@ -13,6 +13,7 @@ from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.sandbox import programs
+from tests.tiers import long_if
 
 CASES = Path(__file__).parents[2] / "cases"
 ASSIGNMENTS = ["go-scoring", "gomoku-policy", "gomoku-rules", "gosensei", "java-go"]
@@ -109,8 +110,9 @@ COMMANDS = [
     (["verify", "@go-scoring/public", "@gosensei/eyes"], "nothing found", ""),
     (["strength", "@go-scoring/public", "--assignment", "go-scoring"], "kill rate 100 %", ""),
     (["strength", "--assignment", "gosensei", "--private", "@gosensei/files"], "private", ""),
-    (["generate", "--assignment", "go-scoring", "--sizes", "3", "-n", "1", "-o", "made.gtp",
-      "--exclude", "@go-scoring/area"], "", ""),
+    long_if(True,
+            ["generate", "--assignment", "go-scoring", "--sizes", "3", "-n", "1", "-o", "made.gtp",
+             "--exclude", "@go-scoring/area"], "", "", seconds=4),
 ]  # fmt: skip
 
 

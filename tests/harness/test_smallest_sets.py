@@ -100,15 +100,6 @@ def bits(places: Iterable[int]) -> int:
     return sum(1 << place for place in places)
 
 
-@given(MISTAKES)
-def test_where_one_of_some_mistakes_alone_changes_the_answer(mistakes):
-    """Counted answer by answer: there the set's answer is known, and its mutant is not asked."""
-    some = [one for one in mistakes if any(one.wrong)]
-    changes = [sum(bool(one.wrong[place]) for one in some) for place in range(ITEMS)]
-    found = search(MadeReplayer([], ITEMS), mistakes)._once(some)
-    assert found == bits(place for place, count in enumerate(changes) if count == 1)
-
-
 @given(MISTAKES, ANSWERS, st.sets(st.integers(0, ITEMS - 1)))
 def test_what_explains_most_is_at_most_one_kind_of_mistake(mistakes, answers, where):
     """Recomputed item by item: alike where it explains, and right wherever it does not."""
@@ -149,14 +140,6 @@ def test_a_mistake_that_explains_three_quarters_of_the_failures_is_told(own, is_
 ONE = Made("one", ("x", "", ""))
 TWO = Made("two", ("", "y", ""))
 OTHER = Made("other", ("z", "z", "z"))
-
-
-@pytest.mark.parametrize(("cost", "is_found"), [(150_000, True), (150_001, False)])
-def test_whoever_asked_too_much_names_nobody(cost, is_found):
-    """Then others may explain as much."""
-    replayer = MadeReplayer([ONE], 3)
-    replayer._cost = cost  # of the one set that is asked
-    assert bool(search(replayer, [ONE, TWO]).smallest()) is is_found
 
 
 BESIDE = {"onetwo": ("w", "", "")}  # the first answer is another one where both are

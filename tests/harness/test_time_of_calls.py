@@ -111,7 +111,12 @@ def caller():
 
 @pytest.mark.processes
 @pytest.mark.parametrize(
-    "level", ["3", *(pytest.param(n, marks=pytest.mark.slow) for n in "21"), "off"]
+    "level",
+    [
+        "3",
+        *(pytest.param(n, marks=pytest.mark.slow) for n in "21"),
+        pytest.param("off", marks=pytest.mark.long(2)),
+    ],
 )
 def test_a_call_on_a_busy_machine_is_not_late(level, caller):
     limits = Limits(timeout=30, startup=30)

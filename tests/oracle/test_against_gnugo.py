@@ -15,6 +15,7 @@ from oracle.position import BLACK, WHITE, Position, grid, vertex
 from oracle.rules import go
 from oracle.rules.flood import neighbours, regions
 from tests.oracle.boards import end_of, random_game
+from tests.tiers import long_if
 
 pytestmark = pytest.mark.processes
 
@@ -179,7 +180,7 @@ def _captures(game, color):
 
 @pytest.mark.parametrize(
     ("size", "games", "kos"),
-    [(2, 40, 0), (3, 60, 10), (4, 40, 10), (5, 40, 30), (7, 15, 20), (9, 5, 10)],
+    [(2, 40, 0), (3, 60, 10), (4, 40, 10), (5, 40, 30), long_if(True, 7, 15, 20), (9, 5, 10)],
 )
 def test_legal_moves_and_captures(gnugo, size, games, kos):
     rng = random.Random(size)

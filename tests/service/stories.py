@@ -221,7 +221,8 @@ class Person:
             self._picture(f"{name}-{width}")
             if self._way.has_script:
                 # Colors are the same at all widths, and looking at them takes most of the time.
-                assert complaints(self.page, contrast=width == DESK) == [], name
+                found = complaints(self.page, contrast=width == DESK)
+                assert found == [], f"{name}: {found}"
         self.page.set_viewport_size({"width": self._way.width, "height": 900})
         if not self._way.has_script:
             self._look_at_plain(name)

@@ -78,7 +78,7 @@ def test_a_grading_with_marks_of_before_gives_no_gradebook_and_names_the_later_o
         work(service)
     first, second = (tess.get(one).text for one in found)
     assert f'A <a href="{found[1]}">later grading</a> has marks' in first
-    for text in ("Marks that count, as CSV", "Gradebook for Canvas", "Release the marks"):
+    for text in ("Download marks (CSV)", "Gradebook for Canvas", "Release the marks"):
         assert text in second and text not in first
 
 

@@ -46,11 +46,11 @@ def test_released_submissions_play_and_students_see_their_own_games(service, cou
     grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
     work(service)
     before = course.teacher.get(grading).text
-    assert "Let them play" not in before
+    assert "Start the tournament" not in before
     refused = course.teacher.post(f"{grading}/tournament", grading, points="3")
     assert refused.status_code == 409
     course.teacher.post(f"{grading}/release", grading, sure="yes", early="yes")
-    assert "Let them play" in course.teacher.get(grading).text
+    assert "Start the tournament" in course.teacher.get(grading).text
     for wrong in ({"points": "many"}, {"points": "3", "format": "gauntlet"}):
         assert course.teacher.post(f"{grading}/tournament", grading, **wrong).status_code == 422
     assert "The submissions are playing" not in course.teacher.get(grading).text

@@ -64,6 +64,10 @@ class Counted(BaseModel):
 @ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=TournamentShown)
 def show(context: Context) -> TournamentShown:
     """Show the tournament of a grading."""
+    return _describe(context)
+
+
+def _describe(context: RequestContext) -> TournamentShown:
     assert context.grading
     with context.service.database.reading() as db:
         jobs = queue.of(db, context.grading.id)
@@ -96,7 +100,7 @@ def begin(
         rules_of(own_files.assignment_of(context.service.settings, context.require().assigned))
         gradings.begin_tournament(act, context.grading)
         tournaments.choose(_folder(context), body.points, body.format)
-    return show(context)
+    return _describe(context)
 
 
 @ROUTES.at(

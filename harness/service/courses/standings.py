@@ -81,18 +81,22 @@ class _Standard(NamedTuple):
 
 def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[StudentStanding]:
     """Return where each student or group of a course stands with its mark, in natural order."""
-    entries = roster.students(courses.students(db, assigned.course))
-    histories = submissions.all_histories(db, assigned)
+    students, jobs = (
+        courses.students(db, assigned.course),
+        queue.checks(db, assignment=assigned.id),
+    )
+    failed = frozenset(one.about for one in jobs.values() if one.state == FAULT)
+    histories = submissions.histories(students, uploads.list_held(db, assigned.id), failed)
     grading = uploads.in_force(db, assigned.id)
     standard = _Standard(
-        queue.checks(db, assignment=assigned.id),
+        jobs,
         making.late(assigned, courses.extensions(db, assigned.id)),
         grading.at if grading else 0.0,
         _load_marks(db, grading.id) if grading else {},
         uploads.overrides(db, assigned.id),
     )
-    found = [_standing(entry, histories[entry.key], standard) for entry in entries]
-    return sorted(found, key=lambda one: natural_order(one.key))
+    entries = roster.students(students)  # in natural order
+    return [_standing(entry, histories[entry.key], standard) for entry in entries]
 
 
 @lru_cache(4096)

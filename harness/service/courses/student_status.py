@@ -120,8 +120,8 @@ def _describe_result(facts: SubmissionFacts) -> tuple[str, str, str]:
     if not facts.builds:
         return "bad", "Not built", "Your program could not be built, so no test ran."
     if not facts.tests:
-        label = ("look", "Not judged") if facts.unjudged else ("good", "Received")
-        return *label, f"No public test was judged.{_tell_more(facts)}"
+        look, label = ("look", "Not judged") if facts.unjudged else ("good", "Received")
+        return look, label, f"No public test was judged.{_tell_more(facts)}"
     tests = number_of(facts.tests, "test")
     if facts.passed == facts.tests and not facts.archive_faults:
         look, label = ("look", "Partly judged") if facts.unjudged else ("good", "All passed")

@@ -163,7 +163,8 @@ def choose(context: Context) -> Response:
         else:
             found = found_
         courses.lock(act.db, found.id)
-        scores.set_line(act.db, link.id, found.id, "")
+        if scores.find_line(act.db, link.id, found.id) is None:
+            scores.set_line(act.db, link.id, found.id, "")
         act.note("assignment linked", found.id, platform=platform.id)
     if kind == "new":
         context.service.database.make_ledger_schema(found.id)

@@ -33,7 +33,7 @@ from harness.service.web.problems import RequestRefused
 from harness.service.web.request_context import ANYBODY, RequestContext
 
 ROUTES = Routes()
-_FOREIGN = Form(files=0, fields=20, is_foreign=True)
+_FOREIGN = Form(files=0, fields=20, is_foreign=True, needs_token=False)
 _COOKIE = "gtp_harness_lti"  # tells that a launch comes from the browser that began the login
 _DAY = 86400
 _LOGIN, _WAIT, _LINK = 600.0, 120.0, 1800.0  # seconds that a step of the launch may take
@@ -140,7 +140,8 @@ def _keep_in_frame(answer: Response, name: str, value: str, lasts: int, path: st
 
 
 def _is_framed(context: RequestContext) -> bool:
-    return context.request.headers.get("sec-fetch-dest", "document") in ("iframe", "frame")
+    """Whether the answer is shown in a frame; a browser that does not tell may have one."""
+    return context.request.headers.get("sec-fetch-dest", "iframe") in ("iframe", "frame")
 
 
 def _let_frame(context: RequestContext, platform: Platform) -> None:
@@ -286,8 +287,8 @@ def _open(
 ) -> Response:
     frame = platform.frame if _is_framed(context) else ""
     with context.service.database.acting() as act:
-        person = members.admit(act, link, launch)
         path = _find_path(act, context, link, launch)
+        person = members.admit(act, link, launch)
         session = accounts.begin_session(act, person, frame, lti=platform.id)
         kept = {"person": person.id, "path": path, "platform": platform.id}
         code = platforms.put_secret(act.db, "opened", kept, _WAIT) if frame else ""
@@ -321,8 +322,11 @@ def _find_path(
     found = courses.ASSIGNMENTS.find(act.db, id=wanted, course=link.course) if wanted else None
     if found is None:
         return home
-    courses.lock(act.db, found.id)
-    scores.set_line(act.db, link.id, found.id, launch.line)
+    known = scores.find_line(act.db, link.id, found.id)
+    if known is None or (launch.line and launch.line != known):
+        courses.lock_course(act.db, link.course)  # before anything is written
+        courses.lock(act.db, found.id)
+        scores.set_line(act.db, link.id, found.id, launch.line or known or "")
     is_seen = launch.role != STUDENT or not found.hidden
     return f"{home}/assignments/{found.id}" if is_seen else home
 
@@ -341,7 +345,8 @@ def show_opened(context: Context) -> Response:
     return rendering.page(context, "lti_opened.html", [("Open the course", "")], code=code)
 
 
-@ROUTES.at("POST", "/lti/window/{code}", ANYBODY)
+# The window may have a session already, which the frame that the form is in does not know.
+@ROUTES.at("POST", "/lti/window/{code}", ANYBODY, most=Form(needs_token=False))
 def open_window(context: Context) -> Response:
     """Begin a session in a window of its own."""
     with context.service.database.acting() as act:

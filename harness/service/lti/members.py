@@ -147,10 +147,6 @@ class _Listed(NamedTuple):
     role: str
     group: str | None = None  # None: the platform tells of no groups
 
-    @property
-    def roster_id(self) -> str:
-        return f"lti {self.subject}"
-
 
 def _take(act: AuditedTransaction, link: CourseLink, listed: Iterable[_Listed]) -> tuple[str, ...]:
     """Let people be in a course as a platform says; return remarks."""
@@ -164,15 +160,23 @@ def _take(act: AuditedTransaction, link: CourseLink, listed: Iterable[_Listed]) 
             _take_staff(act, link, one, person, member)
         elif member is None or not _is_same(member, one):
             if member and member.role not in (STUDENT, FORMER):
-                _make_student(act, member, one)
-            students.append(_roster_line(one))
+                _make_student(act, link, member, one)
+            students.append(one)
     if not students:
         return ()
-    by = act._replace(by=link.person)
-    outcome = roster.take(by, link.course, RosterFile(tuple(students)))
-    for member in outcome.added:
-        _map(act.db, link, member.roster_id.removeprefix("lti "), member.person)
+    lines = RosterFile(tuple(_roster_line(link, one) for one in students))
+    outcome = roster.take(act._replace(by=link.person), link.course, lines)
+    for one in students:
+        own = {"course": link.course, "roster_id": _roster_id(link, one)}
+        member = courses.MEMBERS.find(act.db, **own, role=STUDENT)
+        if member and not find_person(act.db, link, one.subject):
+            _map(act.db, link, one.subject, member.person)
     return outcome.remarks
+
+
+def _roster_id(link: CourseLink, one: _Listed) -> str:
+    """Return what the roster knows a student by, also if a link was ended and made anew."""
+    return f"lti {link.platform} {one.subject}"
 
 
 def _is_same(member: Member, one: _Listed) -> bool:
@@ -180,11 +184,11 @@ def _is_same(member: Member, one: _Listed) -> bool:
     return member.role == STUDENT and member.name == (one.name or member.name) and is_in_group
 
 
-def _roster_line(one: _Listed) -> ListedStudent:
+def _roster_line(link: CourseLink, one: _Listed) -> ListedStudent:
     key = safe(one.number or one.subject)
     student = Student(key, one.name or key)
     group = None if one.group is None else (safe(one.group) if one.group else "")
-    return ListedStudent(student, one.roster_id, group, bool(one.name), one.group or "")
+    return ListedStudent(student, _roster_id(link, one), group, bool(one.name), one.group or "")
 
 
 def _take_staff(
@@ -201,8 +205,8 @@ def _take_staff(
         _change(act, member, {"role": one.role, "may": ""}, one.role)
 
 
-def _make_student(act: AuditedTransaction, member: Member, one: _Listed) -> None:
-    values = {"role": FORMER, "may": "", "roster_id": one.roster_id}
+def _make_student(act: AuditedTransaction, link: CourseLink, member: Member, one: _Listed) -> None:
+    values = {"role": FORMER, "may": "", "roster_id": _roster_id(link, one)}
     key = member.key or safe(one.number or one.subject)
     if courses.MEMBERS.find(act.db, course=member.course, key=key, role=[STUDENT, FORMER]):
         key = f"{key}-{member.person[:8]}"

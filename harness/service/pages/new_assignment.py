@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -249,7 +250,7 @@ def _make_once(
     context: RequestContext,
     act: AuditedTransaction,
     digest: str,
-    make: Any,
+    make: Callable[[], CourseAssignment],
 ) -> CourseAssignment:
     """Make an assignment, or return the one that the same form has made."""
     sent = (context.request.url.path, digest, *map(context.field, ("source", *_TYPED, "hidden")))

@@ -146,7 +146,7 @@ def _with_mark(
     marked = uploads.mark_of(db, released.id, student) if released else None
     if released is None or marked is None:
         return facts
-    own = uploads.overrides(db, assigned.id).get(student)
+    own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
     last = history.last
     return facts._replace(
         is_released=True,

@@ -110,7 +110,7 @@ def count(db: Connection, link: str) -> tuple[int, int]:
     """Return how many scores were sent to a platform, and how many wait."""
     query = (
         select(LTI_SCORE.c.state, func.count())
-        .where(LTI_SCORE.c.link == link)
+        .where(LTI_SCORE.c.link == link, (LTI_SCORE.c.sent != "") | (LTI_SCORE.c.state != SENT))
         .group_by(LTI_SCORE.c.state)
     )
     found = {row[0]: row[1] for row in db.execute(query)}

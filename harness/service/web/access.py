@@ -40,6 +40,7 @@ class Form(NamedTuple):
     fields: int = 50
     page: Callable[[RequestContext], Response] | None = None
     is_foreign: bool = False  # it may be on a page of another site; what it says is signed
+    needs_token: bool = True  # of the session; else a secret in its address stands for it
 
 
 _A_FORM = Form()
@@ -134,8 +135,11 @@ class Guard:
         if not self.most.is_foreign:
             _check_origin(context)
         form = await context.request.form(max_files=self.most.files, max_fields=self.most.fields)
-        is_own = context.session and not self.most.is_foreign
-        if is_own and form.get(FORM_TOKEN) != context.form_token:
+        if (
+            self.most.needs_token
+            and context.session
+            and form.get(FORM_TOKEN) != context.form_token
+        ):
             raise RequestRefused(
                 403, "the page is too old: open it again, and send the form once more"
             )

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import httpx2
-from joserfc.jwk import ECKey, RSAKey
+from joserfc.jwk import RSAKey
 from lti1p3platform.exceptions import LtiException, LtiServiceException
 from lti1p3platform.ltiplatform import LTI1P3PlatformConfAbstract
 from lti1p3platform.membership import Context
@@ -219,21 +219,20 @@ class Campus:
             return httpx2.Response(getattr(error, "status_code", 400), text=str(error))
 
     def _serve(self, request: httpx2.Request, path: str) -> httpx2.Response:
-        platform = _Platform(campus=self)
-        body = request.read()
-        if path == "/mod/lti/certs.php":
-            return httpx2.Response(
-                200, json={"keys": [*platform.get_jwks()["keys"], *self.more_keys]}
-            )
-        if path == "/mod/lti/token.php":
-            return httpx2.Response(
-                200, json=platform.get_access_token(dict(parse_qsl(body.decode())))
-            )
-        if path.startswith("/.well-known"):
-            return httpx2.Response(200, json=self.describe())
-        if path == "/register":
-            self.registered = {"token": request.headers.get("authorization"), **json.loads(body)}
-            return httpx2.Response(200, json=self.answer_registration())
+        body, platform = request.read(), _Platform(campus=self)
+        plain = {
+            "/mod/lti/certs.php": lambda: {
+                "keys": [*platform.get_jwks()["keys"], *self.more_keys]
+            },
+            "/mod/lti/token.php": lambda: platform.get_access_token(
+                dict(parse_qsl(body.decode()))
+            ),
+            "/.well-known/openid-configuration": self.describe,
+            "/register": lambda: self.register(request.headers.get("authorization"), body),
+            "/groups": lambda: {"id": "groups", "groups": self.groups},
+        }
+        if path in plain:
+            return httpx2.Response(200, json=plain[path]())
         asked = _Request({
             "method": request.method,
             "headers": {name.title(): value for name, value in request.headers.items()},
@@ -246,11 +245,12 @@ class Campus:
             service.campus = self
             found = service.handle_resp(service.handle_get_members)
             return httpx2.Response(found.code, json=found.result)
-        if path == "/groups":
-            return httpx2.Response(200, json={"id": "groups", "groups": self.groups})
-        service = _Gradebook(asked, platform, f"{self.base}/lines")
+        return self._serve_gradebook(asked, platform, path)
+
+    def _serve_gradebook(self, asked: _Request, platform: _Platform, path: str) -> httpx2.Response:
+        service: Any = _Gradebook(asked, platform, f"{self.base}/lines")
         service.campus = self
-        if path == "/lines" and request.method == "GET":
+        if path == "/lines" and asked.method == "GET":
             found = service.handle_resp(service.handle_get_lineitems)
             return httpx2.Response(found.code, json=found.result["content"])
         if path == "/lines":
@@ -261,6 +261,10 @@ class Campus:
                 return httpx2.Response(404)
             found = service.handle_resp(service.handle_update_score, line_item_id=line)
         return httpx2.Response(found.code, json=found.result)
+
+    def register(self, token: str | None, body: bytes) -> dict[str, Any]:
+        self.registered = {"token": token, **json.loads(body)}
+        return self.answer_registration()
 
     def describe(self) -> dict[str, Any]:
         """What the platform says of itself: the example of Dynamic Registration 1.0, 3.2.1."""
@@ -301,6 +305,3 @@ class Campus:
 
 def query_of(address: str) -> dict[str, str]:
     return dict(parse_qsl(urlsplit(address).query))
-
-
-__all__ = ["ECKey"]

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from harness.service.lti import platforms
+from harness.service.lti.platforms import Platform
 from harness.service.storage import courses
-from tests.service.lti.campus import ASSISTANT, LEARNER, ROLE, TEACHER, query_of
+from tests.service.lti.campus import ASSISTANT, LEARNER, ROLE, TEACHER, Campus, query_of
 from tests.service.lti.conftest import BASE, Visitor
 
 PARENT = {"lti_storage_target": "_parent"}
@@ -127,7 +129,9 @@ def test_without_cookies_the_platforms_storage_shows_that_it_is_the_same_browser
     assert "keeps no cookies in this frame" in opened.text
     path = re.search('action="(/lti/window/[^"]+)"', opened.text)[1]
     window = Visitor(service, campus)
+    window.launch("bea", [LEARNER])  # a window may know a session that the frame does not
     assert window.submit(opened, path).url.path == course
+    assert "Ada" in window.get("/me").text
     assert Visitor(service, campus).submit(opened, path).status_code == 410  # once
 
 
@@ -170,3 +174,36 @@ def test_a_shut_out_person_gets_in_by_no_launch(service, campus, open_course):
     with service.database.acting() as act:
         administration.shut_out(act, administration.find(act.db, "Ada"))
     assert ada.launch("ada", [LEARNER]).status_code == 403
+
+
+def test_the_same_student_comes_back_when_a_link_is_made_anew(service, campus, open_course):
+    tess, course = open_course()
+    Visitor(service, campus).launch("ada", [LEARNER])
+    (before,) = members_of(service, role="student")
+    made = tess.submit(tess.get(f"{course}/lti"), f"{course}/lti/code")
+    code = re.search("<code>(.+)</code>", made.text)[1]
+    asked = tess.submit(tess.get(f"{course}/lti"), f"{course}/lti/unlink")
+    assert "End the link?" in asked.text
+    tess.submit(tess.get(f"{course}/lti"), f"{course}/lti/unlink", sure="yes")
+    assert Visitor(service, campus).launch("ada", [LEARNER]).status_code == 403
+    page = tess.launch("tess", [TEACHER])
+    assert tess.submit(page, "/lti/link", code=code).url.path == course
+    assert Visitor(service, campus).launch("ada", [LEARNER]).url.path == course
+    assert members_of(service, role="student") == [before]
+
+
+def test_the_same_name_on_another_platform_is_another_student(service, campus, open_course):
+    tess, course = open_course()
+    Visitor(service, campus).launch("ada", [LEARNER])
+    made = tess.submit(tess.get(f"{course}/lti"), f"{course}/lti/code")
+    code = re.search("<code>(.+)</code>", made.text)[1]
+    other = Campus(BASE, "https://canvas.example.org")
+    other.fetch_tool_keys = campus.fetch_tool_keys
+    with service.database.acting() as act:
+        platforms.register(act, service.settings, Platform("", **other.fields))
+    campus.base = other.base  # whom the service asks from now on
+    tom = Visitor(service, other)
+    assert tom.submit(tom.launch("tom", [TEACHER]), "/lti/link", code=code).url.path == course
+    assert Visitor(service, other).launch("ada", [LEARNER]).url.path == course
+    found = members_of(service, role="student")
+    assert len({one.person for one in found}) == len({one.key for one in found}) == 2

@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from harness import cli
 from harness.service.lti import connection, members, platforms, scores
 from harness.service.storage import courses
+from harness.service.storage.database import Database
 from harness.service.storage.scores import SCORES
 from tests.harness import small_class
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, TEACHER
@@ -290,6 +292,14 @@ def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(servi
     assert "Marks sent: 1. Marks that wait: 0." in course.tess.get(f"{course.course}/lti").text
 
 
+def test_a_launch_that_tells_no_column_leaves_the_known_one(service, course):
+    course.ada.launch("ada", [LEARNER], custom=course.custom, services=False)
+    choose(course.tess, course.course, f"own:{course.custom['assignment']}")
+    course.release(course.grade())
+    deliver(service)
+    assert course.sent == [(course.line, "ada", FULL, MOST)]
+
+
 def test_the_same_mark_is_not_sent_twice(service, course):
     course.release(course.grade())
     assert deliver(service) == 1
@@ -437,6 +447,23 @@ def test_an_administrator_registers_changes_and_removes_a_platform(service, camp
     boss.submit(page, "/lti/platforms/remove", platform=one.id, sure="yes")
     with service.database.reading() as db:
         assert len(platforms.PLATFORMS.all(db)) == 1
+
+
+def test_an_operator_registers_and_removes_a_platform_by_command(settings, capsys):
+    def run(*words):
+        assert cli.main(["admin", *words, "--data", str(settings.data)]) == 0
+        return capsys.readouterr().out.strip()
+
+    Database(settings).close()
+    own = ["--issuer", "https://m.example.org", "--client-id", "abc", "--deployment", "1"]
+    for name in ("login", "token", "keyset"):
+        own += [f"--{name}-url", f"https://m.example.org/{name}"]
+    made = run("add-platform", "Moodle", *own)
+    assert run("platforms") == f"{made}  https://m.example.org  abc  1"
+    assert "any more" in run("remove-platform", made.split()[0])
+    assert run("platforms") == ""
+    link = run("platform-link", "--address", "https://tests.example.org")
+    assert link.startswith("https://tests.example.org/lti/register/")
 
 
 def test_keys_are_rotated_while_both_are_published(service, campus, monkeypatch):
