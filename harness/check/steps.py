@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from harness.archives import archive
 from harness.archives.archive import files_in, pack
-from harness.assignments import needs, receipt, workspace
+from harness.assignments import needs, public_tests, workspace
 from harness.assignments.assignment import Assignment
 from harness.assignments.build_steps import build
 from harness.assignments.contents import (
@@ -352,8 +352,8 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
 
 def _receipt(context: CheckContext, tested: CheckedFiles) -> None:
     """Write the receipt for what was tested, while it can still be in the log."""
-    digests = receipt.digests_in(tested.folder, tested.found.kept)
-    for line in receipt.lines(receipt.make_receipt(context.assignment, digests)):
+    digests = public_tests.digests_in(tested.folder, tested.found.kept)
+    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
         context.sayer.note(line)
 
 
@@ -368,7 +368,7 @@ def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...
         sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
     if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
-    sayer.note(receipt.hash_line("archive", contents.sha256))
+    sayer.note(public_tests.hash_line("archive", contents.sha256))
 
 
 def _keep(context: CheckContext) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from harness import platforms
 from harness.cli.arguments import CommandParser
 from harness.errors import ExitCode, SandboxError, UsageError
-from harness.sandbox import box_clock, cgroup, landlock, levels
+from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import attack_report
 from harness.sandbox.redteam.attack_table import ROSTER
 
@@ -95,7 +95,7 @@ _NO_CLOCK = "estimated for children that nobody waits for"
 
 
 def _has_clock() -> bool:
-    counted = box_clock.BoxClock()
+    counted = watch.BoxClock()
     try:
         return counted.seconds() is not None
     finally:

@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from harness.cli.banks import KnownEngines
+    from harness.cli.fuzz_bank import KnownEngines
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer
@@ -183,7 +183,7 @@ def _load_known_engines(
     arguments: argparse.Namespace, fuzzer: Fuzzer
 ) -> AbstractContextManager[KnownEngines]:
     """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.banks import load_engines
+    from harness.cli.fuzz_bank import load_engines
 
     return load_engines(arguments, arguments.found, fuzzer)
 

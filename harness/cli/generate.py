@@ -20,7 +20,7 @@ from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
 from harness.generating import record_reading, scene_production, scene_text
 from harness.generating.coverage_report import report
-from harness.generating.own import openings, test_production
+from harness.generating.own import drafts, test_production
 from harness.generating.own.drafts import Drafter
 from harness.generating.own.test_production import ProducedTests, Sources, TestRequest
 from harness.generating.own.test_production import report as report_production
@@ -353,7 +353,7 @@ class OwnGame:
         """
         given = self._given
         beside, excluded = cases([*given.beside, *given.kill]), cases(given.exclude)
-        found = openings.Records(
+        found = drafts.Records(
             self._specification,
             self._declaration,
             self._choices,
@@ -362,7 +362,7 @@ class OwnGame:
         )
         positions = [
             *found.openings(records(given.games)),
-            *openings.of_cases(beside, self._declaration),
+            *drafts.of_cases(beside, self._declaration),
         ]
         drafter = Drafter(
             self._specification, self._declaration, self._found.place, positions,
@@ -382,7 +382,7 @@ class OwnGame:
     ) -> TestRequest:
         given = self._given
         identities = {
-            one for case in excluded for one in openings.identities(case, self._declaration)
+            one for case in excluded for one in drafts.identities(case, self._declaration)
         }
         is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
         most = given.tests or (40 if is_chosen_for else 16)

@@ -4,7 +4,7 @@ An engine that computes for ever would keep a processor from all others. So whil
 command that asks something is waited for only for a *short limit* of computing, and for less when
 it is asked again in the same case file (:class:`ShortLimits`). None of this costs a mark: what was
 cut short is in doubt, until the engine has hung for its full limit: at once if a place is left to
-those who wait, else with nothing beside it (:mod:`harness.work.cut_short`).
+those who wait, else with nothing beside it (:mod:`harness.work.fairness`).
 
 An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
 

@@ -30,7 +30,6 @@ from collections.abc import Callable
 from harness import processes, signals
 from harness.options import CPU_SECONDS, GIB
 from harness.sandbox import (
-    box_clock,
     bubblewrap,
     cgroup,
     folder_copies,
@@ -139,8 +138,8 @@ class Box:
         self._hold = -1  # bubblewrap waits for its end while we fill folders
         self._first = 0  # the process of the box that makes them
         self._begun = self._looked_closely = self._looked = time.monotonic()
-        self._clock = box_clock.BoxClock(group.cpu)
-        self._estimate = box_clock.Estimate()
+        self._clock = watch.BoxClock(group.cpu)
+        self._estimate = watch.Estimate()
         self._ready = False  # all that is left to be done is to execute the program
         self._broken = False  # the box ended before its engine did
         self._status: int | None = None
@@ -333,8 +332,8 @@ class Box:
         now, before = time.monotonic(), self._looked
         self._looked = now
         seen = {
-            one.pid: box_clock.ProcessSample(
-                one.own, one.waited, box_clock.share(one.task) if one.running else 0.0
+            one.pid: watch.ProcessSample(
+                one.own, one.waited, watch.share(one.task) if one.running else 0.0
             )
             for one in found
         }

@@ -31,7 +31,7 @@ from harness.running.hangs import HangPolicy
 from harness.running.silence import explain_silence
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.signals import SIGKILL
-from harness.work import canonical_json, cut_short, fairness
+from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 
@@ -170,7 +170,7 @@ class UnitRunner:
     ) -> AttemptFinished:
         own, alone = self._kit.assignment, self._kit.alone
         limits, box = own.limits, own.box
-        cuts = cut_short.find_cuts(result, limits, own.command_properties)
+        cuts = fairness.find_cuts(result, limits, own.command_properties)
         in_doubt = not alone and fairness.in_doubt(
             result, figures, limits, box, own.command_properties
         )

@@ -18,7 +18,7 @@ import pytest
 from harness.cli.grade import main
 from harness.errors import ExitCode, UsageError
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.auditing import audit
+from harness.grading.auditing import audit, wrong_answers
 from harness.reading import casefile
 from harness.work import canonical_json
 from tests.harness.small_class import archive
@@ -171,7 +171,7 @@ def words(folder: Path, *more: str) -> list[str]:
 def conversations(number: int) -> Iterator[None]:
     """Let audits draw so many conversations, however busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit, "FuzzBudget", lambda seconds, examples: FuzzBudget(0, number))
+        patch.setattr(wrong_answers, "FuzzBudget", lambda seconds, examples: FuzzBudget(0, number))
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
-from harness.grading.auditing import audit
+from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
@@ -57,7 +57,7 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
 def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
     found = WrongReply(0, "score", "an error", "B+3", got)
     finding = FuzzFinding(Script(("score",)), found, (), shown, 3, 1.0, 1)
-    assert audit.is_sure(finding, assignments.find(name)) is sure
+    assert wrong_answers.is_sure(finding, assignments.find(name)) is sure
 
 
 WRONG = WrongAnswer("01-score.gtp", "score", "0 for B+3", "B+3", "0", ())
@@ -70,7 +70,7 @@ def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
         "ben": AUDITED._replace(submission="ben", build="another"),
         "cyd": AUDITED._replace(submission="cyd", confirmed=False),
     }.items():
-        audit.write_audit(tmp_path, one, {"01-score.gtp": "10 score\n"})
+        audit.write(tmp_path, one, {"01-score.gtp": "10 score\n"})
         assert audit.read(tmp_path, key) == one
     assert audit.load_known(tmp_path, dict.fromkeys(["ben", "ada", "cyd", "dan"], "build")) == (
         AUDITED,
@@ -79,7 +79,7 @@ def test_only_what_is_true_of_the_submission_as_it_is_now_is_known(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"submission": 1}', "\xff"])
 def test_a_damaged_record_is_none(tmp_path, text):
-    audit.write_audit(tmp_path, AUDITED, {})
+    audit.write(tmp_path, AUDITED, {})
     (tmp_path / "ada" / "audit.json").write_text(text, encoding="latin-1")
     assert audit.read(tmp_path, "ada") is None
 

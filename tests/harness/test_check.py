@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.assignments import assignment, receipt
+from harness.assignments import assignment, public_tests
 from harness.assignments.contents import faults, remarks, sort_files
 from harness.assignments.needs import with_python
 from harness.errors import SandboxError
@@ -169,10 +169,10 @@ def test_the_receipt_fits_the_archive_and_stands_in_the_log(course, sandbox):
     folder = home / "assignment1"
     log = (folder / "presubmission.log").read_text(encoding="utf-8").splitlines()
     names = [path.name for path in folder.iterdir() if path.name != "presubmission.log"]
-    files = receipt.digests_in(folder, names)
+    files = public_tests.digests_in(folder, names)
     with with_python(assignment.find(str(small_one))) as found:
-        expected = receipt.make_receipt(found, files)
-    assert receipt.find_receipt(log) == expected
+        expected = public_tests.make_receipt(found, files)
+    assert public_tests.find_receipt(log) == expected
 
 
 # --- wrong ones

@@ -30,7 +30,7 @@ from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
-from harness.work.cut_short import Evidence
+from harness.work.fairness import Evidence
 from harness.work.worker_events import CaseProlonged, CaseStarted
 from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.assignments import assignment, receipt, workspace
+from harness.assignments import assignment, public_tests, workspace
 from harness.assignments import needs as python
 from harness.environments import environment_cache, interpreters
 from harness.errors import AssignmentError, UsageError
@@ -197,11 +197,11 @@ def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
 
 
 def test_a_receipt_names_it():
-    made = receipt.Receipt("a", "1.0", "0" * 64, "1" * 64, "Python 3.11.7 with numpy 1.23.5")
-    assert receipt.find_receipt(receipt.lines(made)) == made
-    assert "run by Python 3.11.7 with numpy 1.23.5." in receipt.compare_receipt(made, made)
+    made = public_tests.Receipt("a", "1.0", "0" * 64, "1" * 64, "Python 3.11.7 with numpy 1.23.5")
+    assert public_tests.find_receipt(public_tests.lines(made)) == made
+    assert "run by Python 3.11.7 with numpy 1.23.5." in public_tests.compare_receipt(made, made)
     old = made._replace(python="")
-    assert receipt.find_receipt([*receipt.lines(old), "The log ends here."]) == old
+    assert public_tests.find_receipt([*public_tests.lines(old), "The log ends here."]) == old
 
 
 # --- at every level of sandbox, and where a program is fuzzed

@@ -18,7 +18,7 @@ from harness.cli import main
 from harness.declared.reply_forms import match_anywhere
 from harness.errors import ExitCode
 from harness.generating import record_reading
-from harness.generating.own import openings, test_production
+from harness.generating.own import drafts, test_production
 from harness.generating.own.drafts import Draft, Drafter, Opening
 from harness.generating.own.test_production import TestRequest as Request
 from harness.generating.own.test_production import produce
@@ -222,7 +222,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
         "2 gogui-rules_side_to_move\nboardsize 2\n3 genmove b\n4 gogui-rules_legal_moves\n"
     )
     case = casefile.parse(text.encode(), "some/a.gtp")
-    assert list(openings.of_cases([case], found.declaration)) == [
+    assert list(drafts.of_cases([case], found.declaration)) == [
         Opening(("boardsize 3", "play b a1"), "from the position of a.gtp:3"),
         Opening(("boardsize 3", "play b a1", "play w b2"), "from the position of a.gtp:5"),
         Opening(("boardsize 2",), "from the position of a.gtp:7"),
@@ -230,7 +230,7 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
     (tmp_path / "a.sgf").write_text("(;GM[1]SZ[3];B[aa];W[cc];B[ab];W[bb])")
     (tmp_path / "b.sgf").write_text("(;GM[1]SZ[9];B[aa])")
     (tmp_path / "c.sgf").write_text("no record")
-    records = openings.Records(
+    records = drafts.Records(
         found.specification, found.declaration, record_reading.choices(0), private=None
     )
     made = list(records.openings(sorted(map(str, tmp_path.glob("*.sgf")))))

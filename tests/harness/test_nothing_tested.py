@@ -14,7 +14,7 @@ from harness.cli import main
 from harness.errors import ExitCode
 from harness.fuzzing import two_engines
 from harness.fuzzing.fuzzer import ENOUGH
-from harness.grading.auditing.audit import Looker
+from harness.grading.auditing.wrong_answers import Looker
 from tests.harness import own_assignments
 from tests.harness.in_process import start_fuzzer
 from tests.oracle.naive_engine import PLAIN
@@ -235,13 +235,13 @@ def test_a_search_that_was_too_slow_says_so(examples, most, is_enough):
 
 def test_an_audit_that_was_too_slow_says_so(monkeypatch, tmp_path):
     """It was counted as audited, and nothing else was said of it."""
-    from harness.grading.auditing import audit
+    from harness.grading.auditing import wrong_answers
     from harness.grading.exports import summary
     from harness.grading.records import Audited
 
     fuzzer = SimpleNamespace(findings=lambda: (), unconfirmed=0, shortfall="too few")
-    monkeypatch.setattr(audit, "Fuzzer", lambda *_: fuzzer)
-    monkeypatch.setattr(audit, "judge_of", lambda *_: None)
+    monkeypatch.setattr(wrong_answers, "Fuzzer", lambda *_: fuzzer)
+    monkeypatch.setattr(wrong_answers, "judge_of", lambda *_: None)
     looker = object.__new__(Looker)
     looker._assignment = SimpleNamespace(
         start=lambda _: ("engine", ""), limits=SimpleNamespace(timeout=1.0), specification=object()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from harness.archives import reading
 from harness.archives.archive_streams import MIB, IntakeLimits
-from harness.assignments import assignment, receipt, workspace
+from harness.assignments import assignment, public_tests, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.ingest.receive import LONGEST, receive
@@ -414,7 +414,7 @@ def with_receipt(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files with a log as check writes it."""
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     digests.pop("presubmission.log", None)
-    lines = receipt.lines(receipt.make_receipt(ASSIGNMENT, digests))
+    lines = public_tests.lines(public_tests.make_receipt(ASSIGNMENT, digests))
     log = LOG + b"".join(f"   {line}\r\n".encode() for line in lines)
     return {**files, "presubmission.log": log}
 
@@ -453,11 +453,11 @@ def test_a_digest_is_that_of_sha256sum_s_lines(tmp_path):
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(content)
-    digests = receipt.digests_in(tmp_path, files)
+    digests = public_tests.digests_in(tmp_path, files)
     lines = "".join(
         f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files)
     )
-    assert receipt.digest_of(digests) == hashlib.sha256(lines.encode()).hexdigest()
+    assert public_tests.digest_of(digests) == hashlib.sha256(lines.encode()).hexdigest()
 
 
 def test_both_ends_of_a_long_log_are_read(hand_in):

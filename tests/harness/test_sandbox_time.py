@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import box_clock
-from harness.sandbox.box_clock import Estimate, ProcessSample
+from harness.sandbox import watch
+from harness.sandbox.watch import Estimate, ProcessSample
 
 FORGOTTEN = """
 import os, signal, time
-from harness.sandbox.box_clock import BoxClock
+from harness.sandbox.watch import BoxClock
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 clock = BoxClock()
 reading, writing = os.pipe()
@@ -105,8 +105,8 @@ def test_the_part_of_its_time_that_a_task_had_a_processor(
             raise FileNotFoundError(path)
         return text
 
-    monkeypatch.setattr(box_clock, "read", read)
-    assert box_clock.share(7) == part
+    monkeypatch.setattr(watch, "read", read)
+    assert watch.share(7) == part
 
 
 def test_a_loss_step_by_step() -> None:

@@ -18,7 +18,7 @@ from harness.records import Build, CaseFile, FileResult
 from harness.text import encode
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.cut_short import find_cuts
+from harness.work.fairness import find_cuts
 from oracle import __version__
 
 

@@ -23,7 +23,7 @@ from harness.report.progress import as_time
 from harness.running import jobs
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.cut_short import Evidence, find_cuts, weigh
+from harness.work.fairness import Evidence, find_cuts, weigh
 from harness.work.worker_events import (
     AttemptEvent,
     AttemptFinished,

@@ -1,163 +1,41 @@
-"""Audits of submissions with nearly full marks: find those that still answer wrongly.
+"""Results of audits, in the folder ``audit`` of a grading: a folder for each submission.
 
-The submission is unpacked, built and boxed as for its mark; then it gets random conversations from
-:mod:`harness.fuzzing`. Findings that are not sure (:func:`is_sure`) are counted, not reported.
+It has the case files that show a wrong answer, and ``audit.json``. With it an interrupted audit
+continues, and a later grading shows the findings again.
 """
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
-from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeGuard
+from typing import Protocol
 
 from harness import file_system
-from harness.assignments import workspace
 from harness.assignments.assignment import Assignment
-from harness.errors import EngineError, UsageError
-from harness.fuzzing.by_reference import judge_of
-from harness.fuzzing.findings import FuzzFinding, write
-from harness.fuzzing.fuzzed_engine import Piped
-from harness.fuzzing.fuzzer import Fuzzer
-from harness.fuzzing.hypothesis_setup import hypothesis_at_home_in
-from harness.fuzzing.judges import ReplyJudge
-from harness.fuzzing.search import FuzzBudget
+from harness.errors import UsageError
 from harness.grading.attempts.grading_progress import UnitsProgress
-from harness.grading.attempts.orders import GradingContext, Orders, bench_of, submission_for_bench
+from harness.grading.attempts.orders import GradingContext, Orders
 from harness.grading.attempts.units import GradingUnit, Task
-from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded, WrongAnswer
+from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
 from harness.report.progress import bars
 from harness.running import jobs
 from harness.signals import ending_on_signals
-from harness.vocabulary.script import BOARDS
 from harness.work import canonical_json
-from harness.work.machine import die_with_parent
 from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from harness.engine.launch import Launcher
+    from typing import TypeGuard
 
-_SEED = 0  # all submissions are asked the same
-
-
-class WrongAnswerFiles(NamedTuple):
-    """A wrong answer with its files: the case file, and the boards that it loads."""
-
-    wrong: WrongAnswer
-    files: tuple[tuple[str, str], ...]  # (name, text)
-
-
-class AuditFindings(NamedTuple):
-    """The findings for a submission."""
-
-    conversations: int
-    unsure: int
-    cases: tuple[WrongAnswerFiles, ...]
-    trouble: str = ""  # why nothing could be seen, or why nothing follows from that
-
-
-class Looker:
-    """Search submissions, with the same sandbox and limits as for their marks."""
-
-    def __init__(self, means: GradingContext, seconds: float) -> None:
-        self._assignment = means.assignment
-        self._seconds = seconds
-        # One process is asked for more than any case file asks: who computes for ever is found
-        # by the clock, and what was found is asked again with all limits.
-        box = means.assignment.box._replace(cpu=0.0)
-        # Of two sandboxes in turn: the next process starts while the last one is asked.
-        self._benches = [bench_of(means, box) for _ in range(2)]
-        self._parent = os.getpid()
-
-    def close(self) -> None:
-        """End this process's box servers."""
-        for bench in self._benches:
-            bench.close()
-
-    def look(self, unit: GradingUnit, note: jobs.Note) -> AuditFindings:
-        """Look at one submission for as long as there is time."""
-        die_with_parent(self._parent)
-        with self._benches[0].furnish(submission_for_bench(unit), note) as (room, built):
-            if built and not built.ok:
-                return AuditFindings(0, 0, (), built.message)
-            with workspace.workspace() as folder:
-                file_system.make_open(folder / BOARDS)
-                try:
-                    return self._ask_engine(room, folder)
-                except EngineError as error:
-                    return AuditFindings(0, 0, (), error.message)
-
-    def _ask_engine(self, room: Path, folder: Path) -> AuditFindings:
-        """Ask the engine; ``folder``: where the files lie that commands name."""
-        command, home = self._assignment.start(room)
-        place = Path(home) if home else folder
-        program = Piped(
-            shlex.split(command),
-            self._launchers(room, folder),
-            self._assignment.limits,
-            place,
-        )
-        specification = self._assignment.specification
-        assert specification is not None  # see audit.require_oracle()
-        with hypothesis_at_home_in(folder), closing(program):
-            budget, judge = FuzzBudget(self._seconds, 0), judge_of(specification, place)
-            fuzzer = Fuzzer(program, judge, budget, _SEED)
-            found = list(fuzzer.findings())
-        sure = [one for one in found if is_sure(one, self._assignment)]
-        cases = tuple(self._cases(sure, judge, folder))
-        unsure = fuzzer.unconfirmed + len(found) - len(sure)
-        trouble = "" if found else fuzzer.shortfall
-        return AuditFindings(budget.examples, unsure, cases, trouble)
-
-    def _launchers(self, room: Path, folder: Path) -> Callable[[], Launcher]:
-        """Return what gives the launcher of the next process."""
-        case, shown = CaseFile(str(folder / "script.gtp"), (), ()), (str(folder / BOARDS),)
-        turns = cycle(self._benches)
-        return lambda: next(turns).launcher(case, room, shown)
-
-    def _cases(
-        self, findings: Sequence[FuzzFinding], judge: ReplyJudge, folder: Path
-    ) -> Iterator[WrongAnswerFiles]:
-        """Yield each finding as a case file, with the files beside it."""
-        for number, finding in enumerate(findings, 1):
-            beside = folder / f"finding{number}"
-            beside.mkdir()
-            name = write(beside, number, finding, judge).name
-            texts = ((path.name, path.read_text("utf-8")) for path in beside.iterdir())
-            yield WrongAnswerFiles(_describe_wrong(name, finding), tuple(sorted(texts)))
-
-
-def is_sure(finding: FuzzFinding, assignment: Assignment) -> bool:
-    """Whether a finding showed each time, and it was the submission that answered.
-
-    Errors may be an adapter's own: it refuses what a program cannot be asked, such as a game on a
-    board of another size.
-    """
-    is_refused = finding.difference.got.startswith("?")
-    return not finding.is_flaky and not (assignment.adapter and is_refused)
-
-
-def _describe_wrong(name: str, finding: FuzzFinding) -> WrongAnswer:
-    found = finding.difference
-    sentences = tuple(one.sentence for one in finding.mistakes)
-    return WrongAnswer(name, found.command, found.kind, found.right, found.got, sentences)
-
-
-# --- Results of audits, in the folder ``audit`` of a grading: a folder for each submission -------
-# It has the case files that show a wrong answer, and ``audit.json``. With it an interrupted audit
-# continues, and a later grading shows the findings again.
-
+    from harness.grading.auditing.wrong_answers import AuditFindings
 
 FOLDER, _STATE = "audit", "audit.json"
 
@@ -171,7 +49,7 @@ def read(folder: Path, key: str) -> Audited | None:
     return found if found.submission == key else None
 
 
-def write_audit(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
+def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
     """Write the findings for a submission in place of earlier ones.
 
     Raises:
@@ -223,7 +101,7 @@ def _write_state(place: Path, audited: Audited) -> None:
 
 # --- Audit submissions with nearly full marks: find those that still answer wrongly --------------
 # Each is searched for some seconds, several side by side
-# (:mod:`harness.grading.auditing.audit`). Findings are then rerun as grading reruns
+# (:mod:`harness.grading.auditing.wrong_answers`). Findings are then rerun as grading reruns
 # attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
 # fail each time are kept. Nothing here touches the ledger.
 
@@ -312,6 +190,7 @@ class Audit:
             return []
         broke = []
         # With Hypothesis, which a grading without an audit does not need.
+        from harness.grading.auditing.wrong_answers import Looker
 
         with closing(Looker(self._means, self._seconds)) as looker:
             ends = jobs.run_all(
@@ -343,7 +222,7 @@ class Audit:
             confirmed=not looked.cases,
         )
         files = dict(file for case in looked.cases for file in case.files)
-        write_audit(self._folder, found, files)
+        write(self._folder, found, files)
         if found.confirmed:
             self._listener.on_audited(found)
 

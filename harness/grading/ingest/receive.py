@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from harness.archives import archive, archive_streams
 from harness.archives.archive import TooManyFilesError, files_in, place
-from harness.assignments import receipt
+from harness.assignments import public_tests
 from harness.assignments.assignment import Assignment
 from harness.assignments.contents import (
     describe_changed_copy,
@@ -32,7 +32,7 @@ from harness.assignments.contents import (
     likeness,
     remarks,
 )
-from harness.assignments.receipt import Receipt
+from harness.assignments.public_tests import Receipt
 from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.grading.ledger.places import Store
@@ -193,7 +193,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
         transcript=transcript,
         unpacked=unpacked,
         ran=not run.said,
-        receipt=receipt.compare_receipt(receipt.find_receipt(lines), expected),
+        receipt=public_tests.compare_receipt(public_tests.find_receipt(lines), expected),
         remarks=tuple(filter(None, said)),
     )
 
@@ -415,8 +415,8 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
         if kept == name:
             data = _both_ends(file.content)
         elif kept is not None:
-            digests[kept] = receipt.digest(file.content)
-    return of_log(name, data, receipt.make_receipt(assignment, digests))
+            digests[kept] = public_tests.digest(file.content)
+    return of_log(name, data, public_tests.make_receipt(assignment, digests))
 
 
 def _both_ends(pieces: Iterable[bytes]) -> bytes:

@@ -15,7 +15,8 @@ from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.own import openings, test_production
+from harness.generating.own import drafts as openings
+from harness.generating.own import test_production
 from harness.generating.own.drafts import Draft, Drafter
 from harness.generating.own.test_production import ProducedTests, TestRequest
 from harness.generating.record_reading import Choices, Harvest, Moves

@@ -173,7 +173,7 @@ def choose(context: Context) -> Response:
     most = float(sum(part.points for part in own.marks))
     chosen = LinkedAssignment(found.id, found.title, address, most)
     key = platforms.signing_key(settings, now)
-    answer = messages.answer_deep_linking(platform, launch, [chosen], key, now)
+    answer = messages.answer_deep_linking(platform, launch, chosen, key, now)
     shown = rendering.page(
         context, "lti_return.html", [("Back to the course", "")],
         address=launch.return_url, answer=answer, chosen=found.title,

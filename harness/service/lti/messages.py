@@ -7,7 +7,7 @@ platform that the administrator registered.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hmac import compare_digest
 from typing import Any, NamedTuple
 
@@ -242,11 +242,11 @@ class LinkedAssignment(NamedTuple):
 def answer_deep_linking(
     platform: Platform,
     launch: Launch,
-    chosen: Iterable[LinkedAssignment],
+    chosen: LinkedAssignment,
     key: RSAKey,
     now: float,
 ) -> str:
-    """Return the signed message that tells the platform which assignments were chosen."""
+    """Return the signed message that tells the platform which assignment was chosen."""
     claims: dict[str, Any] = {
         "iss": platform.client_id,
         "aud": platform.issuer,
@@ -256,7 +256,7 @@ def answer_deep_linking(
         f"{_CLAIM}deployment_id": launch.deployment,
         f"{_CLAIM}message_type": "LtiDeepLinkingResponse",
         f"{_CLAIM}version": "1.3.0",
-        f"{_DEEP}content_items": [_item(one, launch) for one in chosen],
+        f"{_DEEP}content_items": [_item(chosen, launch)],
     }
     if launch.data:
         claims[f"{_DEEP}data"] = launch.data

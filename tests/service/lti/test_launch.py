@@ -2,12 +2,15 @@
 
 import re
 
+import jwt as pyjwt
 import pytest
+from joserfc import jwt
+from joserfc.jwk import ECKey
 
 from harness.service.lti import platforms
 from harness.service.lti.platforms import Platform
 from harness.service.storage import courses
-from tests.service.lti.campus import ASSISTANT, LEARNER, ROLE, TEACHER, Campus, query_of
+from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, ROLE, TEACHER, Campus, query_of
 from tests.service.lti.conftest import BASE, Visitor
 
 PARENT = {"lti_storage_target": "_parent"}
@@ -207,3 +210,44 @@ def test_the_same_name_on_another_platform_is_another_student(service, campus, o
     assert Visitor(service, other).launch("ada", [LEARNER]).url.path == course
     found = members_of(service, role="student")
     assert len({one.person for one in found}) == len({one.key for one in found}) == 2
+
+
+def test_each_deployment_has_courses_of_its_own(service, campus, open_course):
+    _, first = open_course()
+    with service.database.changing() as db:
+        platforms.PLATFORMS.change(db, {"deployments": "7 8"})
+    campus.deployment = "8"
+    tess = Visitor(service, campus)
+    second = tess.submit(tess.launch("tess", [TEACHER]), "/lti/link").url.path
+    assert first != second
+
+
+def test_a_login_may_be_a_form_of_the_platforms_page(service, campus, open_course):
+    _, course = open_course()
+    ada = Visitor(service, campus)
+    told = query_of(campus.begin())
+    answer = ada.client.post(
+        "/lti/login", data=told, headers={"origin": campus.base, "sec-fetch-site": "cross-site"},
+        follow_redirects=False,
+    )  # fmt: skip
+    asked = query_of(answer.headers["location"])
+    assert asked.items() >= {
+        "scope": "openid", "response_type": "id_token", "response_mode": "form_post",
+        "prompt": "none", "client_id": CLIENT, "redirect_uri": f"{BASE}/lti/launch",
+        "login_hint": "user-hint", "lti_message_hint": told["lti_message_hint"],
+    }.items()  # fmt: skip
+    assert ada.send(campus.launch(asked, "ada", [LEARNER])).url.path == course
+
+
+def test_a_platform_may_sign_with_an_elliptic_curve(service, campus, open_course):
+    _, course = open_course()
+    own = ECKey.generate_key("P-256", {"kid": "curve"})
+    campus.more_keys = [own.as_dict(private=False)]
+    with service.database.changing() as db:
+        platforms.PLATFORMS.change(db, {"algorithm": "ES256", "keys_at": 0.0})
+    ada = Visitor(service, campus)
+    form = campus.launch(query_of(ada.begin().headers["location"]), "ada", [LEARNER])
+    assert ada.send(form).status_code == 403  # RS256 is not what is registered
+    claims = pyjwt.decode(form["id_token"], options={"verify_signature": False})
+    token = jwt.encode({"alg": "ES256", "kid": "curve"}, claims, own)
+    assert ada.send({**form, "id_token": token}).url.path == course

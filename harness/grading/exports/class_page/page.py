@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import mean, median
 
 from harness.grading.attempts.units import TestResult
-from harness.grading.exports.class_page import attention, class_errors, submission_table
+from harness.grading.exports.class_page import attention, class_errors, parts
 from harness.grading.exports.class_page.parts import (
     CLASS,
     PAGE,
@@ -273,7 +273,7 @@ def _body(known: ClassOverview, look: Markup) -> Iterator[Markup]:
         ("look", "Look first", look),
         ("marks", "Marks", marks_section(result)),
         ("wrong", "What went wrong", class_errors.section(known)),
-        ("subs", "Submissions", submission_table.section(known)),
+        ("subs", "Submissions", parts.section(known)),
         ("m", "Tests × submissions", matrix_section(known)),
         ("trial", "Tests on trial", attention.suspects_section(known)),
     )
