@@ -16,7 +16,7 @@ from harness.archives.archive_streams import IntakeLimits, Meter
 from harness.archives.confined_reading import ConfinedReader
 from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError, ReadingFailedError
-from harness.sandbox import seccomp
+from harness.sandbox import landlock, seccomp
 from harness.sandbox.seccomp import NUMBERS
 from harness.service import processes
 from harness.service.settings import Settings, dump_settings
@@ -352,7 +352,7 @@ def test_the_filter_lets_pass_what_computes_and_nothing_else(machine):
 
 
 def test_no_process_confines_what_it_cannot(monkeypatch):
-    monkeypatch.setattr(confined_reading.kernel, "machine", lambda: "riscv64")
+    monkeypatch.setattr(landlock, "machine", lambda: "riscv64")
     confined_reading.confine()
     assert not reading.is_chosen()
     monkeypatch.undo()

@@ -267,7 +267,7 @@ def test_a_comparison_stands_on_the_first_page(tmp_path):
     views = [view(file) for file in GREEN.files]
     html.write(tmp_path, GREEN, views, compare(former, GREEN))
     page = Page((tmp_path / "index.html").read_text())
-    assert "Compared with the run of 2024-05-17T09:30:00Z" in page.text
+    assert "Compared with the run of 17 May 2024, 09:30 UTC" in page.text
     assert "1 protocol_version  FAILED → passed" in page.text
 
 

@@ -1,5 +1,6 @@
 """A form that is sent again, as by a double click, is one submission."""
 
+import html
 import re
 from concurrent.futures import ThreadPoolExecutor
 
@@ -66,3 +67,23 @@ def test_another_file_or_one_after_withdrawing_is_another_submission(service, co
     assert third not in (first, second) and send(b"y") == third
     assert send(b"x", ONCE.search(ada.get(place).text)[1]) != first
     assert count(service) == 4
+
+
+def test_the_last_step_of_a_new_assignment_makes_it_once(service, counting):
+    """The steps before it make nothing; a proposed closing time moves with the deadline."""
+    course = make_course(service, "student\nada\n")
+    tess, steps = course.teacher, f"{course.course}/assignments/new"
+    (link,) = re.findall(rf'href="({steps}/dates\?[^"]*counting)"', tess.get(steps).text)
+    shown = tess.get(html.unescape(link)).text
+    typed = dict(re.findall(r'<input[^>]*name="(\w+)"[^>]*? value="([^"]*)"', shown))
+    told = {**typed, "title": "Set 2", "deadline": "2999-01-01T00:00"}
+    for _ in range(2):
+        last = tess.get(f"{steps}/visibility", params=told)
+        assert last.status_code == 200 and "1 Jan 2999" in last.text
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)"', last.text))
+    assert sent["closes"].startswith("2999-01-0")
+    del sent["form_token"]
+    made = [tess.post(f"{course.course}/assignments", steps, **sent).url.path for _ in range(2)]
+    assert made[0] == made[1] and made[0] != course.assignment
+    other = {**sent, "title": "Set 3"}
+    assert tess.post(f"{course.course}/assignments", steps, **other).url.path not in made

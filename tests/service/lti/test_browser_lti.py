@@ -195,7 +195,7 @@ def link(tess):
     frame = tess.page.frame_locator("iframe")
     frame.get_by_role("button", name="Make the course").click()
     place = frame if tess.keeps_cookies else tess.leave_frame(frame)
-    place.get_by_role("heading", name="A new assignment").wait_for()
+    place.get_by_role("heading", name="Games 2026").wait_for()
     return place
 
 

@@ -64,7 +64,7 @@ def test_a_changed_role_counts_from_the_next_launch_on(service, campus, open_cou
         una.launch("una", roles)
         (found,) = members_of(service, name="Una")
         assert found.role == role
-        assert (una.get(f"{course}/change").status_code == 200) is (role == "teacher")
+        assert (una.get(f"{course}/settings").status_code == 200) is (role == "teacher")
 
 
 def test_a_course_that_is_here_is_linked_by_a_code_of_its_teacher(service, campus, open_course):
