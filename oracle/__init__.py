@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 # importlib.metadata takes longer than the rest of an engine's start, and every run asks for it.
 __version__ = "0.1.0"
 
-# The module of each public name. If a path ends in the name, the public name is that module (the
-# functions ``grid`` and ``vertex`` are not public, because their modules have the same names).
+# The module of each public name. If a path ends in the name, the public name is that
+# module.
 _HOMES = {
     "BLACK": "position",
     "EMPTY": "position",

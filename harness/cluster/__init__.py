@@ -12,7 +12,7 @@ truth: what is lost on the way is rerun.
 * ``connector``, ``bytes_server``: beside it; ``hub``: one connector for several dispatchers;
 * ``status_query``, ``cluster_state``: the state of a cluster, for people;
 * ``sendable_environments``: of this machine; ``environment_store``: fetched by a worker;
-* ``unit_executor``, ``fetching``, ``announcing``: on a worker; ``dask_task``: run by Dask;
+* ``unit_executor``, ``worker_files``: on a worker; ``dask_task``: run by Dask;
 * ``prompt_sender``, ``lean_comm``: how messages of Dask are sent and read, at little cost;
 * ``message_filter``, ``unpickling``, ``roles``: messages that are refused, and who may send which;
 * ``cluster_processes``: run a scheduler or a worker from start to end.

@@ -6,5 +6,5 @@
 * ``process``: pipes to a process, the only module that knows pexpect; ``stream_ends``: keeps the
   beginning and the end of its standard error;
 * ``launch``: how a program becomes a process and ends again (a sandbox is another launcher);
-* ``leftovers``: whatever a program leaves behind.
+* ``launch``, too: whatever a program leaves behind.
 """

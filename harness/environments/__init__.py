@@ -1,7 +1,6 @@
 """The Python that engines are given: never the harness's own environment by accident.
 
-``records`` says what travels; ``interpreters`` finds Pythons on this machine and asks them what
-they are; ``environment_cache`` keeps environments in a cache; ``environment_building`` makes one
-with uv, or with venv and pip; ``choosing`` decides which an assignment's engines get. Nothing here
-looks at a submission.
+``interpreters`` says what travels, finds Pythons on this machine and asks them what
+they are; ``environment_cache`` makes environments with uv, or with venv and pip, and keeps
+them. Nothing here looks at a submission.
 """

@@ -1,8 +1,7 @@
 """The sandbox: contain untrusted engines. In the order in which a reader should meet the rooms:
 
-* ``limits``: how much an engine may use;
 * ``view``: what it may see, worked out from its command; ``layout``: the same for each layer;
-* the layers: ``kernel``, ``seccomp`` (with ``syscalls``), ``landlock``, ``file_tree``,
+* the layers: ``seccomp`` (with ``syscalls``), ``landlock``, ``file_tree``,
   ``bubblewrap``, ``cgroup``;
 * ``plan``: the messages between the harness and the ``server``, a small process that starts
   engines (``inside``), watches over them (``watch``) and ends them;

@@ -10,6 +10,6 @@ processes.
 * ``stored_files``: bytes by their SHA-256;
 * ``bench``: a submission built, and asked one case file after the other;
 * ``unit_worker``: the process, and ``__main__`` its door;
-* ``crew``: such processes seen from the one that hands units out; ``own_process``: how they are
+* ``crew``: such processes seen from the one that hands units out; ``machine``: how they are
   started.
 """

@@ -552,11 +552,11 @@ workspace.unpack = unpack
 COUNTED = """
 import sys
 from harness import cli
-from harness.work import own_process
+from harness.work import machine
 count, how, breaking = (sys.argv.pop(1) for _ in range(3))
-*there, rest = own_process._TURN.split("; ", 3)
+*there, rest = machine._TURN.split("; ", 3)
 given = f"from pathlib import Path; count, how = Path({count!r}), {how!r}"
-own_process._TURN = "\\n".join([*there, given, breaking, rest])
+machine._TURN = "\\n".join([*there, given, breaking, rest])
 sys.exit(cli.main(["grade", *sys.argv[1:]]))
 """
 

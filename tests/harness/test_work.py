@@ -526,7 +526,7 @@ def test_it_does_not_outlive_its_parent(platform):
     """Whether the kernel tells it, or nobody does."""
     worker = (
         "import os, sys, time; sys.platform = sys.argv[1]\n"
-        "from harness.work import parent; parent.die_with_parent(os.getppid())\n"
+        "from harness.work.machine import die_with_parent; die_with_parent(os.getppid())\n"
         "print('begun', flush=True); time.sleep(30); print('outlived')"
     )
     starts = "import subprocess, sys; subprocess.run([sys.executable, '-c', *sys.argv[1:]])"
