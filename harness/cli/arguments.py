@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from harness import shipped
-from harness.assignments import assignment
 from harness.errors import UsageError
 from harness.options import SANDBOXES
 
@@ -122,7 +121,7 @@ Add = Callable[..., Any]  # ``add_argument`` of a parser, or of a group of one
 def add_assignment(add: Add) -> None:
     """Add the option that names the assignment."""
     add("--assignment", metavar="NAME",
-        help=f"{', '.join(shipped.names())}, or a folder with {assignment.FILE}")  # fmt: skip
+        help=f"{', '.join(shipped.names())}, or a folder with {shipped.ASSIGNMENT}")  # fmt: skip
 
 
 def add_private(add: Add) -> None:
