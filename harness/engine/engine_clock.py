@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from time import monotonic
 
-from harness.engine.company import Company
+from harness.engine.machine_load import MachineLoad
 from harness.errors import StarvedError
 from harness.processes import processors
 from harness.typed import NamedTuple
@@ -150,7 +150,7 @@ class EngineClock:
         self._lost = 0.0  # seconds in which the engine could not run, or this machine was slow
         self._forgiven = 0.0  # seconds for what it computed beside others
         self.computed = 0.0  # seconds of its time in which it was seen to compute
-        self._company: Company | None = None  # None: what it computes counts as beside others
+        self._load: MachineLoad | None = None  # None: what it computes counts as beside others
         self._untold = 0.0  # seconds that it waited, and that are still to be counted as lost
         self._begin(NEVER)
 
@@ -159,10 +159,10 @@ class EngineClock:
         """Seconds of its time in which it was seen to compute, as its limits count them."""
         return self.computed - self._forgiven
 
-    def look_for_company(self, computed: float) -> None:
+    def watch_machine(self, computed: float) -> None:
         """Let what it computes count by what else is at work; ``computed``: up to now."""
-        self._company = Company(self.beside)
-        self._forgiven -= computed / self._company.note(0.0) - computed / self.beside
+        self._load = MachineLoad(self.beside)
+        self._forgiven -= computed / self._load.slowdown(0.0) - computed / self.beside
 
     def own(self) -> float:
         """Return the time, as ``time.monotonic()`` does, without what was lost."""
@@ -267,7 +267,7 @@ class EngineClock:
         here = min(counts, used.ran)
         computed = here / self.pace
         self._lost += seconds - counts + (here - computed)
-        beside = self._company.note(here) if self._company else self.beside
+        beside = self._load.slowdown(here) if self._load else self.beside
         self._forgiven += computed - computed / beside
         self.computed += computed
         self._ends += still

@@ -287,7 +287,7 @@ class EngineSession:
                 break
             if left <= 0:
                 if self.may_go_on():
-                    self._clock.look_for_company(self._clock.computed - self._computed)
+                    self._clock.watch_machine(self._clock.computed - self._computed)
                     return self._read_at_length(deadline)
                 self.was_cut = True
                 raise EngineError(_SILENT)

@@ -156,7 +156,7 @@ def test_what_goes_on_computes_for_its_full_limit(told, sleeps, is_sure):
     process = SilentProcess(answers=(0.1,))
     clock = process.clock
     clock.beside = 1.0
-    clock.look_for_company = lambda _computed: None
+    clock.watch_machine = lambda _computed: None
     read = process.read
 
     def measured(deadline: float) -> bytes:

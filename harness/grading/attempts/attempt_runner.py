@@ -48,7 +48,7 @@ class Runner:
         self._ledger = ledger
         self._means = means
         self._listener = listener
-        self._company = concurrency
+        self._concurrency = concurrency
         self._ours: set[str] = set()  # the attempts that we have leased
         self._patient: dict[str, tuple[str, ...]] = {}  # commands answered late, by submission
         self._slow: set[str] = set()  # attempts that were cut short at such commands
@@ -81,7 +81,7 @@ class Runner:
         self._watch.look(units)
         if all(state.state == "done" for state in self._ledger.states(bases).values()):
             return
-        self._token, ours = self._company.take(self._ledger, bases)
+        self._token, ours = self._concurrency.take(self._ledger, bases)
         self._ours = set(ours)
         try:
             self._do(units)
@@ -92,7 +92,7 @@ class Runner:
         box = self._means.assignment.box
         if left := self._find_unfinished(units, 1):
             with (
-                self._company.together(),
+                self._concurrency.together(),
                 closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
             ):
                 while left:
@@ -101,7 +101,7 @@ class Runner:
                     left = self._find_unfinished(units, 1)
         if left := self._find_doubtful(units, cut=False):
             with (
-                self._company.apart(),
+                self._concurrency.apart(),
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
@@ -111,7 +111,7 @@ class Runner:
         together = len(left) if self._means.away else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
-                self._company.last(),
+                self._concurrency.last(),
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._end_cut(units, left[start : start + together], orders)

@@ -1,4 +1,4 @@
-"""What else a machine computes while an engine does: by so much it is slower than alone."""
+"""How much an engine is slowed down by what else its machine computes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _CORES = "/sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list"
 _BUSY = (1, 2, 3, 6, 7)  # columns of the first line of /proc/stat: user, nice, system, interrupts
 
 
-class Company:
-    """What else is at work, looked at now and then; where it cannot be told, something is."""
+class MachineLoad:
+    """The load beside an engine, read once a second; an unknown load counts as a full one."""
 
     def __init__(self, beside: float) -> None:
         """``beside``: how much longer an engine may take beside others, on any machine."""
@@ -23,8 +23,8 @@ class Company:
         self._ran = 0.0  # seconds that the engine computed since the last look
         self._looked, self._busy = monotonic(), busy_seconds()
 
-    def note(self, ran: float) -> float:
-        """Take in what the engine computed; return how many seconds of that count as one."""
+    def slowdown(self, ran: float) -> float:
+        """Return how many seconds of computing count as one; ``ran``: those since the last call."""
         self._ran += ran
         now = monotonic()
         if now - self._looked >= _WINDOW:
