@@ -24,7 +24,7 @@ class MachineLoad:
         self._looked, self._busy = monotonic(), busy_seconds()
 
     def slowdown(self, ran: float) -> float:
-        """Return how many seconds of computing count as one; ``ran``: those since the last call."""
+        """Return how many seconds of computing count as one; ``ran``: those since the last."""
         self._ran += ran
         now = monotonic()
         if now - self._looked >= _WINDOW:
