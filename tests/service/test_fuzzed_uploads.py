@@ -252,7 +252,11 @@ def test_a_file_of_a_folder_that_is_called_a_dot_is_refused(world):
 
 
 _NAMED = {"gradebooks": "canvas"}  # what routes of a kind call by a name; else a case file
-_FORM = re.compile(r'multipart/form-data" action="([^"]*)"')
+_ADDRESS = re.compile(
+    r'multipart/form-data" action="([^"]*)"'
+    r"|ui\.form\(context, ([^,]*),[^%]*has_file=true"
+    r'|action = base ~ \(("/own") if is_own'
+)
 
 
 def last(path: str) -> str:
@@ -262,11 +266,10 @@ def last(path: str) -> str:
 
 def test_each_form_with_a_file_and_each_route_that_takes_bytes_is_one_of_these():
     texts = [path.read_text() for path in TEMPLATES.glob("*.html")]
-    forms = {last(one) for text in texts for one in _FORM.findall(text)}
-    own = "{{ own }}"  # of the page of private cases
-    assert {"private" if one == own else one for one in forms} == {
-        last(one.path) for one in ROUTES if one.page
-    }
+    found = ["".join(one) for text in texts for one in _ADDRESS.findall(text)]
+    found = ["private" if one == "own" else one for one in found]  # the address of its page
+    forms = {last(one).strip('"') for one in found}
+    assert forms == {last(one.path) for one in ROUTES if one.page}
     taken = {
         (method.upper(), last(path).replace("{name}", _NAMED.get(path.split("/")[-2], "a.gtp")))
         for path, item in schema_of(application(None))["paths"].items()
