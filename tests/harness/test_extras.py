@@ -102,7 +102,9 @@ from harness.cli import COMMANDS
 
 for module, _ in COMMANDS.values():
     import_module(module).command_line()
-import harness.declared.program_process, harness.generating.own, harness.service.app
+import harness.declared.program_process, harness.generating.own
+del sys.modules["cryptography"]  # joserfc brings it to a service
+import harness.service.app
 """
 
 
