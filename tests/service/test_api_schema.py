@@ -14,7 +14,6 @@ from schemathesis.specs.openapi import checks
 from harness.assignments import assignment as assignments
 from harness.grading.records import Marks, PartMark
 from harness.grading.tournament import TABLE
-from harness.service.api import tournaments as api_tournaments
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
@@ -209,7 +208,7 @@ ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be
 def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
     kind, request, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(api_tournaments, "rules_of", lambda _: None)  # Go Sensei plays no games
+    monkeypatch.setattr(tournaments, "rules_of", lambda _: None)  # Go Sensei plays no games
     with fill_application(kind, request, tmp_path) as (app, ids, tokens, service):
         client = TestClient(app, base_url=BASE)
         ids["name"] = "mine.gtp"

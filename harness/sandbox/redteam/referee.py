@@ -83,7 +83,7 @@ def prepared(program: str) -> Iterator[None]:
     """Leave the large files as a channel through them needs it: in memory, or read long ago.
 
     Meanwhile no other trial on this machine changes them: what it takes out of memory would look
-    like what the sender did. Whoever keeps the lock for too long is not waited for.
+    like what the sender did. A lock that another trial keeps for too long is ignored.
     """
     files = large_files()
     if not files or not (program in _IN_MEMORY or program.startswith(_ON_DISK)):

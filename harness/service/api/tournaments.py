@@ -9,10 +9,8 @@ from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from harness.grading.records import decimal
-from harness.grading.tournament import rules_of
 from harness.match.schedule import SWISS
 from harness.service.api import requests
-from harness.service.courses import gradings, own_files
 from harness.service.jobs import tournaments
 from harness.service.records import OVERRIDE, TOURNAMENT
 from harness.service.storage import queue
@@ -97,9 +95,9 @@ def begin(
     """Let the submissions play each other, once their marks are released."""
     assert context.grading
     with context.service.database.acting(context.by) as act:
-        rules_of(own_files.assignment_of(context.service.settings, context.require().assigned))
-        gradings.begin_tournament(act, context.grading)
-        tournaments.choose(_folder(context), body.points, body.format)
+        choice = body.points, body.format
+        assigned = context.require().assigned
+        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
     return _describe(context)
 
 
@@ -118,5 +116,4 @@ def count(context: Context) -> Counted:
 
 def _folder(context: RequestContext) -> Path:
     assert context.grading
-    made = context.service.settings.assignment_folder(context.grading.assignment)
-    return tournaments.folder_of(made, context.grading.id)
+    return tournaments.folder_in(context.service.settings, context.grading)

@@ -32,9 +32,10 @@ from harness.grading.tournament import (
 from harness.match import schedule
 from harness.match.pages import INDEX
 from harness.match.schedule import GAUNTLET, SWISS
-from harness.service.courses import gradings
+from harness.service.courses import gradings, own_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading
+from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.signals import ending_on_signals
@@ -56,6 +57,11 @@ def folder_of(made: Path, grading: str) -> Path:
     return made / "tournaments" / grading
 
 
+def folder_in(settings: Settings, grading: Grading) -> Path:
+    """Return where the tournament of a grading is, in the data of a service."""
+    return folder_of(settings.assignment_folder(grading.assignment), grading.id)
+
+
 def own_folder(made: Path, grading: str, key: str) -> Path:
     """Return where the pages of one student or group are."""
     return folder_of(made, grading) / STUDENTS / key
@@ -73,6 +79,24 @@ def can_play(assignment: Assignment) -> bool:
     except UsageError:
         return False
     return True
+
+
+def begin(
+    act: AuditedTransaction,
+    settings: Settings,
+    assigned: CourseAssignment,
+    grading: Grading,
+    choice: tuple[str, str],
+) -> None:
+    """Let the submissions of a grading play each other; ``choice``: points and format, as typed.
+
+    Raises:
+        UsageError: the assignment has no games, or the choice is wrong.
+        InvalidGradingStateError: marks are not released, or a later grading has marks.
+    """
+    rules_of(own_files.assignment_of(settings, assigned))
+    gradings.begin_tournament(act, grading)
+    choose(folder_in(settings, grading), *choice)
 
 
 def choose(folder: Path, points: str, format_: str = SWISS) -> None:
@@ -157,7 +181,7 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency)
     """
     plan = grade.load_last_plan(context.ledger, grading.run)
     options = context.options_of(grading)
-    folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
+    folder = folder_in(context.settings, grading)
     wanted = load_choice(folder)
     means = grade.grading_context(options, plan)._replace(
         ran_on={}

@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
-from harness.grading.tournament import rules_of
 from harness.match.schedule import SWISS
 from harness.service import machines
 from harness.service.courses import gradebooks, gradings, own_files
@@ -243,11 +242,9 @@ def begin_tournament(context: Context) -> Response:
     """Let the submissions play each other."""
     assert context.grading
     with context.service.database.acting(context.by) as act:
-        rules_of(_assignment(context))
-        gradings.begin_tournament(act, context.grading)
-        tournaments.choose(
-            _tournament(context), context.field("points"), context.field("format") or SWISS
-        )
+        choice = context.field("points"), context.field("format") or SWISS
+        assigned = context.require().assigned
+        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
@@ -270,8 +267,7 @@ def show_tournament(context: Context) -> Response:
 
 def _tournament(context: RequestContext) -> Path:
     assert context.grading
-    made = context.service.settings.assignment_folder(context.grading.assignment)
-    return tournaments.folder_of(made, context.grading.id)
+    return tournaments.folder_in(context.service.settings, context.grading)
 
 
 def _assignment(context: RequestContext) -> Assignment:
