@@ -40,14 +40,13 @@ from harness.service.pages import (
 )
 from harness.service.storage.database import CONNECTIONS, Database
 from harness.service.web import access, error_answers, rendering
-from harness.service.web.access import Context, Routes
+from harness.service.web.access import ADMINS, ANYBODY, Context, Routes
 from harness.service.web.middleware import HeadRequests, OwnHosts, RequestLog, SecurityHeaders
-from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__
 
 FOR_OPERATORS = Routes()
-METRICS = Routes(is_api=True, prefix="/api/v1")
+METRICS = requests.ApiRoutes("metrics")
 _SHOWN = 50  # remarks
 
 

@@ -6,16 +6,24 @@ import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.api.requests import (
+    ApiRoutes,
+    Asked,
+    Body,
+    IdempotencyKey,
+    Json,
+    Page,
+    find_page,
+    make_once,
+)
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import private_cases, wrong_expectations
@@ -23,28 +31,13 @@ from harness.service.jobs.result_files import folder_of
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
+ROUTES = ApiRoutes("gradings")
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
 _ONE = f"{_ALL}/{{grading}}"
-_BYTES = "application/octet-stream"
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The bytes",
-        "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_SHEET: dict[str, Any] = {
-    "requestBody": {"required": False, "content": {"text/csv": {"schema": {"type": "string"}}}}
-}
+_FILE = requests.describe_file()
 
 
 class GradingFault(BaseModel):
@@ -85,64 +78,46 @@ class GradingFiles(BaseModel):
     names: list[str]
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[GradingShown])
+@ROUTES.at("GET", _ALL, STAFF_ONLY)
 def listed(context: Context, asked: Asked) -> Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = find_page(
-            db,
-            uploads.GRADINGS,
-            ("at", "id"),
-            asked,
-            assignment=context.require().assigned.id,
+            db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
         items = [describe_grading(db, one, doubts) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    _ALL,
-    require_permission(GRADE_CLASS),
-    scope="all",
-    status_code=201,
-    response_model=GradingShown,
-    openapi_extra=requests.describe_body(GradingWanted),
-)
+@ROUTES.at("POST", _ALL, require_permission(GRADE_CLASS), status_code=201)
 def begin(
-    context: Context,
-    body: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
-    idempotency_key: IdempotencyKey = "",
+    context: Context, body: Json[GradingWanted], idempotency_key: IdempotencyKey = ""
 ) -> GradingShown:
     """Grade all that was submitted."""
-    assigned, only = context.require().assigned, body.public_only
-    own_files.require_set_up(context.service.settings, assigned)
+    assigned, only = context.assigned, body.public_only
+    own_files.require_set_up(context.settings, assigned)
     if not only:
-        private_cases.require_some(context.service.settings, assigned, "send public_only")
+        private_cases.require_some(context.settings, assigned, "send public_only")
     if not (only or body.all_the_same):
         service, send = context.service, "send all_the_same"
         wrong_expectations.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = make_once(
-            act,
-            idempotency_key,
-            sent,
-            lambda: gradings.begin(act, assigned, public_only=only).id,
+            act, idempotency_key, sent, lambda: gradings.begin(act, assigned, public_only=only).id
         )
         return _find(context, act.db, made)
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
 def one(context: Context) -> GradingShown:
     """Show a grading."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         return describe_grading(db, context.grading, find_doubts(context))
 
 
-@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
 def release(
     context: Context,
     early: Annotated[bool, Query(description="even while students can still submit")] = False,
@@ -159,13 +134,13 @@ def release(
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
 def accept(context: Context) -> GradingShown:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
 def again(context: Context) -> GradingShown:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
@@ -174,13 +149,12 @@ def again(context: Context) -> GradingShown:
 def _act(
     context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
 ) -> GradingShown:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         action(act, context.grading)
         return _find(context, act.db, context.grading.id)
 
 
-@ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
+@ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY)
 def files(context: Context) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
     return GradingFiles(names=gradings.names(_folder(context)))
@@ -194,7 +168,7 @@ def file(context: Context) -> Response:
     path = gradings.path_of_file(_folder(context), context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such file")
-    return Response(path.read_bytes(), media_type=_BYTES)
+    return Response(path.read_bytes(), media_type=requests.BYTES)
 
 
 class GradebookShown(BaseModel):
@@ -212,40 +186,22 @@ class Gradebooks(BaseModel):
     gradebooks: list[GradebookShown]
 
 
-@ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS, response_model=Gradebooks)
+@ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS)
 def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
     return _describe_gradebooks(context)
 
 
-@ROUTES.at(
-    "PUT",
-    f"{_ONE}/gradebooks/{{name}}",
-    TEACHERS,
-    scope="all",
-    response_model=Gradebooks,
-    openapi_extra=_SHEET,
-)
-async def take_gradebook(
+@ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
+def take_gradebook(
     context: Context,
+    data: Annotated[bytes, Body("text/csv", gradebooks.LARGEST, required=False)],
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    data = await requests.receive_body(context, gradebooks.LARGEST)
     own = gradebooks.GradebookWanted(context.request.path_params["name"], columns, data=data)
-    return await run_in_threadpool(_take_gradebook, context, own)
-
-
-def _take_gradebook(context: RequestContext, own: gradebooks.GradebookWanted) -> Gradebooks:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
-        gradebooks.take(
-            act,
-            context.service.settings,
-            context.require().assigned,
-            context.grading,
-            own,
-        )
+    with context.acting() as act:
+        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
     return _describe_gradebooks(context)
 
 
@@ -257,15 +213,14 @@ def gradebook(context: Context) -> Response:
     path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such gradebook")
-    return Response(path.read_bytes(), media_type=_BYTES)
+    return Response(path.read_bytes(), media_type=requests.BYTES)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
 def _folder(context: RequestContext) -> Path:
-    assert context.grading
-    made = context.service.settings.assignment_folder(context.grading.assignment)
+    made = context.settings.assignment_folder(context.grading.assignment)
     return folder_of(made, context.grading.id)
 
 
@@ -293,7 +248,7 @@ def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
 
 def find_doubts(context: RequestContext) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
+    return wrong_expectations.find_now(context.settings, context.assigned)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:

@@ -5,26 +5,28 @@ Archives are the body of a request as it is.
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import Query
-from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from harness.service.api import courses, requests
 from harness.service.api.courses import AssignmentShown
-from harness.service.api.requests import IdempotencyKey, make_once, require_kept
+from harness.service.api.requests import (
+    ApiRoutes,
+    Archive,
+    IdempotencyKey,
+    make_once,
+    require_kept,
+)
 from harness.service.courses import making, own_files
 from harness.service.jobs import previews, private_cases
 from harness.service.records import CourseAssignment
 from harness.service.storage import courses as rows
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["own assignments"])
+ROUTES = ApiRoutes("own assignments")
 _ALL = "/courses/{course}/assignments"
 _ONE = f"{_ALL}/{{assignment}}"
 
@@ -61,82 +63,50 @@ class OverlayShown(BaseModel):
     is_uploaded: bool
 
 
-@ROUTES.at(
-    "POST",
-    f"{_ALL}/own",
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=AssignmentShown,
-    openapi_extra=requests.AN_ARCHIVE,
-)
-async def make(
+@ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
+def make(
     context: Context,
+    path: Archive,
     body: Annotated[OwnAssignmentWanted, Query()],
     idempotency_key: IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
-    async with requests.as_file(context) as path:
-        return await run_in_threadpool(_make, context, path, body, idempotency_key)
-
-
-def _make(
-    context: RequestContext, path: Path, told: OwnAssignmentWanted, key: str
-) -> AssignmentShown:
-    assert context.course
-    settings, fields = context.service.settings, told.model_dump()
+    settings, fields = context.settings, body.model_dump()
     name = fields.pop("name")
-    fields["grace"] = making.AS_ITS_OWN if told.grace is None else told.grace
+    fields["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
     wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
-    sent = ("own assignment", name, _digest(path), *map(str, wanted))
-    with (
-        own_files.unpack(settings, path, name) as (place, own),
-        context.service.database.acting(context.by) as act,
-    ):
-        made = make_once(
-            act, key, sent, lambda: own_files.make(act, settings, wanted, place, own).id
-        )
+    sent = ("own assignment", name, requests.digest(path), *map(str, wanted))
+    with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
+
+        def make() -> str:
+            return own_files.make(act, settings, wanted, place, own).id
+
+        made = make_once(act, idempotency_key, sent, make)
         found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
         private_cases.let_measure(act, settings, found)
     return courses.describe_assignment(found)
 
 
-@ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY, response_model=SourceShown)
+@ROUTES.at("GET", f"{_ONE}/source", STAFF_ONLY)
 def source(context: Context) -> SourceShown:
     """Show what each newer upload of an assignment of one's own changed."""
-    return _source(context, context.require().assigned)
+    return _source(context, context.assigned)
 
 
-@ROUTES.at(
-    "POST",
-    f"{_ONE}/source",
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=SourceShown,
-    openapi_extra=requests.AN_ARCHIVE,
-)
-async def replace(
-    context: Context, name: Name, idempotency_key: IdempotencyKey = ""
+@ROUTES.at("POST", f"{_ONE}/source", TEACHERS, status_code=201)
+def replace(
+    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
 ) -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
-    async with requests.as_file(context) as path:
-        return await run_in_threadpool(_replace, context, path, name, idempotency_key)
-
-
-def _replace(context: RequestContext, path: Path, name: str, key: str) -> SourceShown:
-    settings, assigned = context.service.settings, context.require().assigned
-    sent = ("source", assigned.id, name, _digest(path))
-    with (
-        own_files.unpack(settings, path, name) as (place, _),
-        context.service.database.acting(context.by) as act,
-    ):
+    settings, assigned = context.settings, context.assigned
+    sent = ("source", assigned.id, name, requests.digest(path))
+    with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
 
         def replace() -> str:
             own_files.replace(act, settings, assigned, place)
             return assigned.id
 
-        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, key, sent, replace))
+        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, idempotency_key, sent, replace))
         if found is None:  # it was removed after this request had come
             raise RequestRefused(404, "there is no such assignment")
         private_cases.let_measure(act, settings, found)
@@ -144,7 +114,7 @@ def _replace(context: RequestContext, path: Path, name: str, key: str) -> Source
 
 
 def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
-    settings = context.service.settings
+    settings = context.settings
     left = previews.still_left_out(settings, assigned)
     is_own = assigned.source == own_files.OWN
     return SourceShown(
@@ -154,31 +124,19 @@ def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
     )
 
 
-@ROUTES.at("GET", f"{_ONE}/overlay", STAFF_ONLY, response_model=OverlayShown)
+@ROUTES.at("GET", f"{_ONE}/overlay", STAFF_ONLY)
 def overlay(context: Context) -> OverlayShown:
     """Tell whether submissions get a course folder beside them, and whether there is one."""
     return _overlay(context)
 
 
-@ROUTES.at(
-    "PUT",
-    f"{_ONE}/overlay",
-    TEACHERS,
-    scope="all",
-    response_model=OverlayShown,
-    openapi_extra=requests.AN_ARCHIVE,
-)
-async def take_overlay(
-    context: Context, name: Name, idempotency_key: IdempotencyKey = ""
+@ROUTES.at("PUT", f"{_ONE}/overlay", TEACHERS)
+def take_overlay(
+    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
 ) -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
-    async with requests.as_file(context) as path:
-        return await run_in_threadpool(_take_overlay, context, path, name, idempotency_key)
-
-
-def _take_overlay(context: RequestContext, path: Path, name: str, key: str) -> OverlayShown:
-    settings, assigned = context.service.settings, context.require().assigned
-    with context.service.database.acting(context.by) as act:
+    settings, assigned = context.settings, context.assigned
+    with context.acting() as act:
 
         def take() -> str:
             own_files.take_overlay(act, settings, assigned, path, name)
@@ -186,18 +144,15 @@ def _take_overlay(context: RequestContext, path: Path, name: str, key: str) -> O
 
         if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
             raise RequestRefused(404, "there is no such assignment")
-        make_once(act, key, ("overlay", assigned.id, name, _digest(path)), take)
+        make_once(
+            act, idempotency_key, ("overlay", assigned.id, name, requests.digest(path)), take
+        )
     return _overlay(context)
 
 
 def _overlay(context: RequestContext) -> OverlayShown:
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     folder = own_files.assignment_of(settings, assigned).engine.overlay
     return OverlayShown(
         folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
     )
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()

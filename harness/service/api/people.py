@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from fastapi import Depends
-from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import requests
-from harness.service.api.requests import Asked, Found, Page, find_page
+from harness.service.api.requests import ApiRoutes, Asked, Found, Json, Page, find_page
 from harness.service.courses import roster, staff
 from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, Member, Token
 from harness.service.storage import courses, people
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import SIGNED_IN, STAFF_ONLY, TEACHERS, Context
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
+ROUTES = ApiRoutes("people")
 
 
 class Me(BaseModel):
@@ -61,85 +57,59 @@ class TokenWanted(BaseModel):
     days: int = Field(default=90, ge=1, le=365)
 
 
-@ROUTES.at("GET", "/me", SIGNED_IN, response_model=Me)
+@ROUTES.at("GET", "/me", SIGNED_IN)
 def me(context: Context) -> Me:
     """Say whose a token is."""
     assert context.person and context.token
     return Me(id=context.person.id, name=context.person.name, scope=context.token.scope)
 
 
-@ROUTES.at(
-    "PATCH",
-    "/me",
-    SIGNED_IN,
-    scope="all",
-    response_model=Me,
-    openapi_extra=requests.describe_body(NameWanted),
-)
-def rename(
-    context: Context, body: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
-) -> Me:
+@ROUTES.at("PATCH", "/me", SIGNED_IN)
+def rename(context: Context, body: Json[NameWanted]) -> Me:
     """Change the name of the owner of the token, as others see it."""
     assert context.person and context.token
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = accounts.rename(act, context.person, body.name)
     return Me(id=found.id, name=found.name, scope=context.token.scope)
 
 
-@ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])
+@ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all")
 def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
     return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    "/tokens",
-    SIGNED_IN,
-    scope="all",
-    status_code=201,
-    response_model=NewToken,
-    openapi_extra=requests.describe_body(TokenWanted),
-)
-def make_token(
-    context: Context, body: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
-) -> NewToken:
+@ROUTES.at("POST", "/tokens", SIGNED_IN, status_code=201)
+def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
     """Make another token of the same owner."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made, secret = accounts.make_token(act, body.name, body.scope, body.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
-@ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN, scope="all", status_code=204)
-def revoke_token(context: Context) -> Response:
+@ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN)
+def revoke_token(context: Context) -> None:
     """Let a token of the same owner hold no longer."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         token = context.request.path_params["token"]
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
-    return Response(status_code=204)
 
 
 def _members(token: Token) -> dict[str, Any]:
     made, until = (
         datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (token.made, token.until)
     )
-    return {
-        "id": token.id,
-        "name": token.name,
-        "scope": token.scope,
-        "made": made,
-        "until": until,
-    }
+    return {"id": token.id, "name": token.name, "scope": token.scope, "made": made, "until": until}
 
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
 # The routes of assistants are those of the staff for assistants alone.
 
 
-STAFF_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
+STAFF_ROUTES = ApiRoutes("courses")
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
 _OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
 _RIGHTS = f"some of {', '.join(RIGHTS)}"
@@ -217,140 +187,94 @@ class StudentLinks(BaseModel):
 # --- the staff ---------------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY, response_model=Page[StaffShown])
+@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
     found = _find(context, asked, *staff.ROLES)
     return Page(items=[_describe(one) for one in found.rows], next=found.next)
 
 
-@STAFF_ROUTES.at(
-    "POST",
-    _STAFF,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=StaffAdded,
-    openapi_extra=requests.describe_body(StaffWanted),
-)
-def add_staff(
-    context: Context, body: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
-) -> StaffAdded:
+@STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
+def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
     made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
     return StaffAdded(**_describe(made).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at(
-    "PUT",
-    _OF_STAFF,
-    TEACHERS,
-    scope="all",
-    response_model=StaffShown,
-    openapi_extra=requests.describe_body(RoleWanted),
-)
-def change_staff(
-    context: Context, body: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
-) -> StaffShown:
+@STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
+def change_staff(context: Context, body: Json[RoleWanted]) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
     return _describe(_change(context, body.role, body.may))
 
 
-@STAFF_ROUTES.at(
-    "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
-)
+@STAFF_ROUTES.at("POST", f"{_OF_STAFF}/link", TEACHERS, status_code=201)
 def make_link(context: Context) -> StaffAdded:
     """Make a new link for a teacher or an assistant; earlier ones stop working."""
-    person, base = context.require_colleague().person, context.service.settings.base
-    with context.service.database.acting(context.by) as act:
+    person, base = context.colleague.person, context.settings.base
+    with context.acting() as act:
         found, link = staff.make_link(act, _course(context), person, base)
     return StaffAdded(**_describe(found).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)
-def remove_staff(context: Context) -> Response:
+@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS)
+def remove_staff(context: Context) -> None:
     """Remove a teacher or an assistant from the course; one teacher stays."""
-    return _remove(context)
+    _remove(context)
 
 
 # --- assistants alone --------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at(
-    "GET", _ASSISTANTS, STAFF_ONLY, response_model=Page[AssistantShown], name="listed"
-)
+@STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
     found = _find(context, asked, ASSISTANT)
     return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
 
 
-@STAFF_ROUTES.at(
-    "POST",
-    _ASSISTANTS,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=NewAssistant,
-    openapi_extra=requests.describe_body(AssistantWanted),
-    name="add",
-)
-def add_assistant(
-    context: Context,
-    body: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
-) -> NewAssistant:
+@STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
+def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
     made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
     return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at(
-    "PUT",
-    f"{_ASSISTANT}/rights",
-    TEACHERS,
-    scope="all",
-    response_model=AssistantShown,
-    openapi_extra=requests.describe_body(RightsWanted),
-    name="change",
-)
-def change_assistant(
-    context: Context, body: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
-) -> AssistantShown:
+@STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
+def change_assistant(context: Context, body: Json[RightsWanted]) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
     return _describe_assistant(_change(context, ASSISTANT, body.may))
 
 
-@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
-def remove_assistant(context: Context) -> Response:
+@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, name="remove")
+def remove_assistant(context: Context) -> None:
     """Remove an assistant from the course."""
-    return _remove(context)
+    _remove(context)
 
 
 # --- what both do ------------------------------------------------------------------------------
 
 
 def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         named = {"course": _course(context), "role": [*roles]}
         return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
 def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = staff.add(act, _course(context), body)
-        return made, accounts.make_course_link(act, made.person, context.service.settings.base)
+        return made, accounts.make_course_link(act, made.person, context.settings.base)
 
 
 def _change(context: RequestContext, role: str, may: list[str]) -> Member:
-    with context.service.database.acting(context.by) as act:
-        return staff.change(act, _course(context), context.require_colleague().person, role, may)
+    with context.acting() as act:
+        return staff.change(act, _course(context), context.colleague.person, role, may)
 
 
-def _remove(context: RequestContext) -> Response:
-    with context.service.database.acting(context.by) as act:
-        staff.remove(act, _course(context), context.require_colleague().person)
-    return Response(status_code=204)
+def _remove(context: RequestContext) -> None:
+    with context.acting() as act:
+        staff.remove(act, _course(context), context.colleague.person)
 
 
 def _describe_assistant(one: Member) -> AssistantShown:
@@ -366,16 +290,13 @@ def _describe(one: Member) -> StaffShown:
 # --- students ----------------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at(
-    "POST", "/courses/{course}/links", TEACHERS, scope="all", response_model=StudentLinks
-)
+@STAFF_ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
 def make_links(context: Context) -> StudentLinks:
     """Make links for all students of a course; those they had hold no longer."""
-    with context.service.database.acting(context.by) as act:
-        found = roster.make_links(act, _course(context), context.service.settings.base)
+    with context.acting() as act:
+        found = roster.make_links(act, _course(context), context.settings.base)
     return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
 
 
 def _course(context: RequestContext) -> str:
-    assert context.course
     return context.course.id

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import Depends, Query
+from fastapi import Query
 from pydantic import BaseModel, Field
 
-from harness.service.api import gradings, requests
+from harness.service.api import gradings
 from harness.service.api.gradings import GradingShown
+from harness.service.api.requests import ApiRoutes, Json
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import previews, wrong_expectations
 from harness.service.jobs.previews import Preview
 from harness.service.records import FAULT, Job
 from harness.service.storage import queue, uploads
-from harness.service.web.access import Context, Routes
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context
+from harness.service.web.request_context import RequestContext
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["points"])
+ROUTES = ApiRoutes("points")
 _ALL = "/courses/{course}/assignments/{assignment}/points"
 _ONE = f"{_ALL}/{{preview}}"
 _FORM = "such as 4, 0.5 or 1/3"
@@ -77,10 +78,10 @@ class PreviewShown(BaseModel):
     changes: list[MarkChangeShown] | None
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PointsShown)
+@ROUTES.at("GET", _ALL, STAFF_ONLY)
 def points(context: Context) -> PointsShown:
     """Show what the parts and their tests are worth."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     found = previews.parts(settings, assigned)
     left = previews.still_left_out(settings, assigned)
     return PointsShown(
@@ -88,39 +89,23 @@ def points(context: Context) -> PointsShown:
     )
 
 
-@ROUTES.at(
-    "POST",
-    _ALL,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=PreviewShown,
-    openapi_extra=requests.describe_body(PointsWanted),
-)
-def ask(
-    context: Context, body: Annotated[PointsWanted, Depends(requests.json_of(PointsWanted))]
-) -> PreviewShown:
+@ROUTES.at("POST", _ALL, TEACHERS, status_code=201)
+def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
-    assigned, told = (
-        context.require().assigned,
-        PointWeights(body.points, body.weights),
-    )
-    with context.service.database.acting(context.by) as act:
-        made = previews.ask(act, context.service.settings, assigned, told)
+    assigned, told = (context.assigned, PointWeights(body.points, body.weights))
+    with context.acting() as act:
+        made = previews.ask(act, context.settings, assigned, told)
         (job,) = queue.of(act.db, made)
     return _preview(context, job)
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=PreviewShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
 def preview(context: Context) -> PreviewShown:
     """Show each mark that would change."""
-    assert context.job
     return _preview(context, context.job)
 
 
-@ROUTES.at(
-    "POST", f"{_ONE}/set", TEACHERS, scope="all", status_code=201, response_model=GradingShown
-)
+@ROUTES.at("POST", f"{_ONE}/set", TEACHERS, status_code=201)
 def put_in_force(
     context: Context,
     all_the_same: Annotated[
@@ -128,14 +113,13 @@ def put_in_force(
     ] = False,
 ) -> GradingShown:
     """Set these points and weights, and grade; marks in force change only if that is accepted."""
-    assert context.job
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     own = Preview(settings.assignment_folder(assigned.id), context.job.about)
     if not all_the_same:
         wrong_expectations.require_none_in(
             context.service.database, settings, assigned, own, "send all_the_same"
         )
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = previews.put_in_force(act, settings, assigned, own)
         found = uploads.GRADINGS.find(act.db, id=made.id)
         assert found
@@ -158,9 +142,9 @@ def _test(one: WeighedTest) -> TestShown:
 
 
 def _preview(context: RequestContext, job: Job) -> PreviewShown:
-    settings = context.service.settings
+    settings = context.settings
     own = Preview(settings.assignment_folder(job.assignment), job.about)
-    left = previews.would_be_left_out(settings, context.require().assigned, own.weights)
+    left = previews.would_be_left_out(settings, context.assigned, own.weights)
     found, asked = own.read(), own.weights
     is_over: Literal["done", "running"] = "done" if found else "running"
     changes = found and [

@@ -8,13 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from harness.service.api import requests
-from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.api.requests import (
+    ApiRoutes,
+    Asked,
+    Body,
+    IdempotencyKey,
+    Json,
+    Page,
+    find_page,
+    make_once,
+)
 from harness.service.courses import cases
 from harness.service.jobs import drafts, previews, private_cases, wrong_expectations
 from harness.service.jobs.candidates import DraftFindings
@@ -27,17 +35,14 @@ from harness.service.jobs.drafts import (
 )
 from harness.service.records import CASES, DRAFT, Job
 from harness.service.storage import queue
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
+from harness.service.web.access import STAFF_ONLY, Context, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
+ROUTES = ApiRoutes("private case files")
 _MAY = require_permission(CASES)
 _ALL = "/courses/{course}/assignments/{assignment}/private"
 _ONE = f"{_ALL}/{{name}}"
-_TEXT = {"text/plain": {"schema": {"type": "string"}}}
-_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _TEXT}}
-_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "content": _TEXT}}
+_FILE = requests.describe_file("text/plain", "The text")
 
 
 class CaseFileShown(BaseModel):
@@ -63,7 +68,7 @@ class PrivateCases(BaseModel):
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PrivateCases, name="listed")
+@ROUTES.at("GET", _ALL, STAFF_ONLY, name="listed")
 def list_cases(context: Context) -> PrivateCases:
     """List the private case files, with what they catch."""
     return describe_private_cases(context)
@@ -75,29 +80,23 @@ def one_case(context: Context) -> Response:
     return Response(_path(context).read_bytes(), media_type="text/plain")
 
 
-@ROUTES.at(
-    "PUT", _ONE, _MAY, scope="all", response_model=PrivateCases, openapi_extra=_BODY, name="put"
-)
-async def put_case(context: Context) -> PrivateCases:
+@ROUTES.at("PUT", _ONE, _MAY, name="put")
+def put_case(
+    context: Context, data: Annotated[bytes, Body("text/plain", cases.LARGEST)]
+) -> PrivateCases:
     """Add a private case file, or put another one in the place of one of the same name."""
-    data = await requests.receive_body(context, cases.LARGEST)
-    return await run_in_threadpool(_put_case, context, data)
-
-
-def _put_case(context: RequestContext, data: bytes) -> PrivateCases:
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         new = private_cases.NewCase(_name(context), data)
-        private_cases.add(act, context.service.settings, context.require().assigned, new)
+        private_cases.add(act, context.settings, context.assigned, new)
     return describe_private_cases(context)
 
 
-@ROUTES.at("DELETE", _ONE, _MAY, scope="all", status_code=204, name="remove")
-def remove_case(context: Context) -> Response:
+@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
+def remove_case(context: Context) -> None:
     """Remove a private case file."""
     name = _path(context).name
-    with context.service.database.acting(context.by) as act:
-        private_cases.remove(act, context.service.settings, context.require().assigned, name)
-    return Response(status_code=204)
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
 
 
 def _name(context: RequestContext) -> str:
@@ -110,7 +109,7 @@ def _name(context: RequestContext) -> str:
 
 def _path(context: RequestContext) -> Path:
     name = context.request.path_params["name"]
-    path = cases.find(context.service.settings, context.require().assigned, name)
+    path = cases.find(context.settings, context.assigned, name)
     if path is None:
         raise RequestRefused(404, "there is no such private case file")
     return path
@@ -118,7 +117,7 @@ def _path(context: RequestContext) -> Path:
 
 def describe_private_cases(context: RequestContext) -> PrivateCases:
     """Return the private case files as the API tells them."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
     found = measured.caught
@@ -148,13 +147,9 @@ def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFile
 # --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
 
 
-DRAFT_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
+DRAFT_ROUTES = ApiRoutes("drafts of private cases")
 _ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
 _ONE_DRAFT = f"{_ALL_DRAFTS}/{{draft}}"
-_GAMES: dict[str, Any] = {
-    "requestBody": {"required": False, "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
-}
-
 State = Literal["running", "done", "failed"]
 
 
@@ -228,25 +223,22 @@ class CaseFileWanted(BaseModel):
     name: str = Field(default="", max_length=60, description="empty: one that is free")
 
 
-@DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, response_model=Page[DraftLine], name="listed")
+@DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
 def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
-    order, named = (
-        ("made", "about"),
-        {"kind": DRAFT, "assignment": context.require().assigned.id},
-    )
-    with context.service.database.reading() as db:
+    order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
+    with context.reading() as db:
         found = find_page(db, queue.JOBS, order, asked, **named)
     items = [DraftLine(**_members(context, one)) for one in found.rows]
     return Page(items=items, next=found.next)
 
 
 @DRAFT_ROUTES.at(
-    "POST", _ALL_DRAFTS, _MAY, scope="all", status_code=201, response_model=DraftShown,
-    openapi_extra=_GAMES,
+    "POST", _ALL_DRAFTS, _MAY, status_code=201,
 )  # fmt: skip
-async def begin(
+def begin(
     context: Context,
+    data: Annotated[bytes, Body(largest=drafts.LARGEST, required=False)],
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
     idempotency_key: IdempotencyKey = "",
 ) -> DraftShown:
@@ -254,58 +246,44 @@ async def begin(
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    data = await requests.receive_body(context, drafts.LARGEST)
-    return await run_in_threadpool(_begin, context, DraftRequest(tests), data, idempotency_key)
+    assigned, games = context.assigned, [data] if data else []
+    sent = ("draft", assigned.id, str(tests), hashlib.sha256(data).hexdigest())
+    with context.acting() as act:
 
+        def make() -> str:
+            return drafts.begin(act, context.settings, assigned, DraftRequest(tests), games)
 
-def _begin(context: RequestContext, request: DraftRequest, data: bytes, key: str) -> DraftShown:
-    settings, assigned = context.service.settings, context.require().assigned
-    sent = ("draft", assigned.id, str(request.tests), hashlib.sha256(data).hexdigest())
-    games = [data] if data else []
-    with context.service.database.acting(context.by) as act:
-        made = make_once(
-            act, key, sent, lambda: drafts.begin(act, settings, assigned, request, games)
-        )
+        made = make_once(act, idempotency_key, sent, make)
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)
 
 
-@DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, response_model=DraftShown, name="one")
+@DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, name="one")
 def one_draft(context: Context) -> DraftShown:
     """Show the positions that are chosen, and what they catch."""
-    assert context.job
     return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/drop", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/drop", _MAY,
 )  # fmt: skip
-def drop(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def drop(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Leave a position out."""
     return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/exchange", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/exchange", _MAY,
 )  # fmt: skip
-def exchange(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def exchange(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Take another position for one."""
     return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/take-back", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/take-back", _MAY,
 )  # fmt: skip
-def take_back(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def take_back(context: Context, body: Json[PositionNamed]) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
@@ -313,25 +291,20 @@ def take_back(
 def _change(
     context: RequestContext, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
 ) -> DraftShown:
-    assert context.job
     own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
     return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/write", _MAY, scope="all", response_model=PrivateCases,
-    openapi_extra=requests.describe_body(CaseFileWanted),
+    "POST", f"{_ONE_DRAFT}/write", _MAY,
 )  # fmt: skip
-def write(
-    context: Context, body: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
-) -> PrivateCases:
+def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
-    assert context.job
     own = _folder(context, context.job)
     found, new = own.require_findings(), KeptCaseFile(body.name, own.load_choice())
-    with context.service.database.acting(context.by) as act:
-        drafts.write(act, context.service.settings, context.require().assigned, found, new)
+    with context.acting() as act:
+        drafts.write(act, context.settings, context.assigned, found, new)
     return describe_private_cases(context)
 
 
@@ -339,7 +312,7 @@ def write(
 
 
 def _folder(context: RequestContext, job: Job) -> DraftFolder:
-    return DraftFolder(context.service.settings.assignment_folder(job.assignment), job.about)
+    return DraftFolder(context.settings.assignment_folder(job.assignment), job.about)
 
 
 def _members(context: RequestContext, job: Job) -> dict[str, Any]:

@@ -3,35 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import Response
+from fastapi import Query
 from pydantic import BaseModel, Field
 
-from harness.service.api import requests
 from harness.service.api.courses import DATE
-from harness.service.api.requests import Asked, Page, find_page
+from harness.service.api.requests import ApiRoutes, Asked, Body, Json, Page, find_page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files
 from harness.service.courses.roster import RosterChange
 from harness.service.local_times import add_offset
 from harness.service.records import EXTEND, FORMER, STUDENT, Member
 from harness.service.storage import courses
-from harness.service.web.access import Context, Routes
-from harness.service.web.request_context import (
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["students"])
+ROUTES = ApiRoutes("students")
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
 _ASSIGNMENT = "/courses/{course}/assignments/{assignment}"
-_CSV: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}
-}
 
 
 class StudentShown(BaseModel):
@@ -76,7 +65,7 @@ class ExtensionWanted(BaseModel):
     deadline: str = Field(max_length=30, description=f"{DATE}; empty for the deadline of all")
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[StudentShown])
+@ROUTES.at("GET", _ALL, STAFF_ONLY)
 def students(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the students of a course, by their keys."""
     rows, following = _page(context, asked)
@@ -86,8 +75,7 @@ def students(context: Context, asked: Asked) -> Page[StudentShown]:
 def _page(
     context: RequestContext, asked: Asked, role: str = STUDENT
 ) -> tuple[list[Member], str | None]:
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = find_page(
             db, courses.MEMBERS, ("key",), asked, course=context.course.id, role=role
         )
@@ -98,33 +86,21 @@ def _describe(one: Member) -> StudentShown:
     return StudentShown(student=one.key, name=one.name, group=one.team)
 
 
-@ROUTES.at(
-    "POST",
-    "/courses/{course}/roster",
-    TEACHERS,
-    scope="all",
-    response_model=RosterTaken,
-    openapi_extra=_CSV,
-)
-async def take_roster(
+@ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
+def take_roster(
     context: Context,
+    path: Annotated[Path, Body("text/csv")],  # a zip of a class's submissions is large
     name: Annotated[str, Query(max_length=200, description="of the file")] = "",
 ) -> RosterTaken:
     """Take a roster: a CSV with the column ``student``. Members missing from it stay.
 
     ``name``: of the file, as errors call it.
     """
-    async with requests.as_file(context) as path:  # a zip of a class's submissions is large
-        return await run_in_threadpool(_take, context, path, name)
-
-
-def _take(context: RequestContext, path: Path, name: str) -> RosterTaken:
-    assert context.course
     wanted = roster_files.read(path, name)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
     data = gradebooks.read_roster(path)
-    gradebooks.keep_roster(context.service.settings, context.course.id, data)
+    gradebooks.keep_roster(context.settings, context.course.id, data)
     return RosterTaken(
         students=len(wanted.students),
         added=[one.key for one in found.added],
@@ -143,41 +119,36 @@ def _describe_change(one: RosterChange) -> RosterChanged:
 # --- removed, and added again ------------------------------------------------------------------
 
 
-@ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS, scope="all", status_code=204)
-def remove(context: Context) -> Response:
+@ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS)
+def remove(context: Context) -> None:
     """Remove a student from the course; submissions and marks are kept."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         roster.remove(act, context.course.id, context.student)
-    return Response(status_code=204)
 
 
-@ROUTES.at("GET", _FORMER, STAFF_ONLY, response_model=Page[StudentShown])
+@ROUTES.at("GET", _FORMER, STAFF_ONLY)
 def list_former(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the removed students of the course, by their keys."""
     rows, following = _page(context, asked, FORMER)
     return Page(items=[_describe(one) for one in rows], next=following)
 
 
-@ROUTES.at(
-    "POST", f"{_FORMER}/{{former}}/restore", TEACHERS, scope="all", response_model=StudentShown
-)
+@ROUTES.at("POST", f"{_FORMER}/{{former}}/restore", TEACHERS)
 def restore(context: Context) -> StudentShown:
     """Add a removed student again, with everything as before."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         return _describe(roster.restore(act, context.course.id, context.student))
 
 
 # --- deadlines of their own --------------------------------------------------------------------
 
 
-@ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY, response_model=Page[Extension])
+@ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)
 def extensions(context: Context, asked: Asked) -> Page[Extension]:
     """List the students with the deadlines of their own."""
     rows, following = _page(context, asked)
-    with context.service.database.reading() as db:
-        own = courses.extensions(db, context.require().assigned.id)
+    with context.reading() as db:
+        own = courses.extensions(db, context.assigned.id)
     items = [
         Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
         for one in rows
@@ -185,21 +156,11 @@ def extensions(context: Context, asked: Asked) -> Page[Extension]:
     return Page(items=items, next=following)
 
 
-@ROUTES.at(
-    "PUT",
-    f"{_ASSIGNMENT}/students/{{student}}/extension",
-    require_permission(EXTEND),
-    scope="all",
-    response_model=Extension,
-    openapi_extra=requests.describe_body(ExtensionWanted),
-)
-def extend(
-    context: Context,
-    body: Annotated[ExtensionWanted, Depends(requests.json_of(ExtensionWanted))],
-) -> Extension:
+@ROUTES.at("PUT", f"{_ASSIGNMENT}/students/{{student}}/extension", require_permission(EXTEND))
+def extend(context: Context, body: Json[ExtensionWanted]) -> Extension:
     """Give a student, or each of a group, a later deadline, or take it back."""
-    assigned = context.require().assigned
-    with context.service.database.acting(context.by) as act:
+    assigned = context.assigned
+    with context.acting() as act:
         deadlines.extend(act, assigned, context.student, body.deadline)
         theirs = courses.students_of(act.db, assigned.course, context.student)
         latest = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), theirs)

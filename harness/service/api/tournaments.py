@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from harness.grading.records import decimal
 from harness.match.schedule import SWISS
-from harness.service.api import requests
+from harness.service.api.requests import ApiRoutes, Json
 from harness.service.jobs import tournaments
 from harness.service.records import OVERRIDE, TOURNAMENT
 from harness.service.storage import queue
-from harness.service.web.access import Context, Routes
-from harness.service.web.request_context import (
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
+ROUTES = ApiRoutes("gradings")
 _ONE = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tournament"
 
 
@@ -59,15 +53,14 @@ class Counted(BaseModel):
     unchanged: list[str]  # a sentence for each student whose mark stays
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=TournamentShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
 def show(context: Context) -> TournamentShown:
     """Show the tournament of a grading."""
     return _describe(context)
 
 
 def _describe(context: RequestContext) -> TournamentShown:
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
     folder = _folder(context)
     chosen, has_played = tournaments.load_choice(folder), tournaments.has_pages(folder)
@@ -80,40 +73,23 @@ def _describe(context: RequestContext) -> TournamentShown:
     )
 
 
-@ROUTES.at(
-    "POST",
-    _ONE,
-    TEACHERS,
-    scope="all",
-    response_model=TournamentShown,
-    openapi_extra=requests.describe_body(TournamentWanted),
-)
-def begin(
-    context: Context,
-    body: Annotated[TournamentWanted, Depends(requests.json_of(TournamentWanted))],
-) -> TournamentShown:
+@ROUTES.at("POST", _ONE, TEACHERS)
+def begin(context: Context, body: Json[TournamentWanted]) -> TournamentShown:
     """Let the submissions play each other, once their marks are released."""
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         choice = body.points, body.format
-        assigned = context.require().assigned
-        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
+        assigned = context.assigned
+        tournaments.begin(act, context.settings, assigned, context.grading, choice)
     return _describe(context)
 
 
-@ROUTES.at(
-    "POST", f"{_ONE}/count", require_permission(OVERRIDE), scope="all", response_model=Counted
-)
+@ROUTES.at("POST", f"{_ONE}/count", require_permission(OVERRIDE))
 def count(context: Context) -> Counted:
     """Add what the rank is worth to each mark, as a mark that is given instead."""
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
-        stays = tournaments.count_points(
-            act, context.require().assigned, context.grading, _folder(context)
-        )
+    with context.acting() as act:
+        stays = tournaments.count_points(act, context.assigned, context.grading, _folder(context))
     return Counted(unchanged=stays)
 
 
 def _folder(context: RequestContext) -> Path:
-    assert context.grading
-    return tournaments.folder_in(context.service.settings, context.grading)
+    return tournaments.folder_in(context.settings, context.grading)

@@ -21,9 +21,8 @@ from harness.service.records import WAITING, CourseAssignment
 from harness.service.storage import courses, scores
 from harness.service.storage.scores import SCORES, Score
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/lti"

@@ -20,12 +20,7 @@ from harness.service import monitoring
 from harness.service.courses import making, roster
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.lti import messages
-from harness.service.lti.connection import (
-    GROUP_SCOPE,
-    MEMBER_SCOPE,
-    PlatformClient,
-    PlatformError,
-)
+from harness.service.lti.connection import GROUP_SCOPE, MEMBER_SCOPE, PlatformClient, PlatformError
 from harness.service.lti.messages import Launch
 from harness.service.lti.platforms import LINKS, PLATFORMS, CourseLink, Platform
 from harness.service.people import accounts

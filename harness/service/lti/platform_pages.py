@@ -21,9 +21,8 @@ from harness.service.lti.platforms import (
 from harness.service.pages import forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ADMINS, ANYBODY, RequestContext
+from harness.service.web.access import ADMINS, ANYBODY, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
 _FIELDS = (

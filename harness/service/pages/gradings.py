@@ -47,14 +47,15 @@ from harness.service.records import (
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
+from harness.service.web.access import (
     STAFF_ONLY,
     TEACHERS,
-    RequestContext,
+    Context,
+    Form,
+    Routes,
     require_permission,
 )
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import natural_order
 from harness.work import canonical_json
 
@@ -79,37 +80,33 @@ class Row(NamedTuple):
 )
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
-    public_only = context.field("public_only") == "yes"
-    own_files.require_set_up(context.service.settings, context.require().assigned)
+    public_only = context.is_ticked("public_only")
+    own_files.require_set_up(context.settings, context.assigned)
     if not public_only:
         how = "tick Only public case files"
-        private_cases.require_some(context.service.settings, context.require().assigned, how)
-    if not public_only and context.field("all_the_same") != "yes":
+        private_cases.require_some(context.settings, context.assigned, how)
+    if not public_only and not context.is_ticked("all_the_same"):
         service, tick = context.service, "tick Grade anyway"
-        wrong_expectations.require_none(
-            service.database, service.settings, context.require().assigned, tick
-        )
-    with context.service.database.acting(context.by) as act:
-        made = gradings.begin(act, context.require().assigned, public_only=public_only)
+        wrong_expectations.require_none(service.database, service.settings, context.assigned, tick)
+    with context.acting() as act:
+        made = gradings.begin(act, context.assigned, public_only=public_only)
     return RedirectResponse(_address(context, made.id), 303)
 
 
 def _address(context: RequestContext, name: str) -> str:
-    known = context.require()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{name}"
+    return f"{context.assignment_page}/gradings/{name}"
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
 def show(context: Context) -> Response:
     """Show a grading."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
-        rows = _rows(db, context.grading, context.require().course.id)
+        rows = _rows(db, context.grading, context.course.id)
         state = gradings.state(db, context.grading)
         later = gradings.find_later(db, context.grading)
         outdated = [] if later else list_outdated(db, context.grading)
-        open_dates = list_open_dates(db, context.require().assigned, datetime.datetime.now())
+        open_dates = list_open_dates(db, context.assigned, datetime.datetime.now())
     folder = _folder(context)
     return rendering.page(
         context,
@@ -117,7 +114,7 @@ def show(context: Context) -> Response:
         assignment.crumbs(context, "Grading"),
         is_running=state == "running",
         left=queue.count_unfinished(jobs, GRADE),
-        stuck=machines.complaint(context.service.settings),
+        stuck=machines.complaint(context.settings),
         distrusted=_set_aside_since(context),
         faults=[one for one in jobs if one.state == FAULT],
         plays=tournaments.can_play(_assignment(context)),
@@ -135,19 +132,18 @@ def show(context: Context) -> Response:
         names=sorted(gradings.names(folder), key=natural_order),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
-        rosters=gradebooks.kept_rosters(context.service.settings, context.require().course.id),
+        rosters=gradebooks.kept_rosters(context.settings, context.course.id),
     )
 
 
 def _find_doubts(context: RequestContext) -> list[str]:
-    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
+    return wrong_expectations.find_now(context.settings, context.assigned)
 
 
 def _set_aside_since(context: RequestContext) -> list[str]:
     """Return the machines that were set aside after a grading; those in it ran nothing for it."""
-    assert context.grading
     done = context.grading.concluded
-    return machines.set_aside(context.service.settings, done) if done else []
+    return machines.set_aside(context.settings, done) if done else []
 
 
 def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
@@ -181,9 +177,8 @@ def _row(marked: StudentMark, own: list[SharedOverride]) -> Row:
 
 
 def _folder(context: RequestContext) -> Path:
-    assert context.grading
     return folder_of(
-        context.service.settings.assignment_folder(context.grading.assignment), context.grading.id
+        context.settings.assignment_folder(context.grading.assignment), context.grading.id
     )
 
 
@@ -196,9 +191,8 @@ def show_export(context: Context) -> Response:
 @ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
 def release(context: Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
-    assert context.grading
     is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
             return _ask_to_release(context, context.grading)
@@ -208,7 +202,7 @@ def release(context: Context) -> Response:
 
 def _ask_to_release(context: RequestContext, one: Grading) -> Response:
     question = SecondQuestion(
-        f"Release the marks of {context.require().assigned.title}?",
+        f"Release the marks of {context.assigned.title}?",
         "Students then see their mark and the feedback. This cannot be undone.",
         "Yes, release the marks",
         _address(context, one.id),
@@ -231,8 +225,7 @@ def again(context: Context) -> Response:
 def _act(
     context: RequestContext, action: Callable[[AuditedTransaction, Grading], object]
 ) -> Response:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         action(act, context.grading)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
@@ -240,11 +233,10 @@ def _act(
 @ROUTES.at("POST", f"{_ONE}/tournament", TEACHERS, most=Form(page=show))
 def begin_tournament(context: Context) -> Response:
     """Let the submissions play each other."""
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         choice = context.field("points"), context.field("format") or SWISS
-        assigned = context.require().assigned
-        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
+        assigned = context.assigned
+        tournaments.begin(act, context.settings, assigned, context.grading, choice)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
@@ -254,7 +246,7 @@ def count_tournament(context: Context) -> Response:
     return _act(
         context,
         lambda act, one: tournaments.count_points(
-            act, context.require().assigned, one, _tournament(context)
+            act, context.assigned, one, _tournament(context)
         ),
     )
 
@@ -266,23 +258,21 @@ def show_tournament(context: Context) -> Response:
 
 
 def _tournament(context: RequestContext) -> Path:
-    assert context.grading
-    return tournaments.folder_in(context.service.settings, context.grading)
+    return tournaments.folder_in(context.settings, context.grading)
 
 
 def _assignment(context: RequestContext) -> Assignment:
-    return own_files.assignment_of(context.service.settings, context.require().assigned)
+    return own_files.assignment_of(context.settings, context.assigned)
 
 
 @ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))
 def take_gradebook(context: Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    assert context.grading
-    known, file = context.require(), read_upload(context, gradebooks.LARGEST)
+    file = read_upload(context, gradebooks.LARGEST)
     sent = file or SmallFile("", b"")  # the one of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    with context.service.database.acting(context.by) as act:
-        gradebooks.take(act, context.service.settings, known.assigned, context.grading, own)
+    with context.acting() as act:
+        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
@@ -298,8 +288,7 @@ def show_gradebook(context: Context) -> Response:
 @ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
 def marks_given(context: Context) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=context.grading.id)}
         own = uploads.overrides(db, context.grading.assignment)

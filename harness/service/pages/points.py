@@ -15,8 +15,8 @@ from harness.service.jobs.previews import Preview
 from harness.service.pages.assignment import crumbs
 from harness.service.records import FAULT
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/points"
@@ -41,14 +41,12 @@ def show(context: Context) -> Response:
         crumbs(context, "Points"),
         parts_of=_parts(context),
         field_of=_field,
-        still_left_out=previews.still_left_out(
-            context.service.settings, context.require().assigned
-        ),
+        still_left_out=previews.still_left_out(context.settings, context.assigned),
     )
 
 
 def _parts(context: RequestContext) -> list[WeighedPart]:
-    return previews.parts(context.service.settings, context.require().assigned)
+    return previews.parts(context.settings, context.assigned)
 
 
 def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
@@ -61,8 +59,8 @@ def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
 def ask(context: Context) -> Response:
     """Let a worker find out which marks would change."""
     told = _read_form(context, _parts(context))
-    with context.service.database.acting(context.by) as act:
-        made = previews.ask(act, context.service.settings, context.require().assigned, told)
+    with context.acting() as act:
+        made = previews.ask(act, context.settings, context.assigned, told)
     return RedirectResponse(f"{_address(context)}/points/{made}", 303)
 
 
@@ -81,21 +79,17 @@ def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWe
 
 
 def _address(context: RequestContext) -> str:
-    known = context.require()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
+    return context.assignment_page
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
 def preview(context: Context) -> Response:
     """Show each mark that would change."""
-    assert context.job
     own, service = _preview(context), context.service
     doubts = wrong_expectations.list_doubts(
-        service.database, service.settings, context.require().assigned, own
+        service.database, service.settings, context.assigned, own
     )
-    left = previews.would_be_left_out(
-        context.service.settings, context.require().assigned, own.weights
-    )
+    left = previews.would_be_left_out(context.settings, context.assigned, own.weights)
     return rendering.page(
         context,
         "preview.html",
@@ -107,7 +101,7 @@ def preview(context: Context) -> Response:
         changed=list(_list_changes(context, own)),
         fault=context.job.fault if context.job.state == FAULT else "",
         is_set=bool(own.grading),
-        stale=previews.explain_stale(context.service.settings, context.require().assigned, own),
+        stale=previews.explain_stale(context.settings, context.assigned, own),
     )
 
 
@@ -116,7 +110,7 @@ def _list_changes(context: RequestContext, own: Preview) -> Iterator[PointsChang
 
     Once it is set, "now" is what was in force before.
     """
-    assigned, settings = context.require().assigned, context.service.settings
+    assigned, settings = context.assigned, context.settings
     now = previews.parts(settings, assigned, own.worth_before)
     for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
         yield PointsChange(one.part.name, one.part.points, other.part.points)
@@ -126,22 +120,14 @@ def _list_changes(context: RequestContext, own: Preview) -> Iterator[PointsChang
 
 
 def _preview(context: RequestContext) -> Preview:
-    assert context.job
-    return Preview(
-        context.service.settings.assignment_folder(context.require().assigned.id),
-        context.job.about,
-    )
+    return Preview(context.folder, context.job.about)
 
 
 @ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
 def set_points(context: Context) -> Response:
     """Set the points and weights, and grade with them."""
-    service, assigned, asked = (
-        context.service,
-        context.require().assigned,
-        _preview(context),
-    )
-    if context.field("all_the_same") != "yes":
+    service, assigned, asked = (context.service, context.assigned, _preview(context))
+    if not context.is_ticked("all_the_same"):
         tick = "tick Grade anyway"
         wrong_expectations.require_none_in(
             service.database, service.settings, assigned, asked, tick

@@ -24,9 +24,8 @@ from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
+from harness.service.web.access import STAFF_ONLY, Context, Form, Routes, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import read_number
 
 ROUTES = Routes()
@@ -39,9 +38,9 @@ _MOST_GAMES = 200  # files
 @ROUTES.at("GET", _PATH, STAFF_ONLY)
 def show(context: Context) -> Response:
     """Show the private case files, with what they catch, and the drafts."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     measured = private_cases.load_measured(settings, assigned)
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
         found_drafts = queue.JOBS.all(db, "made", kind=DRAFT, assignment=assigned.id)
     found = measured.caught
@@ -64,12 +63,11 @@ def show(context: Context) -> Response:
 
 
 def _get_folder(context: RequestContext) -> Path:
-    return context.service.settings.assignment_folder(context.require().assigned.id)
+    return context.folder
 
 
 def _address(context: RequestContext, *more: str) -> str:
-    known = context.require()
-    return "/".join([f"/courses/{known.course.id}/assignments/{known.assigned.id}/private", *more])
+    return "/".join([f"{context.assignment_page}/private", *more])
 
 
 @ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
@@ -78,9 +76,9 @@ def add(context: Context) -> Response:
     file = read_upload(context, cases.LARGEST)
     if file is None:
         raise UsageError("choose a case file first")
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         new = private_cases.NewCase(*file)
-        private_cases.add(act, context.service.settings, context.require().assigned, new)
+        private_cases.add(act, context.settings, context.assigned, new)
     return RedirectResponse(_address(context), 303)
 
 
@@ -88,7 +86,7 @@ def add(context: Context) -> Response:
 def download(context: Context) -> Response:
     """Give a case file."""
     name = context.request.path_params["name"]
-    path = cases.find(context.service.settings, context.require().assigned, name)
+    path = cases.find(context.settings, context.assigned, name)
     if path is None:
         raise RequestRefused(404, "there is no such private case file")
     return attachment(path.name, path.read_bytes(), "text/plain")
@@ -101,8 +99,8 @@ def remove(context: Context) -> Response:
     if not forms.is_sure(context):
         cases.require(_get_folder(context), name)
         return _ask_to_remove(context, name)
-    with context.service.database.acting(context.by) as act:
-        private_cases.remove(act, context.service.settings, context.require().assigned, name)
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
     return RedirectResponse(_address(context), 303)
 
 
@@ -124,10 +122,8 @@ def _ask_to_remove(context: RequestContext, name: str) -> Response:
 def begin(context: Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
     request, games = DraftRequest(_tests(context)), list(_games(context))
-    with context.service.database.acting(context.by) as act:
-        made = drafts.begin(
-            act, context.service.settings, context.require().assigned, request, games
-        )
+    with context.acting() as act:
+        made = drafts.begin(act, context.settings, context.assigned, request, games)
     return RedirectResponse(_address(context, "drafts", made), 303)
 
 
@@ -152,7 +148,6 @@ def _games(context: RequestContext) -> Iterator[bytes]:
 @ROUTES.at("GET", _DRAFT, STAFF_ONLY)
 def show_draft(context: Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
-    assert context.job
     found = _draft(context).load_findings()
     fault = drafts.why_nothing(context.job, found)
     kept = _draft(context).load_choice() if found else KeptCandidates(())
@@ -169,14 +164,11 @@ def show_draft(context: Context) -> Response:
         chosen=drafts.describe_choice(found, kept) if found else None,
         left_out=[(one, found.candidates[one]) for one in kept.dropped] if found else [],
         boards=_boards(found, kept.chosen) if found else {},
-        free=cases.find_free_name(
-            cases.paths(context.service.settings, context.require().assigned)
-        ),
+        free=cases.find_free_name(cases.paths(context.settings, context.assigned)),
     )
 
 
 def _draft(context: RequestContext) -> DraftFolder:
-    assert context.job
     return DraftFolder(_get_folder(context), context.job.about)
 
 
@@ -215,7 +207,6 @@ def _change(
     found = draft.require_findings()
     place = read_number(context.field("place"))
     draft.choose(how(found, draft.load_choice(), -1 if place is None else place))
-    assert context.job
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
@@ -225,6 +216,6 @@ def write(context: Context) -> Response:
     draft = _draft(context)
     found = draft.require_findings()
     new = KeptCaseFile(context.field("name"), draft.load_choice())
-    with context.service.database.acting(context.by) as act:
-        drafts.write(act, context.service.settings, context.require().assigned, found, new)
+    with context.acting() as act:
+        drafts.write(act, context.settings, context.assigned, found, new)
     return RedirectResponse(_address(context), 303)

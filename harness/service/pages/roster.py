@@ -20,9 +20,8 @@ from harness.service.people import mail_server, mails
 from harness.service.records import Course
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import number_of
 
 ROUTES = Routes()
@@ -32,20 +31,18 @@ _COURSE = "/courses/{course}"
 @ROUTES.at("GET", f"{_COURSE}/students", STAFF_ONLY)
 def show(context: Context) -> Response:
     """Show the students of a course, and those who were removed."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.former_students(db, context.course.id)
         groups = {one.team for one in students if one.team}
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Students", "")]
+    trail = [(context.course.title, context.course_page), ("Students", "")]
     return rendering.page(
         context, "students.html", trail, students=students, former=former, groups=len(groups)
     )
 
 
 def _crumbs(context: RequestContext) -> list[tuple[str, str]]:
-    assert context.course
-    base = f"/courses/{context.course.id}"
+    base = context.course_page
     return [(context.course.title, base), ("Students", f"{base}/students")]
 
 
@@ -59,8 +56,7 @@ def show_import(context: Context) -> Response:
 @ROUTES.at("GET", f"{_COURSE}/students/links", TEACHERS)
 def show_links(context: Context) -> Response:
     """Show how students get links to sign in by, and what became of mails with them."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         letters = mails.list_last_letters(db, context.course.id)
         without = mails.list_without_address(db, context.course.id)
     return rendering.page(
@@ -76,11 +72,10 @@ def show_links(context: Context) -> Response:
 @ROUTES.at("POST", f"{_COURSE}/roster", TEACHERS, most=Form(page=show_import))
 def take_roster(context: Context) -> Response:
     """Take a roster, and show what it changed."""
-    assert context.course
     name, wanted, data = _receive(context)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
-    gradebooks.keep_roster(context.service.settings, context.course.id, data)
+    gradebooks.keep_roster(context.settings, context.course.id, data)
     trail = [*_crumbs(context), ("Import roster", "")]
     return rendering.page(
         context, "roster.html", trail, name=name, found=found, summary=summarize(found)
@@ -92,7 +87,7 @@ def _receive(context: RequestContext) -> tuple[str, RosterFile, bytes]:
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise UsageError("choose a file with the roster first")
-    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".roster-") as copy:
+    with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".roster-") as copy:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
         wanted = _read(Path(copy.name), file.filename)
@@ -117,13 +112,12 @@ def summarize(outcome: RosterOutcome) -> str:
 @ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=show))
 def remove(context: Context) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = roster.find_present(act, context.course.id, context.field("student"))
         if not forms.is_sure(context):
             return _ask_to_remove(context, context.course, found.name or found.key)
         roster.remove(act, context.course.id, found.key)
-    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
+    return RedirectResponse(f"{context.course_page}/students", 303)
 
 
 def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
@@ -142,10 +136,9 @@ def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
 @ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=show))
 def restore(context: Context) -> Response:
     """Add a removed student again."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         roster.restore(act, context.course.id, context.field("student"))
-    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
+    return RedirectResponse(f"{context.course_page}/students", 303)
 
 
 # --- Links to sign in by: a file with all of them, or mails; a student asks for one --------------
@@ -157,11 +150,10 @@ def make_links(context: Context) -> Response:
 
     It is the only copy there is.
     """
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
             return _ask_for_new_links(context, context.course)
-        links = roster.make_links(act, context.course.id, context.service.settings.base)
+        links = roster.make_links(act, context.course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return course.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
 
@@ -193,25 +185,24 @@ def ask_for_link(context: Context) -> Response:
         is_taken = mails.ask(db, context.field("email"))
     if not is_taken:
         raise RequestRefused(429, "too many ask for links: try again in an hour")
-    is_sent = bool(context.service.settings.mail)
+    is_sent = bool(context.settings.mail)
     return rendering.page(context, "link_asked.html", [("Sign in", "")], is_sent=is_sent)
 
 
 @ROUTES.at("POST", "/courses/{course}/links/send", TEACHERS)
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         letters = mails.count_with_address(act.db, context.course.id)
         if letters and not forms.is_sure(context):
             return _ask_to_send(context, context.course, letters)
         mails.to_roster(act, context.course.id)
-    return RedirectResponse(f"/courses/{context.course.id}/students/links", 303)
+    return RedirectResponse(f"{context.course_page}/students/links", 303)
 
 
 def _ask_to_send(context: RequestContext, one: Course, letters: int) -> Response:
     place = f"/courses/{one.id}/students"
-    told = "" if context.service.settings.mail else f" {mail_server.NO_MAIL}"
+    told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
     question = SecondQuestion(
         f"Send {number_of(letters, 'mail')} with a new link?",
         f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"

@@ -12,8 +12,8 @@ from harness.service.people import accounts
 from harness.service.records import RIGHTS, TEACHER, Course, Member
 from harness.service.storage import people
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 
@@ -21,14 +21,13 @@ ROUTES = Routes()
 @ROUTES.at("GET", "/courses/{course}/staff", STAFF_ONLY)
 def show(context: Context) -> Response:
     """Show the teachers and assistants of a course."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
     is_only_teacher = sum(one.role == TEACHER for one in found) == 1
     return rendering.page(
         context,
         "staff.html",
-        [(context.course.title, f"/courses/{context.course.id}"), ("Staff", "")],
+        [(context.course.title, context.course_page), ("Staff", "")],
         staff=found,
         is_only_teacher=is_only_teacher,
         rights=RIGHTS,
@@ -36,8 +35,7 @@ def show(context: Context) -> Response:
 
 
 def _crumbs(context: RequestContext) -> list[tuple[str, str]]:
-    assert context.course
-    base = f"/courses/{context.course.id}"
+    base = context.course_page
     return [(context.course.title, base), ("Staff", f"{base}/staff")]
 
 
@@ -51,7 +49,7 @@ def show_new(context: Context) -> Response:
 @ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
 def show_change(context: Context) -> Response:
     """Show the form by which the role and rights of somebody are changed."""
-    colleague = context.require_colleague()
+    colleague = context.colleague
     trail = [*_crumbs(context), (colleague.name, "")]
     return rendering.page(
         context, "staff_change.html", trail, one=colleague, roles=staff.ROLES, rights=RIGHTS
@@ -61,21 +59,19 @@ def show_change(context: Context) -> Response:
 @ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show_new))
 def add_staff(context: Context) -> Response:
     """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
-    assert context.course
     name, role, email = (context.field(one) for one in ("name", "role", "email"))
     wanted = NewStaff(name, role, _rights(context), email)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = staff.add(act, context.course.id, wanted)
-        link = accounts.make_course_link(act, made.person, context.service.settings.base)
+        link = accounts.make_course_link(act, made.person, context.settings.base)
     return _show_link(context, made, link)
 
 
 @ROUTES.at("POST", "/courses/{course}/staff/link", TEACHERS, most=Form(page=show))
 def link_staff(context: Context) -> Response:
     """Make a new link for a member of the staff, and show its only copy."""
-    assert context.course
-    base, person = context.service.settings.base, context.field("person")
-    with context.service.database.acting(context.by) as act:
+    base, person = context.settings.base, context.field("person")
+    with context.acting() as act:
         if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, context.course.id, person)
             return _ask_for_new_link(context, context.course, found.name)
@@ -94,7 +90,6 @@ def _ask_for_new_link(context: RequestContext, one: Course, name: str) -> Respon
 
 
 def _show_link(context: RequestContext, member: Member, link: str) -> Response:
-    assert context.course
     trail = [*_crumbs(context), (member.name, "")]
     return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
 
@@ -102,10 +97,9 @@ def _show_link(context: RequestContext, member: Member, link: str) -> Response:
 @ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show))
 def change_staff(context: Context) -> Response:
     """Change the role and rights of a member of the staff, or remove the member."""
-    assert context.course
     if context.field("remove"):
         return _remove_staff(context, context.course, context.field("person"))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         staff.change(
             act,
             context.course.id,
@@ -113,13 +107,13 @@ def change_staff(context: Context) -> Response:
             context.field("role"),
             _rights(context),
         )
-    return RedirectResponse(f"/courses/{context.course.id}/staff", 303)
+    return RedirectResponse(f"{context.course_page}/staff", 303)
 
 
 def _remove_staff(context: RequestContext, one: Course, person: str) -> Response:
     """Remove a member of the staff, once it was said that this is wanted."""
     place = f"/courses/{one.id}/staff"
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = staff.find_removable(act, one.id, person)
         if forms.is_sure(context):
             staff.remove(act, one.id, person)

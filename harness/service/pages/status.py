@@ -63,11 +63,13 @@ def load_lines(
 
     ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
     """
-    known, now = context.require(), datetime.datetime.now()
+    now = datetime.datetime.now()
     facts = _load_check(db, context, upload, history) if upload else SubmissionFacts()
-    facts = _with_mark(db, known.assigned, known.member.key, history, facts)
+    facts = _with_mark(db, context.assigned, context.member.key, history, facts)
     facts = facts if has_mark else facts._replace(is_released=False)
-    found = describe_status(facts, find_window(db, known.assigned, known.member.submits_as, now))
+    found = describe_status(
+        facts, find_window(db, context.assigned, context.member.submits_as, now)
+    )
     until, away = "", ""
     if found.until:
         until, away = describe_day(found.until), describe_distance(found.until, now)
@@ -92,7 +94,7 @@ def _load_check(
     db: Connection, context: RequestContext, upload: Upload, history: SubmissionHistory
 ) -> SubmissionFacts:
     """Return how far a submission is, and what its check found."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     job = queue.checks(db, about=upload.id).get(upload.id)
     state = _find_state(upload, job)
     if job and state in ("waiting", "checking") and own_files.list_missing(settings, assigned):

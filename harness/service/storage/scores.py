@@ -9,14 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from harness.service.records import SENT, STUDENT, WAITING
 from harness.service.storage import uploads
-from harness.service.storage.tables import (
-    LTI_COURSE,
-    LTI_LINE,
-    LTI_SCORE,
-    LTI_USER,
-    MEMBER,
-    Rows,
-)
+from harness.service.storage.tables import LTI_COURSE, LTI_LINE, LTI_SCORE, LTI_USER, MEMBER, Rows
 
 LEASE = 300.0  # seconds for one call, longer than all its time limits
 

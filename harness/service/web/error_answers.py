@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI, Request
@@ -19,10 +20,9 @@ from harness.errors import HarnessError, ServerError, UsageError
 from harness.service import monitoring
 from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.people.accounts import AccountDisabledError
-from harness.service.web import problems, rendering
+from harness.service.web import rendering, request_context
 from harness.service.web.access import guard_of
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import RequestContext
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
@@ -67,9 +67,9 @@ def answer(
 ) -> Response:
     """Return why something is not answered as asked. ``headers``: of the API's answer."""
     if request.url.path.startswith(API):
-        return problems.response(status, why, headers)
+        return request_context.respond(status, why, headers)
     context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, context._replace(why=why))):
+    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=why))):
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")

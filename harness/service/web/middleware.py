@@ -18,8 +18,8 @@ from harness.service import monitoring
 from harness.service.monitoring import Counter
 from harness.service.settings import Settings, own_names, read_address
 from harness.service.web import error_answers
-from harness.service.web.problems import RequestRefused
 from harness.service.web.rendering import FRAMES, POLICY
+from harness.service.web.request_context import RequestRefused
 
 # Asked by machines, by whatever name they have for this one. No answer has an address in it.
 FOR_ANY_NAME = ("/health", "/ready")

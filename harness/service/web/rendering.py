@@ -28,8 +28,8 @@ from harness.service.local_times import (
     read_seconds,
     to_field,
 )
-from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext, Rule
+from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
+from harness.service.web.request_context import RequestContext
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -204,9 +204,9 @@ def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
 
     What is no page of the menu belongs to the page whose address its own begins with.
     """
-    if context.course is None:
+    if "course" not in context.named:
         return []
-    base, path = f"/courses/{context.course.id}", f"{context.request.url.path}/"
+    base, path = context.course_page, f"{context.request.url.path}/"
     shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
     current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
     return [(label, address, address == current) for label, address in shown]
