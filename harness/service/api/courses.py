@@ -1,4 +1,4 @@
-"""Courses and their assignments, as everybody in a course may see them; teachers change them."""
+"""Courses and their assignments: made, changed, removed; files of a teacher's own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
+from harness.service.api import requests
 from harness.service.api.requests import (
     ApiRoutes,
+    Archive,
     Asked,
     IdempotencyKey,
     Json,
@@ -21,13 +23,14 @@ from harness.service.api.requests import (
     make_once,
     require_kept,
 )
-from harness.service.courses import changes, making
+from harness.service.courses import changes, making, own_files
 from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
-from harness.service.jobs import checklist
+from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
 from harness.service.storage import courses
+from harness.service.storage import courses as rows
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
 from harness.service.web.request_context import RequestContext, RequestRefused
 
@@ -299,3 +302,138 @@ def remove_course(context: Context) -> None:
     with context.acting() as act:
         removed = changes.remove_course(act, context.course)
     changes.clear_course(context.settings, context.course, removed)
+
+
+# --- Files of a teacher's: an assignment of one's own, newer uploads of it, the course folder ----
+# Archives are the body of a request as it is.
+
+
+OWN_ROUTES = ApiRoutes("own assignments")
+_OWN_ONE = f"{_ALL}/{{assignment}}"
+
+Name = Annotated[
+    str, Query(min_length=1, max_length=200, description="of the archive, such as nogo.zip")
+]
+_NEW_DATE = Field(default="", max_length=30, description=DATE)
+
+
+class OwnAssignmentWanted(BaseModel):
+    """An assignment that is to be made. What is left empty is as its archive has it."""
+
+    name: Name
+    title: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
+    opens: str = _NEW_DATE
+    deadline: str = _NEW_DATE
+    closes: str = _NEW_DATE
+    deduction: str = Field(default="", max_length=30, description="late penalty in percent")
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
+
+
+class SourceShown(BaseModel):
+    """What was uploaded for an assignment of a teacher's own."""
+
+    upload: int  # the number of the upload that holds; 0: the assignment ships
+    changes: list[list[str]]  # of each newer upload, in sentences
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class OverlayShown(BaseModel):
+    """The course folder that submissions of an assignment get beside them."""
+
+    folder: str  # its name; empty if they get none
+    is_uploaded: bool
+
+
+@OWN_ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
+def make(
+    context: Context,
+    path: Archive,
+    body: Annotated[OwnAssignmentWanted, Query()],
+    idempotency_key: IdempotencyKey = "",
+) -> AssignmentShown:
+    """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
+    settings, fields = context.settings, body.model_dump()
+    name = fields.pop("name")
+    fields["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
+    wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
+    sent = ("own assignment", name, requests.digest(path), *map(str, wanted))
+    with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
+
+        def make() -> str:
+            return own_files.make(act, settings, wanted, place, own).id
+
+        made = make_once(act, idempotency_key, sent, make)
+        found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
+        private_cases.let_measure(act, settings, found)
+    return describe_assignment(found)
+
+
+@OWN_ROUTES.at("GET", f"{_OWN_ONE}/source", STAFF_ONLY)
+def source(context: Context) -> SourceShown:
+    """Show what each newer upload of an assignment of one's own changed."""
+    return _source(context, context.assigned)
+
+
+@OWN_ROUTES.at("POST", f"{_OWN_ONE}/source", TEACHERS, status_code=201)
+def replace(
+    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
+) -> SourceShown:
+    """Let a newer upload take the place of the one before. Dates, points and weights stay."""
+    settings, assigned = context.settings, context.assigned
+    sent = ("source", assigned.id, name, requests.digest(path))
+    with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
+
+        def replace() -> str:
+            own_files.replace(act, settings, assigned, place)
+            return assigned.id
+
+        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, idempotency_key, sent, replace))
+        if found is None:  # it was removed after this request had come
+            raise RequestRefused(404, "there is no such assignment")
+        private_cases.let_measure(act, settings, found)
+    return _source(context, found)
+
+
+def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
+    settings = context.settings
+    left = previews.still_left_out(settings, assigned)
+    is_own = assigned.source == own_files.OWN
+    return SourceShown(
+        upload=assigned.edition + 1 if is_own else 0,
+        changes=own_files.editions(settings, assigned),
+        still_left_out=[one.name for one in left],
+    )
+
+
+@OWN_ROUTES.at("GET", f"{_OWN_ONE}/overlay", STAFF_ONLY)
+def overlay(context: Context) -> OverlayShown:
+    """Tell whether submissions get a course folder beside them, and whether there is one."""
+    return _overlay(context)
+
+
+@OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
+def take_overlay(
+    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
+) -> OverlayShown:
+    """Let the folder in an archive be the course folder, in the place of the one before."""
+    settings, assigned = context.settings, context.assigned
+    with context.acting() as act:
+
+        def take() -> str:
+            own_files.take_overlay(act, settings, assigned, path, name)
+            return assigned.id
+
+        if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
+            raise RequestRefused(404, "there is no such assignment")
+        make_once(
+            act, idempotency_key, ("overlay", assigned.id, name, requests.digest(path)), take
+        )
+    return _overlay(context)
+
+
+def _overlay(context: RequestContext) -> OverlayShown:
+    settings, assigned = context.settings, context.assigned
+    folder = own_files.assignment_of(settings, assigned).engine.overlay
+    return OverlayShown(
+        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
+    )

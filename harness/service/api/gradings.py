@@ -1,4 +1,4 @@
-"""Gradings: begun, accepted and released by teachers, read by the staff."""
+"""Gradings and their tournaments: begun and released by teachers, read by the staff."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Query
 from fastapi.responses import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
+from harness.grading.records import decimal
+from harness.match.schedule import SWISS
 from harness.service.api import requests
 from harness.service.api.requests import (
     ApiRoutes,
@@ -26,9 +28,9 @@ from harness.service.api.requests import (
 )
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.gradings import list_outdated
-from harness.service.jobs import private_cases, wrong_expectations
-from harness.service.jobs.result_files import folder_of
-from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
+from harness.service.jobs import previews, private_cases, tournaments
+from harness.service.jobs.assignment_context import folder_of
+from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading, Job
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
@@ -101,7 +103,7 @@ def begin(
         private_cases.require_some(context.settings, assigned, "send public_only")
     if not (only or body.all_the_same):
         service, send = context.service, "send all_the_same"
-        wrong_expectations.require_none(service.database, service.settings, assigned, send)
+        previews.require_none(service.database, service.settings, assigned, send)
     sent = ("grading", assigned.id, str(only))
     with context.acting() as act:
         made = make_once(
@@ -248,7 +250,7 @@ def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
 
 def find_doubts(context: RequestContext) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    return wrong_expectations.find_now(context.settings, context.assigned)
+    return previews.find_now(context.settings, context.assigned)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
@@ -274,3 +276,88 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
 
 def _fault(job: Job) -> GradingFault:
     return GradingFault(student=job.key, fault=job.fault)
+
+
+# --- The tournament of a grading: begun and counted by teachers, read by the staff ---------------
+
+TOURNAMENT_ROUTES = ApiRoutes("gradings")
+_TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tournament"
+
+
+class RankShown(BaseModel):
+    """How one did."""
+
+    student: str
+    rank: int
+    won: int
+    drawn: int
+    lost: int
+    points: str  # decimal digits; empty: ranks are worth nothing
+
+
+class TournamentShown(BaseModel):
+    """The tournament of a grading."""
+
+    state: Literal["none", "playing", "played"]
+    format: str
+    points: str  # of the first rank; the last has none
+    ranks: list[RankShown]  # the best first
+
+
+class TournamentWanted(BaseModel):
+    """A tournament that is to be played."""
+
+    format: Literal["swiss", "round-robin"] = SWISS  # type: ignore[assignment]
+    points: str = Field("0", description="that the first rank is worth, such as 3")
+
+
+class Counted(BaseModel):
+    """What became of the marks."""
+
+    unchanged: list[str]  # a sentence for each student whose mark stays
+
+
+@TOURNAMENT_ROUTES.at("GET", _TOURNAMENT, STAFF_ONLY, name="show")
+def show_tournament(context: Context) -> TournamentShown:
+    """Show the tournament of a grading."""
+    return _describe_tournament(context)
+
+
+def _describe_tournament(context: RequestContext) -> TournamentShown:
+    with context.reading() as db:
+        jobs = queue.of(db, context.grading.id)
+    folder = _tournament_folder(context)
+    chosen, has_played = tournaments.load_choice(folder), tournaments.has_pages(folder)
+    is_playing = queue.count_unfinished(jobs, TOURNAMENT) > 0
+    return TournamentShown(
+        state="playing" if is_playing else "played" if has_played else "none",
+        format=chosen.format,
+        points=decimal(chosen.points),
+        ranks=[RankShown(**{"points": "", **row}) for row in tournaments.load_table(folder)],  # type: ignore[arg-type]
+    )
+
+
+@TOURNAMENT_ROUTES.at("POST", _TOURNAMENT, TEACHERS, name="begin")
+def begin_tournament(context: Context, body: Json[TournamentWanted]) -> TournamentShown:
+    """Let the submissions play each other, once their marks are released."""
+    with context.acting() as act:
+        choice = body.points, body.format
+        assigned = context.assigned
+        tournaments.begin(act, context.settings, assigned, context.grading, choice)
+    return _describe_tournament(context)
+
+
+@TOURNAMENT_ROUTES.at(
+    "POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count"
+)
+def count_tournament(context: Context) -> Counted:
+    """Add what the rank is worth to each mark, as a mark that is given instead."""
+    with context.acting() as act:
+        stays = tournaments.count_points(
+            act, context.assigned, context.grading, _tournament_folder(context)
+        )
+    return Counted(unchanged=stays)
+
+
+def _tournament_folder(context: RequestContext) -> Path:
+    return tournaments.folder_in(context.settings, context.grading)

@@ -1,4 +1,4 @@
-"""Private case files and drafts of more: for the staff, never for students."""
+"""Private case files, drafts of more, and what tests are worth: for the staff."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from fastapi import Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import requests
+from harness.service.api import gradings, requests
+from harness.service.api.gradings import GradingShown
 from harness.service.api.requests import (
     ApiRoutes,
     Asked,
@@ -24,7 +25,8 @@ from harness.service.api.requests import (
     make_once,
 )
 from harness.service.courses import cases
-from harness.service.jobs import drafts, previews, private_cases, wrong_expectations
+from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.drafts import (
     DraftFolder,
@@ -33,9 +35,10 @@ from harness.service.jobs.drafts import (
     KeptCaseFile,
     ShownCandidate,
 )
-from harness.service.records import CASES, DRAFT, Job
-from harness.service.storage import queue
-from harness.service.web.access import STAFF_ONLY, Context, require_permission
+from harness.service.jobs.previews import Preview
+from harness.service.records import CASES, DRAFT, FAULT, Job
+from harness.service.storage import queue, uploads
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = ApiRoutes("private case files")
@@ -128,8 +131,8 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
         given_up=list(found.given_up) if found else None,
-        doubts=wrong_expectations.find(settings, assigned, measured),
-        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
+        doubts=previews.find(settings, assigned, measured),
+        unchecked=previews.explain_unchecked(context.service.database, measured),
         still_left_out=[one.name for one in left],
     )
 
@@ -361,4 +364,151 @@ def _position(one: ShownCandidate) -> PositionShown:
         tests=[DraftTest(**test._asdict()) for test in it.tests],
         caught=one.caught,
         only=one.only,
+    )
+
+
+# --- What parts of an assignment and their tests are worth: asked about first, then set ----------
+
+
+POINTS_ROUTES = ApiRoutes("points")
+_POINTS = "/courses/{course}/assignments/{assignment}/points"
+_ONE_PREVIEW = f"{_POINTS}/{{preview}}"
+_FORM = "such as 4, 0.5 or 1/3"
+
+
+class TestShown(BaseModel):
+    """A test of a part; all those of a file that have the same number."""
+
+    name: str  # FILE:ID; the ID of tests without a number is -1
+    commands: list[str]
+    weight: str  # 0 if it does not count
+
+
+class PartWorthShown(BaseModel):
+    """A part of the marks, as it is in the course. Numbers are exact: ``4``, or ``1/3``."""
+
+    name: str
+    points: str
+    judged_by: str  # files, public or private
+    tests: list[TestShown]
+
+
+class PointsShown(BaseModel):
+    """What the parts of an assignment and their tests are worth in the course."""
+
+    parts: list[PartWorthShown]
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class PointsWanted(BaseModel):
+    """Points and weights to ask about. What is not named stays as it is."""
+
+    points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
+    weights: dict[str, dict[str, str]] = Field(
+        default={}, description="of tests, by part and by FILE:ID; 0 if a test does not count"
+    )
+
+
+class MarkChangeShown(BaseModel):
+    """A mark that would change."""
+
+    key: str  # of the student or group
+    names: str
+    change: str  # from what to what, and why
+
+
+class PreviewShown(BaseModel):
+    """The marks that other points or weights would change; nothing has been changed."""
+
+    id: str
+    state: Literal["running", "done", "failed"]
+    fault: str  # why the harness failed
+    points: dict[str, str]
+    weights: dict[str, dict[str, str]]  # those that are not as the assignment has them
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+    marks: int | None  # in the last grading; null: not known yet
+    changes: list[MarkChangeShown] | None
+
+
+@POINTS_ROUTES.at("GET", _POINTS, STAFF_ONLY)
+def points(context: Context) -> PointsShown:
+    """Show what the parts and their tests are worth."""
+    settings, assigned = context.settings, context.assigned
+    found = previews.parts(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
+    return PointsShown(
+        parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
+    )
+
+
+@POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
+def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
+    """Ask which marks would change; nothing is changed."""
+    assigned, told = (context.assigned, PointWeights(body.points, body.weights))
+    with context.acting() as act:
+        made = previews.ask(act, context.settings, assigned, told)
+        (job,) = queue.of(act.db, made)
+    return _preview(context, job)
+
+
+@POINTS_ROUTES.at("GET", _ONE_PREVIEW, STAFF_ONLY)
+def preview(context: Context) -> PreviewShown:
+    """Show each mark that would change."""
+    return _preview(context, context.job)
+
+
+@POINTS_ROUTES.at("POST", f"{_ONE_PREVIEW}/set", TEACHERS, status_code=201)
+def put_in_force(
+    context: Context,
+    all_the_same: Annotated[
+        bool, Query(description="even if private tests may be wrong, or are not checked yet")
+    ] = False,
+) -> GradingShown:
+    """Set these points and weights, and grade; marks in force change only if that is accepted."""
+    settings, assigned = context.settings, context.assigned
+    own = Preview(settings.assignment_folder(assigned.id), context.job.about)
+    if not all_the_same:
+        previews.require_none_in(
+            context.service.database, settings, assigned, own, "send all_the_same"
+        )
+    with context.acting() as act:
+        made = previews.put_in_force(act, settings, assigned, own)
+        found = uploads.GRADINGS.find(act.db, id=made.id)
+        assert found
+        return gradings.describe_grading(act.db, found, gradings.find_doubts(context))
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _part(one: WeighedPart) -> PartWorthShown:
+    part = one.part
+    tests = [_test(test) for test in one.tests]
+    return PartWorthShown(
+        name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests
+    )
+
+
+def _test(one: WeighedTest) -> TestShown:
+    return TestShown(name=one.name, commands=list(one.commands), weight=str(one.weight))
+
+
+def _preview(context: RequestContext, job: Job) -> PreviewShown:
+    settings = context.settings
+    own = Preview(settings.assignment_folder(job.assignment), job.about)
+    left = previews.would_be_left_out(settings, context.assigned, own.weights)
+    found, asked = own.read(), own.weights
+    is_over: Literal["done", "running"] = "done" if found else "running"
+    changes = found and [
+        MarkChangeShown(key=one.key, names=one.names, change=one.told) for one in found.changes
+    ]
+    return PreviewShown(
+        id=job.about,
+        state="failed" if job.state == FAULT else is_over,
+        fault=job.fault if job.state == FAULT else "",
+        points=dict(asked.points),
+        weights={part: dict(own_) for part, own_ in asked.weights.items()},
+        still_left_out=[one.name for one in left],
+        marks=found.marks if found else None,
+        changes=changes,
     )

@@ -34,8 +34,8 @@ from harness.service.courses.submissions import (
     explain_place,
     refusal,
 )
-from harness.service.jobs import result_files
-from harness.service.jobs.result_files import check_page
+from harness.service.jobs import assignment_context
+from harness.service.jobs.assignment_context import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -234,7 +234,7 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
 
 
 def _check(context: RequestContext, upload: Upload) -> CheckResult | None:
-    found = result_files.read_check_result(
+    found = assignment_context.read_check_result(
         check_page(context.settings.assignment_folder(upload.assignment), upload.id)
     )
     if found is None:

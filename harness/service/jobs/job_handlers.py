@@ -29,15 +29,19 @@ from harness.service import machines, monitoring
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import (
+    assignment_context,
     drafts,
     engine_runs,
     previews,
     private_cases,
-    result_files,
     tournaments,
 )
-from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.result_files import check_page, folder_of, lock_folder
+from harness.service.jobs.assignment_context import (
+    AssignmentContext,
+    check_page,
+    folder_of,
+    lock_folder,
+)
 from harness.service.records import (
     CHECK,
     CONCLUDE,
@@ -151,7 +155,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    result_files.write_check_result(path, graded)
+    assignment_context.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
 
 
@@ -419,7 +423,7 @@ def _write(
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(context.settings, context.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
-        result_files.write_evidence_places(conclusion.result, folder)
+        assignment_context.write_evidence_places(conclusion.result, folder)
     return own
 
 

@@ -25,7 +25,7 @@ from harness.service.courses.deadlines import (
 from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
+from harness.service.jobs import checklist, previews, private_cases
 from harness.service.pages import forms, status
 from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
@@ -94,7 +94,7 @@ def _to_staff(context: RequestContext) -> Response:
     settings = context.settings
     view = standings.read_view(context.request.query_params)
     measured = private_cases.load_measured(settings, context.assigned)
-    doubts = wrong_expectations.find(settings, context.assigned, measured)
+    doubts = previews.find(settings, context.assigned, measured)
     with context.reading() as db:
         everybody = standings.standings_of_all(db, context.assigned)
         setup = checklist.load(db, settings, context.assigned, measured)
@@ -132,7 +132,7 @@ def _to_staff(context: RequestContext) -> Response:
         marked=in_force is not None,
         gradings=begun,
         doubts=doubts,
-        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
+        unchecked=previews.explain_unchecked(context.service.database, measured),
         lacks_private=private_cases.lack_some(settings, context.assigned),
         still_left_out=previews.still_left_out(settings, context.assigned),
         is_uploaded=context.assigned.source == own_files.OWN,

@@ -27,8 +27,8 @@ from harness.service.courses.gradings import (
     list_outdated,
     shared_overrides,
 )
-from harness.service.jobs import private_cases, tournaments, wrong_expectations
-from harness.service.jobs.result_files import folder_of
+from harness.service.jobs import previews, private_cases, tournaments
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
@@ -87,7 +87,7 @@ def begin(context: Context) -> Response:
         private_cases.require_some(context.settings, context.assigned, how)
     if not public_only and not context.is_ticked("all_the_same"):
         service, tick = context.service, "tick Grade anyway"
-        wrong_expectations.require_none(service.database, service.settings, context.assigned, tick)
+        previews.require_none(service.database, service.settings, context.assigned, tick)
     with context.acting() as act:
         made = gradings.begin(act, context.assigned, public_only=public_only)
     return RedirectResponse(_address(context, made.id), 303)
@@ -137,7 +137,7 @@ def show(context: Context) -> Response:
 
 
 def _find_doubts(context: RequestContext) -> list[str]:
-    return wrong_expectations.find_now(context.settings, context.assigned)
+    return previews.find_now(context.settings, context.assigned)
 
 
 def _set_aside_since(context: RequestContext) -> list[str]:
