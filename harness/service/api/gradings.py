@@ -26,9 +26,9 @@ from harness.service.api.requests import (
     find_page,
     make_once,
 )
-from harness.service.courses import gradebooks, gradings, own_files
+from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
-from harness.service.jobs import previews, private_cases, tournaments
+from harness.service.jobs import previews, tournaments
 from harness.service.jobs.assignment_context import folder_of
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading, Job
 from harness.service.storage import queue, uploads
@@ -98,12 +98,8 @@ def begin(
 ) -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = context.assigned, body.public_only
-    own_files.require_set_up(context.settings, assigned)
-    if not only:
-        private_cases.require_some(context.settings, assigned, "send public_only")
-    if not (only or body.all_the_same):
-        service, send = context.service, "send all_the_same"
-        previews.require_none(service.database, service.settings, assigned, send)
+    how = ("" if only else "send public_only", "" if body.all_the_same else "send all_the_same")
+    previews.require_gradable(context.service.database, context.settings, assigned, how)
     sent = ("grading", assigned.id, str(only))
     with context.acting() as act:
         made = make_once(
@@ -347,9 +343,7 @@ def begin_tournament(context: Context, body: Json[TournamentWanted]) -> Tourname
     return _describe_tournament(context)
 
 
-@TOURNAMENT_ROUTES.at(
-    "POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count"
-)
+@TOURNAMENT_ROUTES.at("POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count")
 def count_tournament(context: Context) -> Counted:
     """Add what the rank is worth to each mark, as a mark that is given instead."""
     with context.acting() as act:

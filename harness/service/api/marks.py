@@ -101,14 +101,11 @@ def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShow
 def own_mark(context: Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
     with context.reading() as db:
-        released = uploads.find_released(db, context.assigned.id)
-        found = uploads.mark_of(db, released.id, context.member.key) if released else None
-        own = uploads.overrides(db, context.assigned.id).get(context.member.key)
+        found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
     if found is None:
         raise RequestRefused(404, "there is no mark of yours yet")
-    return describe_mark(
-        context.member.key, found.key, canonical_json.loads(Marks, found.shown), own
-    )
+    shown = canonical_json.loads(Marks, found.marked.shown)
+    return describe_mark(context.member.key, found.marked.key, shown, found.override)
 
 
 def describe_mark(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:

@@ -217,7 +217,7 @@ def make_link(context: Context) -> StaffAdded:
     """Make a new link for a teacher or an assistant; earlier ones stop working."""
     person, base = context.colleague.person, context.settings.base
     with context.acting() as act:
-        found, link = staff.make_link(act, _course(context), person, base)
+        found, link = staff.make_link(act, context.course.id, person, base)
     return StaffAdded(**_describe(found).model_dump(), link=link)
 
 
@@ -261,25 +261,25 @@ def remove_assistant(context: Context) -> None:
 
 def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
     with context.reading() as db:
-        named = {"course": _course(context), "role": [*roles]}
+        named = {"course": context.course.id, "role": [*roles]}
         return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
 def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
     with context.acting() as act:
-        made = staff.add(act, _course(context), body)
+        made = staff.add(act, context.course.id, body)
         return made, accounts.make_course_link(act, made.person, context.settings.base)
 
 
 def _change(context: RequestContext, role: str, may: list[str]) -> Member:
     with context.acting() as act:
-        return staff.change(act, _course(context), context.colleague.person, role, may)
+        return staff.change(act, context.course.id, context.colleague.person, role, may)
 
 
 def _remove(context: RequestContext) -> None:
     with context.acting() as act:
-        staff.remove(act, _course(context), context.colleague.person)
+        staff.remove(act, context.course.id, context.colleague.person)
 
 
 def _describe_assistant(one: Member) -> AssistantShown:
@@ -299,12 +299,8 @@ def _describe(one: Member) -> StaffShown:
 def make_links(context: Context) -> StudentLinks:
     """Make links for all students of a course; those they had hold no longer."""
     with context.acting() as act:
-        found = roster.make_links(act, _course(context), context.settings.base)
+        found = roster.make_links(act, context.course.id, context.settings.base)
     return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
-
-
-def _course(context: RequestContext) -> str:
-    return context.course.id
 
 
 # --- The students of a course: rosters taken, students removed, deadlines extended ---------------

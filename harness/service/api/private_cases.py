@@ -37,7 +37,7 @@ from harness.service.jobs.drafts import (
 )
 from harness.service.jobs.previews import Preview
 from harness.service.records import CASES, DRAFT, FAULT, Job
-from harness.service.storage import queue, uploads
+from harness.service.storage import queue
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
 
@@ -465,17 +465,12 @@ def put_in_force(
     ] = False,
 ) -> GradingShown:
     """Set these points and weights, and grade; marks in force change only if that is accepted."""
-    settings, assigned = context.settings, context.assigned
-    own = Preview(settings.assignment_folder(assigned.id), context.job.about)
-    if not all_the_same:
-        previews.require_none_in(
-            context.service.database, settings, assigned, own, "send all_the_same"
-        )
+    service, own = context.service, Preview(context.folder, context.job.about)
+    how = "" if all_the_same else "send all_the_same"
+    previews.require_settable(service.database, service.settings, context.assigned, own, how)
     with context.acting() as act:
-        made = previews.put_in_force(act, settings, assigned, own)
-        found = uploads.GRADINGS.find(act.db, id=made.id)
-        assert found
-        return gradings.describe_grading(act.db, found, gradings.find_doubts(context))
+        made = previews.put_in_force(act, context.settings, context.assigned, own)
+        return gradings.describe_grading(act.db, made, gradings.find_doubts(context))
 
 
 # --- what is shown -----------------------------------------------------------------------------

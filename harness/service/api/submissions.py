@@ -39,9 +39,9 @@ from harness.service.jobs.assignment_context import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
+from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STUDENTS, Context
-from harness.service.web.rendering import send_attachment
-from harness.service.web.request_context import RequestContext, RequestRefused, own_uploads
+from harness.service.web.request_context import RequestContext, own_uploads
 
 ROUTES = ApiRoutes("submissions")
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
@@ -132,10 +132,7 @@ def one(context: Context) -> SubmissionResult:
 @ROUTES.at("GET", f"{_ONE}/file", MEMBERS, response_class=Response, responses=_FILE)
 def file(context: Context) -> Response:
     """Give the bytes that were submitted."""
-    if submissions.is_pruned(context.service.store, context.upload):
-        raise RequestRefused(410, "the file is no longer kept")
-    path = context.service.store.path(context.upload.sha256)
-    return send_attachment(f"{context.upload.id}.archive", path)
+    return rendering.send_submission(context)
 
 
 @ROUTES.at("POST", _ALL, STUDENTS, scope="submit", status_code=201)

@@ -134,11 +134,7 @@ def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
 
 
 def _list_private(
-    settings: Settings,
-    one: CourseAssignment,
-    own: Assignment,
-    measured: MeasuredCases,
-    page: str,
+    settings: Settings, one: CourseAssignment, own: Assignment, measured: MeasuredCases, page: str
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     place = f"{page}/private"

@@ -328,6 +328,26 @@ def require_none(
     )
 
 
+def require_gradable(
+    database: Database, settings: Settings, assigned: CourseAssignment, how: tuple[str, str]
+) -> None:
+    """See before a grading that nothing is missing and no private test may be wrong.
+
+    ``how``: to grade without private tests, and to grade though some may be wrong; each is empty
+    if that is wanted.
+
+    Raises:
+        UsageError: something is missing.
+        InvalidGradingStateError: as :func:`require_none`.
+    """
+    own_files.require_set_up(settings, assigned)
+    without, anyway = how
+    if without:
+        private_cases.require_some(settings, assigned, without)
+        if anyway:
+            require_none(database, settings, assigned, anyway)
+
+
 def list_doubts(
     database: Database, settings: Settings, own: CourseAssignment, asked: Preview
 ) -> ExpectationWarnings:
@@ -339,15 +359,17 @@ def list_doubts(
     return ExpectationWarnings(find(settings, own, measured, asked.weights), unchecked)
 
 
-def require_none_in(
+def require_settable(
     database: Database, settings: Settings, own: CourseAssignment, asked: Preview, how: str
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
+    ``how``: as there; empty if that is wanted.
+
     Raises:
         InvalidGradingStateError: as there.
     """
-    if not (asked.grading or _is_public_only(database, own)):
+    if how and not (asked.grading or _is_public_only(database, own)):
         require_none(database, settings, own, how, asked.weights)
 
 

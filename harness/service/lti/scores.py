@@ -52,7 +52,7 @@ def deliver_next(settings: Settings, database: Database) -> bool:
         ServerError: the database cannot be used now.
     """
     with database.reading() as db:
-        if not scores.is_due(db):
+        if not scores.SCORES.is_due(db):
             return False
     with database.changing() as db:
         taken = scores.take(db)

@@ -271,7 +271,15 @@ def revoke_token(context: Context) -> Response:
     """Let a token hold no longer, once it was said that this is wanted."""
     token = _sure_token(context)
     if not forms.is_sure(context):
-        return _ask_to_revoke(context, token.name)
+        question = SecondQuestion(
+            f"Revoke {token.name}?",
+            "Programs that use this token are refused from then on, and this cannot be undone."
+            " You can make a new token and give it to them.",
+            f"Yes, revoke {token.name}",
+            "/tokens",
+        )
+        trail = [("API tokens", "/tokens"), (f"Revoke {token.name}", "")]
+        return forms.ask_again(context, trail, question)
     with context.acting() as act:
         accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
@@ -285,15 +293,3 @@ def _sure_token(context: RequestContext) -> Token:
     if found is None:
         raise RequestRefused(404, "there is no such token")
     return found
-
-
-def _ask_to_revoke(context: RequestContext, name: str) -> Response:
-    question = SecondQuestion(
-        f"Revoke {name}?",
-        "Programs that use this token are refused from then on, and this cannot be undone. You can"
-        " make a new token and give it to them.",
-        f"Yes, revoke {name}",
-        "/tokens",
-    )
-    trail = [("API tokens", "/tokens"), (f"Revoke {name}", "")]
-    return forms.ask_again(context, trail, question)

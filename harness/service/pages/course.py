@@ -172,7 +172,7 @@ def change_assignment(context: Context) -> Response:
         seen = context.field("seen")
         if not is_to_be_seen or seen:
             changes.change(act, context.assigned, wanted, seen or None, filled)
-            return RedirectResponse(_address(context), 303)
+            return RedirectResponse(context.assignment_page, 303)
     trail = assignment.crumbs(context, "Change")
     return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
 
@@ -193,10 +193,6 @@ def _read_dates(context: RequestContext) -> CourseAssignment:
 
 def _moves_dates(now: CourseAssignment, planned: Change) -> bool:
     return any(getattr(now, name) != getattr(planned.made, name) for name in _DATES)
-
-
-def _address(context: RequestContext) -> str:
-    return context.assignment_page
 
 
 @ROUTES.at("POST", f"{_ONE}/remove", TEACHERS, most=Form(page=show_change))

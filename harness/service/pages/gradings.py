@@ -27,7 +27,7 @@ from harness.service.courses.gradings import (
     list_outdated,
     shared_overrides,
 )
-from harness.service.jobs import previews, private_cases, tournaments
+from harness.service.jobs import previews, tournaments
 from harness.service.jobs.assignment_context import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
@@ -81,13 +81,11 @@ class Row(NamedTuple):
 def begin(context: Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.is_ticked("public_only")
-    own_files.require_set_up(context.settings, context.assigned)
-    if not public_only:
-        how = "tick Only public case files"
-        private_cases.require_some(context.settings, context.assigned, how)
-    if not public_only and not context.is_ticked("all_the_same"):
-        service, tick = context.service, "tick Grade anyway"
-        previews.require_none(service.database, service.settings, context.assigned, tick)
+    how = (
+        "" if public_only else "tick Only public case files",
+        "" if context.is_ticked("all_the_same") else "tick Grade anyway",
+    )
+    previews.require_gradable(context.service.database, context.settings, context.assigned, how)
     with context.acting() as act:
         made = gradings.begin(act, context.assigned, public_only=public_only)
     return RedirectResponse(_address(context, made.id), 303)
@@ -195,19 +193,17 @@ def release(context: Context) -> Response:
     with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            return _ask_to_release(context, context.grading)
+            question = SecondQuestion(
+                f"Release the marks of {context.assigned.title}?",
+                "Students then see their mark and the feedback. This cannot be undone.",
+                "Yes, release the marks",
+                _address(context, context.grading.id),
+            )
+            return forms.ask_again(
+                context, assignment.crumbs(context, "Release the marks"), question
+            )
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(_address(context, context.grading.id), 303)
-
-
-def _ask_to_release(context: RequestContext, one: Grading) -> Response:
-    question = SecondQuestion(
-        f"Release the marks of {context.assigned.title}?",
-        "Students then see their mark and the feedback. This cannot be undone.",
-        "Yes, release the marks",
-        _address(context, one.id),
-    )
-    return forms.ask_again(context, assignment.crumbs(context, "Release the marks"), question)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))

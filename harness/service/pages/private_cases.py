@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -62,7 +61,7 @@ def show(context: Context) -> Response:
         "private.html",
         crumbs(context, "Private case files"),
         files=[(path.name, told.get(path.name)) for path in measured.paths],
-        added=[path.name for path in cases.added(_get_folder(context))],
+        added=[path.name for path in cases.added(context.folder)],
         found=found,
         longest=private_cases.LONGEST,
         doubts=previews.find(settings, assigned, measured),
@@ -72,10 +71,6 @@ def show(context: Context) -> Response:
         still_left_out=previews.still_left_out(settings, assigned),
         why_no_drafts=drafts.why_not(own_files.assignment_of(settings, assigned)),
     )
-
-
-def _get_folder(context: RequestContext) -> Path:
-    return context.folder
 
 
 def _address(context: RequestContext, *more: str) -> str:
@@ -109,22 +104,18 @@ def remove(context: Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = context.field("name")
     if not forms.is_sure(context):
-        cases.require(_get_folder(context), name)
-        return _ask_to_remove(context, name)
+        cases.require(context.folder, name)
+        question = SecondQuestion(
+            f"Remove {name}?",
+            "The next grading leaves its tests out, so marks can change. The service keeps no copy"
+            " of the file.",
+            f"Yes, remove {name}",
+            _address(context),
+        )
+        return forms.ask_again(context, crumbs(context, f"Remove {name}"), question)
     with context.acting() as act:
         private_cases.remove(act, context.settings, context.assigned, name)
     return RedirectResponse(_address(context), 303)
-
-
-def _ask_to_remove(context: RequestContext, name: str) -> Response:
-    question = SecondQuestion(
-        f"Remove {name}?",
-        "The next grading leaves its tests out, so marks can change. The service keeps no copy of"
-        " the file.",
-        f"Yes, remove {name}",
-        _address(context),
-    )
-    return forms.ask_again(context, crumbs(context, f"Remove {name}"), question)
 
 
 # --- positions ---------------------------------------------------------------------------------
@@ -181,7 +172,7 @@ def show_draft(context: Context) -> Response:
 
 
 def _draft(context: RequestContext) -> DraftFolder:
-    return DraftFolder(_get_folder(context), context.job.about)
+    return DraftFolder(context.folder, context.job.about)
 
 
 def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]:
@@ -277,7 +268,7 @@ def ask(context: Context) -> Response:
     told = _read_form(context, _parts(context))
     with context.acting() as act:
         made = previews.ask(act, context.settings, context.assigned, told)
-    return RedirectResponse(f"{_points_page(context)}/points/{made}", 303)
+    return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
 
 
 def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWeights:
@@ -292,10 +283,6 @@ def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWe
         for one in parts
     }
     return PointWeights(points, weights)
-
-
-def _points_page(context: RequestContext) -> str:
-    return context.assignment_page
 
 
 @ROUTES.at("GET", _ONE, STAFF_ONLY)
@@ -340,10 +327,9 @@ def _preview(context: RequestContext) -> Preview:
 @ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
 def set_points(context: Context) -> Response:
     """Set the points and weights, and grade with them."""
-    service, assigned, asked = (context.service, context.assigned, _preview(context))
-    if not context.is_ticked("all_the_same"):
-        tick = "tick Grade anyway"
-        previews.require_none_in(service.database, service.settings, assigned, asked, tick)
-    with service.database.acting(context.by) as act:
-        made = previews.put_in_force(act, service.settings, assigned, asked)
-    return RedirectResponse(f"{_points_page(context)}/gradings/{made.id}", 303)
+    service, own = context.service, _preview(context)
+    how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"
+    previews.require_settable(service.database, service.settings, context.assigned, own, how)
+    with context.acting() as act:
+        made = previews.put_in_force(act, service.settings, context.assigned, own)
+    return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)

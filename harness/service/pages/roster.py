@@ -116,22 +116,18 @@ def remove(context: Context) -> Response:
     with context.acting() as act:
         found = roster.find_present(act, context.course.id, context.field("student"))
         if not forms.is_sure(context):
-            return _ask_to_remove(context, context.course, found.name or found.key)
+            name = found.name or found.key
+            question = SecondQuestion(
+                f"Remove {name} from {context.course.title}?",
+                "The student no longer sees the course, and is not graded. Submissions and marks"
+                " are kept, and you can add the student again.",
+                f"Yes, remove {name}",
+                f"{context.course_page}/students",
+            )
+            trail = [*_crumbs(context), (f"Remove {name}", "")]
+            return forms.ask_again(context, trail, question)
         roster.remove(act, context.course.id, found.key)
     return RedirectResponse(f"{context.course_page}/students", 303)
-
-
-def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
-    place = f"/courses/{one.id}/students"
-    question = SecondQuestion(
-        f"Remove {name} from {one.title}?",
-        "The student no longer sees the course, and is not graded. Submissions and marks are kept,"
-        " and you can add the student again.",
-        f"Yes, remove {name}",
-        place,
-    )
-    trail = [*_crumbs(context), (f"Remove {name}", "")]
-    return forms.ask_again(context, trail, question)
 
 
 @ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=show))
@@ -153,22 +149,17 @@ def make_links(context: Context) -> Response:
     """
     with context.acting() as act:
         if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
-            return _ask_for_new_links(context, context.course)
+            question = SecondQuestion(
+                f"Make new links for all students of {context.course.title}?",
+                "The links that students have now stop working at once. Nobody can sign in by a"
+                " link until you have sent the new ones.",
+                "Yes, make new links",
+                f"{context.course_page}/students",
+            )
+            return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
         links = roster.make_links(act, context.course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return course.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
-
-
-def _ask_for_new_links(context: RequestContext, one: Course) -> Response:
-    place = f"/courses/{one.id}/students"
-    question = SecondQuestion(
-        f"Make new links for all students of {one.title}?",
-        "The links that students have now stop working at once. Nobody can sign in by a link until"
-        " you have sent the new ones.",
-        "Yes, make new links",
-        place,
-    )
-    return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
 
 
 # --- Links by mail: a student asks for one, a teacher sends them to a roster ---------------------
@@ -196,22 +187,18 @@ def send_links(context: Context) -> Response:
     with context.acting() as act:
         letters = mails.count_with_address(act.db, context.course.id)
         if letters and not forms.is_sure(context):
-            return _ask_to_send(context, context.course, letters)
+            told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
+            question = SecondQuestion(
+                f"Send {number_of(letters, 'mail')} with a new link?",
+                f"Each student of {context.course.title} with a mail address gets one. It"
+                " cannot be taken back, and the link that the student has now stops working when"
+                f" it is sent.{told}",
+                "Yes, send the links",
+                f"{context.course_page}/students",
+            )
+            return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)
         mails.to_roster(act, context.course.id)
     return RedirectResponse(f"{context.course_page}/students/links", 303)
-
-
-def _ask_to_send(context: RequestContext, one: Course, letters: int) -> Response:
-    place = f"/courses/{one.id}/students"
-    told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
-    question = SecondQuestion(
-        f"Send {number_of(letters, 'mail')} with a new link?",
-        f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"
-        f" the link that the student has now stops working when it is sent.{told}",
-        "Yes, send the links",
-        place,
-    )
-    return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)
 
 
 # --- The staff of a course: teachers and assistants are listed, added, changed and removed -------
@@ -273,21 +260,16 @@ def link_staff(context: Context) -> Response:
     with context.acting() as act:
         if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
             found = staff.find_to_link(act, context.course.id, person)
-            return _ask_for_new_link(context, context.course, found.name)
+            question = SecondQuestion(
+                f"Make a new link for {found.name}?",
+                f"The link that {found.name} has now stops working at once.",
+                "Yes, make a new link",
+                f"{context.course_page}/staff",
+            )
+            return forms.ask_again(
+                context, [*_staff_crumbs(context), (f"A link for {found.name}", "")], question
+            )
         return _show_link(context, *staff.make_link(act, context.course.id, person, base))
-
-
-def _ask_for_new_link(context: RequestContext, one: Course, name: str) -> Response:
-    place = f"/courses/{one.id}/staff"
-    question = SecondQuestion(
-        f"Make a new link for {name}?",
-        f"The link that {name} has now stops working at once.",
-        "Yes, make a new link",
-        place,
-    )
-    return forms.ask_again(
-        context, [*_staff_crumbs(context), (f"A link for {name}", "")], question
-    )
 
 
 def _show_link(context: RequestContext, member: Member, link: str) -> Response:

@@ -144,16 +144,15 @@ def _with_mark(
     facts: SubmissionFacts,
 ) -> SubmissionFacts:
     """Return facts with the mark that is released to a student, as much of it as may be seen."""
-    released = uploads.find_released(db, assigned.id)
-    marked = uploads.mark_of(db, released.id, student) if released else None
-    if released is None or marked is None:
+    found = uploads.find_released_mark(db, assigned.id, student)
+    if found is None:
         return facts
-    own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
+    shown, own = canonical_json.loads(Marks, found.marked.shown), found.override
     usable = [one for one in history.counting if not refusal(one)]
     return facts._replace(
         is_released=True,
-        mark=gradings.format_counting_mark(canonical_json.loads(Marks, marked.shown), own),
+        mark=gradings.format_counting_mark(shown, own),
         is_given=own is not None,
-        is_newer=bool(usable) and usable[-1].at > released.released,
+        is_newer=bool(usable) and usable[-1].at > found.grading.released,
         awaits_mark=False,
     )

@@ -22,16 +22,7 @@ from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
-from harness.service.records import (
-    COMMENT,
-    EXTEND,
-    OVERRIDE,
-    Comment,
-    Grading,
-    Member,
-    Override,
-    StudentMark,
-)
+from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member, StudentMark
 from harness.service.storage import audit, courses, people, uploads
 from harness.service.web import rendering
 from harness.service.web.access import (
@@ -149,21 +140,17 @@ def remove_comment(context: Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = context.comment
     if not forms.is_sure(context):
-        return _ask_about(context, found)
+        question = SecondQuestion(
+            f"Remove this comment for {context.student}?",
+            "Students no longer see it. The history of this page keeps what it said.",
+            "Yes, remove it",
+            _address(context),
+            found.text,
+        )
+        return forms.ask_again(context, assignment.crumbs(context, "Remove a comment"), question)
     with context.acting() as act:
         gradings.remove_comment(act, context.assigned, context.student, found)
     return _back(context)
-
-
-def _ask_about(context: RequestContext, one: Comment) -> Response:
-    question = SecondQuestion(
-        f"Remove this comment for {context.student}?",
-        "Students no longer see it. The history of this page keeps what it said.",
-        "Yes, remove it",
-        _address(context),
-        one.text,
-    )
-    return forms.ask_again(context, assignment.crumbs(context, "Remove a comment"), question)
 
 
 @ROUTES.at("POST", f"{_PATH}/override", require_permission(OVERRIDE), most=Form(page=show))
@@ -188,7 +175,16 @@ def end_override(context: Context) -> Response:
     """Let the computed mark count again, once it was said that this is wanted."""
     given = _list_given(context)
     if given and not forms.is_sure(context):
-        return _ask_to_end_override(context, given)
+        question = SecondQuestion(
+            f"Let the computed mark of {context.student} count?",
+            "It then counts instead of the mark that a person gave, which is removed with its"
+            " reason. The history of this page keeps both.",
+            "Yes, let the computed mark count",
+            _address(context),
+            "\n".join(given),
+        )
+        trail = assignment.crumbs(context, "Let the computed mark count")
+        return forms.ask_again(context, trail, question)
     with context.acting() as act:
         gradings.end_override(act, context.assigned, context.student)
     return _back(context)
@@ -212,19 +208,6 @@ def _word_given(one: gradings.SharedOverride, computed: Marks | None) -> str:
     return f"{who}{mark}. {one.override.reason}"
 
 
-def _ask_to_end_override(context: RequestContext, given: list[str]) -> Response:
-    question = SecondQuestion(
-        f"Let the computed mark of {context.student} count?",
-        "It then counts instead of the mark that a person gave, which is removed with its reason."
-        " The history of this page keeps both.",
-        "Yes, let the computed mark count",
-        _address(context),
-        "\n".join(given),
-    )
-    trail = assignment.crumbs(context, "Let the computed mark count")
-    return forms.ask_again(context, trail, question)
-
-
 def _back(context: RequestContext, student: str = "") -> Response:
     """Return to the page of a student or group, by default the same one, in the same list."""
     view = standings.read_view(context.request.query_params)
@@ -241,20 +224,11 @@ def _address(context: RequestContext, student: str = "") -> str:
 _OWN = "/courses/{course}/assignments/{assignment}"
 
 
-class _OwnMark(NamedTuple):
-    """What a student may see of a mark."""
-
-    grading: Grading  # that was released last
-    shown: Marks  # as computed
-    override: Override | None
-    key: str  # of the student or group
-
-
 @ROUTES.at("GET", f"{_OWN}/mark", STUDENTS)
 def own_mark(context: Context) -> Response:
     """Show the student's mark in the grading that was released last, and what people said."""
     with context.reading() as db:
-        own = _find(db, context)
+        own, shown = _find(db, context)
         said = comments(db, context.assigned.id, [context.member.key], context.member)
         history = submissions.history_of(db, context.assigned, context.member.submits_as)
         lines = status.load_lines(db, context, history.last, history, has_mark=True)
@@ -264,7 +238,7 @@ def own_mark(context: Context) -> Response:
         "mark.html",
         trail,
         lines=lines,
-        shown=own.shown,
+        shown=shown,
         override=own.override,
         comments=said,
         has_played=tournaments.has_pages(_tournament(context, own)),
@@ -279,10 +253,10 @@ def own_feedback(context: Context) -> Response:
     written again.
     """
     with context.reading() as db:
-        own = _find(db, context)
+        own, shown = _find(db, context)
     folder = folder_of(context.folder, own.grading.id)
     given = as_given(own.override) if own.override else None
-    counting = counting_mark(own.shown, given)
+    counting = counting_mark(shown, given)
     name = f"feedback/{context.member.key}.html"
     return serve_file(folder, name, lambda content: put_mark(content, counting))
 
@@ -291,27 +265,23 @@ def own_feedback(context: Context) -> Response:
 def own_tournament(context: Context) -> Response:
     """Give a page of the tournament of the grading that was released last: table and own games."""
     with context.reading() as db:
-        own = _find(db, context)
+        own, _ = _find(db, context)
     return serve_file(_tournament(context, own), context.request.path_params["name"])
 
 
-def _tournament(context: RequestContext, own: _OwnMark) -> Path:
+def _tournament(context: RequestContext, own: uploads.ReleasedMark) -> Path:
     """Return the folder of the student's or group's own pages."""
     made = context.folder
-    return tournaments.own_folder(made, own.grading.id, own.key)
+    return tournaments.own_folder(made, own.grading.id, own.marked.key)
 
 
-def _find(db: Connection, context: RequestContext) -> _OwnMark:
-    """Return the mark of the student who asks.
+def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:
+    """Return the mark of the student who asks, and as much of it as is shown.
 
     Raises:
         RequestRefused: there is none, or it is not released.
     """
-    released = uploads.find_released(db, context.assigned.id)
-    if released is None:
-        raise RequestRefused(404, "there are no marks yet")
-    marked = uploads.mark_of(db, released.id, context.member.key)
-    if marked is None:
+    found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
+    if found is None:
         raise RequestRefused(404, "there is no mark of yours yet")
-    override = uploads.overrides(db, context.assigned.id).get(context.member.key)
-    return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override, marked.key)
+    return found, canonical_json.loads(Marks, found.marked.shown)

@@ -25,7 +25,6 @@ from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
 from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
-from harness.service.web.rendering import send_attachment
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.service.web.service import Look
 from harness.text import read_number
@@ -201,10 +200,7 @@ def _explain_place(context: RequestContext) -> str:
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(context: Context) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
-    if submissions.is_pruned(context.service.store, context.upload):
-        raise RequestRefused(410, "the file is no longer kept")
-    path = context.service.store.path(context.upload.sha256)
-    return send_attachment(f"{context.upload.id}.archive", path)
+    return rendering.send_submission(context)
 
 
 @ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)
@@ -222,21 +218,19 @@ def withdraw(context: Context) -> Response:
     if not forms.is_sure(context):
         with context.reading() as db:
             submissions.require_withdrawable(db, *own)
-        return _ask_to_withdraw(context, context.upload.name)
+        question = SecondQuestion(
+            f"Withdraw {context.upload.name}?",
+            "It then no longer counts, and this cannot be undone. You can submit again for as long"
+            " as the assignment takes submissions.",
+            "Yes, withdraw it",
+            context.request.url.path.removesuffix("/withdraw"),
+        )
+        return forms.ask_again(
+            context, assignment.crumbs(context, f"Withdraw {context.upload.name}"), question
+        )
     with context.acting() as act:
         submissions.withdraw(act, *own)
     return RedirectResponse(context.assignment_page, 303)
-
-
-def _ask_to_withdraw(context: RequestContext, name: str) -> Response:
-    question = SecondQuestion(
-        f"Withdraw {name}?",
-        "It then no longer counts, and this cannot be undone. You can submit again for as long as"
-        " the assignment takes submissions.",
-        "Yes, withdraw it",
-        context.request.url.path.removesuffix("/withdraw"),
-    )
-    return forms.ask_again(context, assignment.crumbs(context, f"Withdraw {name}"), question)
 
 
 def _explain_bound(context: RequestContext) -> str:

@@ -238,21 +238,17 @@ def document(context: Context) -> Response:
 def remove_run(context: Context) -> Response:
     """Remove a run."""
     if not forms.is_sure(context):
-        return _ask_to_remove(context, context.run)
+        name = f"run {context.run.number}"
+        question = SecondQuestion(
+            f"Remove {name}?",
+            "Its results are removed for ever.",
+            f"Yes, remove {name}",
+            f"/suites/{context.run.suite}/runs/{context.run.id}",
+        )
+        return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
     with context.acting() as act:
         engine_suites.remove_run(act, context.run, _folder_of_run(context))
     return RedirectResponse(f"/suites/{context.run.suite}", 303)
-
-
-def _ask_to_remove(context: RequestContext, run: SuiteRun) -> Response:
-    name = f"run {run.number}"
-    question = SecondQuestion(
-        f"Remove {name}?",
-        "Its results are removed for ever.",
-        f"Yes, remove {name}",
-        f"/suites/{run.suite}/runs/{run.id}",
-    )
-    return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
 
 
 def _folder_of_run(context: RequestContext) -> Path:

@@ -183,10 +183,10 @@ def deliver(settings: Settings, database: Database) -> bool:
         ServerError: the database cannot be used now.
     """
     with database.reading() as db:
-        if not people.is_letter_due(db):
+        if not people.LETTERS.is_due(db):
             return False
     with database.changing() as db:
-        letter = people.take_letter(db, _LEASE)
+        letter = people.LETTERS.take_due(db, _LEASE, "id")
     if letter is None:
         return False
     ended, trouble = _try_to_send(settings, database, letter)

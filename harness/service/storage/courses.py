@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 
 from harness.service.records import (
     FORMER,
@@ -37,6 +38,7 @@ from harness.service.storage.tables import (
     SUITE_RUN,
     UPLOAD,
     Rows,
+    count,
 )
 from harness.text import natural_order
 
@@ -119,11 +121,7 @@ def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) 
 def count_kept(db: Connection, assignment: str) -> dict[str, int]:
     """Return how many things people made in an assignment that may not be lost, by their names."""
     tables = {"submission": UPLOAD, "grading": GRADING, "comment": COMMENT, "given mark": OVERRIDE}
-    queries = {
-        name: select(func.count()).where(table.c.assignment == assignment)
-        for name, table in tables.items()
-    }
-    return {name: int(db.execute(query).scalar_one()) for name, query in queries.items()}
+    return {name: count(db, one.c.assignment == assignment) for name, one in tables.items()}
 
 
 def forget_assignment(db: Connection, assignment: str) -> None:
@@ -131,6 +129,10 @@ def forget_assignment(db: Connection, assignment: str) -> None:
     for table in (JOB, EXTENSION, LTI_LINE, LTI_SCORE):
         db.execute(table.delete().where(table.c.assignment == assignment))
     ASSIGNMENTS.remove(db, id=assignment)
+    _drop_ledger(db, assignment)
+
+
+def _drop_ledger(db: Connection, assignment: str) -> None:
     if db.dialect.name == "postgresql":
         db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(assignment)}" CASCADE'))
 
@@ -161,16 +163,18 @@ _RAN = SUITE_RUN.c.started != ""
 
 def last_ended(db: Connection, suite: str) -> SuiteRun | None:
     """Return the last run that is over, whether it found something or could not be run."""
-    is_over = _RAN | (SUITE_RUN.c.trouble != "")
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite, is_over)
-    found = RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(1))
-    return found[0] if found else None
+    return RUNS.first(db, _runs(suite, _RAN | (SUITE_RUN.c.trouble != "")))
 
 
 def all_runs(db: Connection, suite: str, most: int) -> list[SuiteRun]:
     """Return the last runs, the last one first, with those that have found nothing yet."""
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+    return RUNS.list(db, _runs(suite).limit(most))
+
+
+def _runs(suite: str, *clauses: ColumnElement[bool]) -> Select[Any]:
+    """Return the query of the runs of a suite, the last one first."""
+    query = RUNS.query.where(SUITE_RUN.c.suite == suite, *clauses)
+    return query.order_by(SUITE_RUN.c.number.desc())
 
 
 def forget_bench(db: Connection, bench: str) -> None:
@@ -180,8 +184,7 @@ def forget_bench(db: Connection, bench: str) -> None:
     ASSIGNMENTS.remove(db, id=bench)
     if assigned:
         COURSES.remove(db, id=assigned.course)
-    if db.dialect.name == "postgresql":
-        db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
+    _drop_ledger(db, bench)
 
 
 def list_bench_courses(db: Connection) -> set[str]:
@@ -208,16 +211,13 @@ def last_runs(db: Connection, suite: str, most: int, before: int | None = None) 
 
     ``before``: the number of a run; None: all.
     """
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite, _RAN)
-    if before is not None:
-        query = query.where(SUITE_RUN.c.number < before)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+    clauses = () if before is None else (SUITE_RUN.c.number < before,)
+    return RUNS.list(db, _runs(suite, _RAN, *clauses).limit(most))
 
 
 def older(db: Connection, suite: str, kept: int) -> list[SuiteRun]:
     """Return the runs of a suite without the last ones."""
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).offset(kept))
+    return RUNS.list(db, _runs(suite).offset(kept))
 
 
 def bytes_of(db: Connection, person: str) -> int:

@@ -24,6 +24,8 @@ from harness.service.storage.tables import (
     SESSION,
     TOKEN,
     Rows,
+    count,
+    tally,
 )
 
 ENTERED = "signed in"  # in the audit log
@@ -40,8 +42,7 @@ def add_link(db: Connection, digest: str, person: str, until: float, *, once: bo
 def of_link(db: Connection, digest: str) -> Person | None:
     """Return whose a link is, if it holds."""
     query = PEOPLE.query.join(LINK, LINK.c.person == PERSON.c.id)
-    row = db.execute(query.where(LINK.c.digest == digest, LINK.c.until > time.time())).fetchone()
-    return PEOPLE.read(row) if row is not None else None
+    return PEOPLE.first(db, query.where(LINK.c.digest == digest, LINK.c.until > time.time()))
 
 
 def use_link(db: Connection, digest: str) -> Person | None:
@@ -94,11 +95,8 @@ def find_frame(db: Connection, digest: str) -> str:
 def of_session(db: Connection, digest: str) -> Person | None:
     """Return whose a session is, if it holds."""
     query = PEOPLE.query.join(SESSION, SESSION.c.person == PERSON.c.id)
-    query = query.where(PERSON.c.is_shut_out == 0)
-    row = db.execute(
-        query.where(SESSION.c.digest == digest, SESSION.c.until > time.time())
-    ).fetchone()
-    return PEOPLE.read(row) if row is not None else None
+    query = query.where(PERSON.c.is_shut_out == 0, SESSION.c.until > time.time())
+    return PEOPLE.first(db, query.where(SESSION.c.digest == digest))
 
 
 def end_session(db: Connection, digest: str) -> None:
@@ -126,8 +124,7 @@ def add_token(db: Connection, token: Token, digest: str) -> None:
 def of_token(db: Connection, digest: str) -> Token | None:
     """Return the API token with this digest, if it holds."""
     query = TOKENS.query.where(TOKEN.c.digest == digest, TOKEN.c.until > time.time())
-    row = db.execute(query).fetchone()
-    return TOKENS.read(row) if row is not None else None
+    return TOKENS.first(db, query)
 
 
 def has_entered(db: Connection) -> bool:
@@ -153,16 +150,12 @@ LETTERS: Rows[Letter] = Rows(Letter, LETTER)
 
 def waiting_letters(db: Connection, kind: str) -> int:
     """Return how many letters of a kind wait."""
-    query = select(func.count()).where(LETTER.c.kind == kind, LETTER.c.state == WAITING)
-    return int(db.execute(query).scalar_one())
+    return count(db, LETTER.c.kind == kind, LETTER.c.state == WAITING)
 
 
 def count_asked(db: Connection, address: str, since: float) -> int:
     """Return how often a letter to an address was asked for since a time."""
-    query = select(func.count()).where(
-        LETTER.c.kind == ASKED, LETTER.c.address == address, LETTER.c.made >= since
-    )
-    return int(db.execute(query).scalar_one())
+    return count(db, LETTER.c.kind == ASKED, LETTER.c.address == address, LETTER.c.made >= since)
 
 
 def forget_asked(db: Connection, before: float) -> None:
@@ -174,33 +167,9 @@ def forget_asked(db: Connection, before: float) -> None:
     )
 
 
-def take_letter(db: Connection, lease: float) -> Letter | None:
-    """Return the next letter that is due, which is due again after so many seconds; or None."""
-    now = time.time()
-    query = (
-        LETTERS.query.where(LETTER.c.state == WAITING, LETTER.c.due <= now)
-        .order_by(LETTER.c.due, LETTER.c.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    found = next(iter(LETTERS.list(db, query)), None)
-    if found is None:
-        return None
-    taken = found._replace(tries=found.tries + 1, due=now + lease)
-    LETTERS.change(db, {"tries": taken.tries, "due": taken.due}, id=taken.id)
-    return taken
-
-
-def is_letter_due(db: Connection) -> bool:
-    """Whether a letter may be due; asked often, it writes nothing."""
-    query = select(LETTER.c.id).where(LETTER.c.state == WAITING, LETTER.c.due <= time.time())
-    return db.execute(query.limit(1)).fetchone() is not None
-
-
 def count_letters(db: Connection) -> dict[str, int]:
     """Return how many letters there are in each state."""
-    rows = db.execute(select(LETTER.c.state, func.count()).group_by(LETTER.c.state))
-    return {row[0]: row[1] for row in rows}
+    return dict(tally(db, LETTER.c.state))
 
 
 # --- Idempotency keys: what a request made that is sent again when its answer was lost -----------

@@ -16,6 +16,7 @@ from harness.service.storage.tables import (
     TOKEN,
     UPLOAD,
     WORD,
+    count,
 )
 
 _ENDING: tuple[Table, ...] = (SESSION, LINK, TOKEN)
@@ -23,8 +24,7 @@ _ENDING: tuple[Table, ...] = (SESSION, LINK, TOKEN)
 
 def count_ended(db: Connection, before: float) -> int:
     """Return how many sessions, links and tokens ended before a time."""
-    counts = (select(func.count()).where(one.c["until"] < before) for one in _ENDING)
-    return sum(int(db.execute(query).scalar_one()) for query in counts)
+    return sum(count(db, one.c["until"] < before) for one in _ENDING)
 
 
 def forget_ended(db: Connection, before: float) -> None:
@@ -35,8 +35,7 @@ def forget_ended(db: Connection, before: float) -> None:
 
 def letters(db: Connection, before: float) -> int:
     """Return how many letters were made before a time and no longer wait."""
-    query = select(func.count()).where(LETTER.c.made < before, LETTER.c.state != WAITING)
-    return int(db.execute(query).scalar_one())
+    return count(db, LETTER.c.made < before, LETTER.c.state != WAITING)
 
 
 def forget_letters(db: Connection, before: float) -> None:
@@ -102,5 +101,4 @@ def old_lines(db: Connection, before: str) -> int:
 
 def lines_until(db: Connection, last: int) -> int:
     """Return how many lines of the audit log there are up to a number."""
-    query = select(func.count()).where(AUDIT.c.link <= last)
-    return int(db.execute(query).scalar_one())
+    return count(db, AUDIT.c.link <= last)

@@ -33,7 +33,7 @@ from harness.service.records import (
     WAITING,
     Job,
 )
-from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, new_id
+from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
 
 JOBS: Rows[Job] = Rows(Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
@@ -74,11 +74,9 @@ def _count_unfinished(db: Connection, wanted: Job) -> int:
     kinds = next((kinds for kinds in _COUNTED if wanted.kind in kinds), ())
     is_of_group = and_(JOB.c.assignment == wanted.assignment, JOB.c.key == wanted.key)
     is_own = or_(
-        and_(JOB.c.person == wanted.person, JOB.c.person != ""),
-        and_(is_of_group, JOB.c.key != ""),
+        and_(JOB.c.person == wanted.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
     )
-    query = select(func.count()).where(JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
-    return int(db.execute(query).scalar_one())
+    return count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
 
 
 def is_due(db: Connection) -> bool:
@@ -93,7 +91,7 @@ def is_due(db: Connection) -> bool:
 def take_back(db: Connection) -> None:
     """Requeue jobs that this process had and could not give back; it has none now."""
     mine = {"owner": places.me(), "state": LEASED}
-    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **mine)
+    JOBS.change(db, {**_FREE, "state": WAITING, "until": 0.0}, **mine)
 
 
 def lease(db: Connection) -> Job | None:
@@ -148,8 +146,16 @@ def get_lease_time(job: Job) -> float:
     return job.until - LEASE
 
 
+_FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
+
+
 def _mine(job: Job) -> dict[str, Any]:
     return {"id": job.id, "token": job.token, "state": LEASED}
+
+
+def _end(db: Connection, job: Job, state: str, **values: object) -> bool:
+    """Let a job have a state that this process leased; False, and nothing is changed, if not."""
+    return bool(JOBS.change(db, {**_FREE, "state": state, **values}, **_mine(job)))
 
 
 def renew(db: Connection, job: Job) -> bool:
@@ -165,23 +171,22 @@ def note_progress(db: Connection, job: Job) -> None:
 
 def finish(db: Connection, job: Job) -> bool:
     """Write down that a job is done; False, and nothing is changed, without the lease."""
-    return bool(JOBS.change(db, {"state": DONE, "token": "", "owner": ""}, **_mine(job)))
+    return _end(db, job, DONE)
 
 
 def give_back(db: Connection, job: Job) -> None:
     """Let another worker do a job: this one ends."""
-    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+    _end(db, job, WAITING, until=0.0)
 
 
 def put_off(db: Connection, job: Job) -> None:
     """Let a job be done a little later: another worker is at what it needs."""
-    values = {"state": WAITING, "token": "", "owner": "", "until": places.now(db) + _LITTLE}
-    JOBS.change(db, values, **_mine(job))
+    _end(db, job, WAITING, until=places.now(db) + _LITTLE)
 
 
 def hold(db: Connection, job: Job) -> None:
     """Let a job wait until what its assignment lacks is there: it is released, or put anew."""
-    JOBS.change(db, {"state": HELD, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+    _end(db, job, HELD, until=0.0)
 
 
 def list_held(db: Connection) -> set[str]:
@@ -197,7 +202,7 @@ def release(db: Connection, assignment: str) -> None:
 
 def record_error(db: Connection, job: Job, fault: str) -> None:
     """Write down that the harness failed in a job: a person is to see it."""
-    JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
+    _end(db, job, FAULT, fault=fault)
 
 
 def begin_anew(db: Connection, job: str) -> bool:
@@ -218,7 +223,7 @@ def put_anew(db: Connection, wanted: Job) -> None:
     The worker that has it now loses it.
     """
     known = put(db, wanted)
-    values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
+    values = {**_FREE, "state": WAITING, "deaths": 0, "fault": "", "until": 0.0}
     JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
 
 
@@ -266,20 +271,17 @@ def ahead(db: Connection, job: Job) -> int:
     """Return how many jobs wait before one."""
     place = tuple_(JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
     is_before = place < tuple_(job.turn, job.due, job.made, job.id)
-    query = select(func.count()).where(JOB.c.state == WAITING, is_before)
-    return int(db.execute(query).scalar_one())
+    return count(db, JOB.c.state == WAITING, is_before)
 
 
 def counts(db: Connection) -> dict[str, int]:
     """Return how many jobs there are in each state."""
-    rows = db.execute(select(JOB.c.state, func.count()).group_by(JOB.c.state))
-    return {row[0]: row[1] for row in rows}
+    return dict(tally(db, JOB.c.state))
 
 
 def census(db: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are of each kind in each state."""
-    query = select(JOB.c.kind, JOB.c.state, func.count()).group_by(JOB.c.kind, JOB.c.state)
-    return {(row[0], row[1]): row[2] for row in db.execute(query)}
+    return {(kind, state): number for kind, state, number in tally(db, JOB.c.kind, JOB.c.state)}
 
 
 def waiting_since(db: Connection) -> float:

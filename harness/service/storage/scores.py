@@ -59,19 +59,7 @@ def put(db: Connection, assignment: str) -> None:
 
 def take(db: Connection) -> Score | None:
     """Return the next score that is due, which is due again after the lease; or None."""
-    now = time.time()
-    query = (
-        SCORES.query.where(LTI_SCORE.c.state == WAITING, LTI_SCORE.c.due <= now)
-        .order_by(LTI_SCORE.c.due, LTI_SCORE.c.assignment, LTI_SCORE.c.key)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    found = next(iter(SCORES.list(db, query)), None)
-    if found is None:
-        return None
-    taken = found._replace(tries=found.tries + 1, due=now + LEASE)
-    SCORES.change(db, {"tries": taken.tries, "due": taken.due}, **_named(taken))
-    return taken
+    return SCORES.take_due(db, LEASE, "assignment", "key", "link")
 
 
 def settle(db: Connection, score: Score, **values: object) -> bool:
@@ -91,12 +79,6 @@ def put_off(db: Connection, link: str, until: float) -> None:
 def try_now(db: Connection, link: str) -> None:
     """Let all that waits for a platform be sent now."""
     SCORES.change(db, {"due": time.time(), "tries": 0}, link=link, state=WAITING)
-
-
-def is_due(db: Connection) -> bool:
-    """Whether a score may be due; asked often, it writes nothing."""
-    query = SCORES.query.where(LTI_SCORE.c.state == WAITING, LTI_SCORE.c.due <= time.time())
-    return db.execute(query.limit(1)).fetchone() is not None
 
 
 def count(db: Connection, link: str) -> tuple[int, int]:

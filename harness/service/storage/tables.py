@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +21,7 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    func,
     insert,
     select,
     text,
@@ -28,6 +30,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
+
+from harness.service.records import WAITING
 
 METADATA = MetaData()
 VERSION = "1"  # of these tables: a service refuses those of another one
@@ -453,6 +457,16 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
+    """Return how many rows there are with these clauses."""
+    return int(db.execute(select(func.count()).where(*clauses)).scalar_one())
+
+
+def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
+    """Return the values of columns that occur together, each with how many rows have them."""
+    return [tuple(row) for row in db.execute(select(*columns, func.count()).group_by(*columns))]
+
+
 class Rows(Generic[T]):
     """The rows of a table as records of one type."""
 
@@ -474,8 +488,7 @@ class Rows(Generic[T]):
 
     def find(self, db: Connection, **named: object) -> T | None:
         """Return the record with these values; None if there is none."""
-        row = db.execute(self._where(named)).fetchone()
-        return self.read(row) if row is not None else None
+        return self.first(db, self._where(named))
 
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
@@ -502,6 +515,33 @@ class Rows(Generic[T]):
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
         """Return the records of a query that began with ``query``."""
         return [self.read(row) for row in db.execute(query)]
+
+    def first(self, db: Connection, query: Select[Any]) -> T | None:
+        """Return the first record of a query that began with ``query``; None if there is none."""
+        row = db.execute(query.limit(1)).fetchone()
+        return self.read(row) if row is not None else None
+
+    def is_due(self, db: Connection) -> bool:
+        """Whether something that waits may be due; asked often, it writes nothing."""
+        return self.first(db, self._due()) is not None
+
+    def take_due(self, db: Connection, lease: float, *key: str) -> T | None:
+        """Return the next record that is due, which is due again after so many seconds; or None.
+
+        ``key``: the columns that tell its rows apart.
+        """
+        columns = self.table.c
+        query = self._due().order_by(columns.due, *(columns[name] for name in key))
+        found: Any = self.first(db, query.with_for_update(skip_locked=True))
+        if found is None:
+            return None
+        values = {"tries": found.tries + 1, "due": time.time() + lease}
+        self.change(db, values, **{name: getattr(found, name) for name in key})
+        return found._replace(**values)  # type: ignore[no-any-return]
+
+    def _due(self) -> Select[Any]:
+        columns = self.table.c
+        return self.query.where(columns.state == WAITING, columns.due <= time.time())
 
     def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""

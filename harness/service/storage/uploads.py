@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Column, Connection, Select, func, select
 
 from harness.service.records import (
     Comment,
@@ -26,6 +27,7 @@ from harness.service.storage.tables import (
     UPLOAD,
     WORD,
     Rows,
+    count,
 )
 
 _MANY = 500  # ids in one query
@@ -119,32 +121,23 @@ def measure(db: Connection, assignment: str, person: str) -> tuple[int, int]:
 
 def find_released(db: Connection, assignment: str) -> Grading | None:
     """Return the grading whose marks students see: the one that was released last."""
-    query = (
-        GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.released > 0)
-        .order_by(GRADING.c.released.desc())
-        .limit(1)
-    )
-    return next(iter(GRADINGS.list(db, query)), None)
+    return _last_grading(db, assignment, GRADING.c.released)
 
 
 def in_force(db: Connection, assignment: str) -> Grading | None:
     """Return the grading whose marks are in force: the one that was concluded last."""
-    query = (
-        GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.concluded > 0)
-        .order_by(GRADING.c.concluded.desc())
-        .limit(1)
-    )
-    return next(iter(GRADINGS.list(db, query)), None)
+    return _last_grading(db, assignment, GRADING.c.concluded)
+
+
+def _last_grading(db: Connection, assignment: str, at: Column[float]) -> Grading | None:
+    query = GRADINGS.query.where(GRADING.c.assignment == assignment, at > 0)
+    return GRADINGS.first(db, query.order_by(at.desc()))
 
 
 def has_marks_after(db: Connection, grading: Grading) -> bool:
     """Return whether a grading of the same assignment that was begun later was concluded."""
-    later = GRADINGS.query.where(
-        GRADING.c.assignment == grading.assignment,
-        GRADING.c.at > grading.at,
-        GRADING.c.concluded > 0,
-    )
-    return bool(GRADINGS.list(db, later.limit(1)))
+    is_later = (GRADING.c.at > grading.at) & (GRADING.c.concluded > 0)
+    return count(db, GRADING.c.assignment == grading.assignment, is_later) > 0
 
 
 def last_mark(
@@ -160,9 +153,25 @@ def last_mark(
         .join(RECEIVED, got)
         .where(GRADING.c.assignment == assignment, RECEIVED.c.student.in_(students))
         .order_by(GRADING.c.at.desc(), GRADING.c.id, MARKED.c.key != key, MARKED.c.key)
-        .limit(1)
     )
-    return next(iter(MARKS.list(db, query)), None)
+    return MARKS.first(db, query)
+
+
+class ReleasedMark(NamedTuple):
+    """The mark of a student in the grading that was released last."""
+
+    grading: Grading
+    marked: StudentMark
+    override: Override | None  # that counts instead
+
+
+def find_released_mark(db: Connection, assignment: str, student: str) -> ReleasedMark | None:
+    """Return the mark that a student sees, or None if there is none."""
+    released = find_released(db, assignment)
+    marked = mark_of(db, released.id, student) if released else None
+    if released is None or marked is None:
+        return None
+    return ReleasedMark(released, marked, OVERRIDES.find(db, assignment=assignment, key=student))
 
 
 def mark_of(db: Connection, grading: str, student: str) -> StudentMark | None:

@@ -19,6 +19,7 @@ from harness.report.html import parts
 from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.markup import Markup
+from harness.service.courses import submissions
 from harness.service.courses.gradings import format_counting_mark
 from harness.service.local_times import (
     describe_date,
@@ -29,7 +30,7 @@ from harness.service.local_times import (
     to_field,
 )
 from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
-from harness.service.web.request_context import RequestContext
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -232,3 +233,15 @@ def send_attachment(name: str, path: Path) -> FileResponse:
     """Return a file as an attachment. ``name``: of our own choice."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return FileResponse(path, media_type=_BYTES, headers=headers)
+
+
+def send_submission(context: RequestContext) -> FileResponse:
+    """Return the bytes that were submitted, never to be shown by a browser.
+
+    Raises:
+        RequestRefused: they are no longer kept.
+    """
+    if submissions.is_pruned(context.service.store, context.upload):
+        raise RequestRefused(410, "the file is no longer kept")
+    path = context.service.store.path(context.upload.sha256)
+    return send_attachment(f"{context.upload.id}.archive", path)
