@@ -12,17 +12,6 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
 from harness.service.api import requests
-from harness.service.api.requests import (
-    ApiRoutes,
-    Archive,
-    Asked,
-    IdempotencyKey,
-    Json,
-    Page,
-    find_page,
-    make_once,
-    require_kept,
-)
 from harness.service.courses import changes, making, own_files
 from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
@@ -34,7 +23,7 @@ from harness.service.storage import courses as rows
 from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
 from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = ApiRoutes("courses")
+ROUTES = requests.ApiRoutes("courses")
 _ALL = "/courses/{course}/assignments"
 DATE = "as 2026-01-29T23:55+01:00; without an offset it is the service's local time"
 
@@ -100,24 +89,30 @@ class AssignmentWanted(BaseModel):
 
 @ROUTES.at("POST", "/courses", ADMINS, status_code=201)
 def make_course(
-    context: Context, body: Json[CourseWanted], idempotency_key: IdempotencyKey = ""
+    context: Context,
+    body: requests.Json[CourseWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
     sent = ("course", body.title)
     with context.acting() as act:
-        made = make_once(act, idempotency_key, sent, lambda: making.course(act, body.title).id)
+        made = requests.make_once(
+            act, idempotency_key, sent, lambda: making.course(act, body.title).id
+        )
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=context.by)
-    return describe_course(require_kept(found, "course"), member)
+    return describe_course(requests.require_kept(found, "course"), member)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
-def my_courses(context: Context, asked: Asked) -> Page[CourseOfMine]:
+def my_courses(context: Context, asked: requests.Asked) -> requests.Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     with context.reading() as db:
-        found = find_page(db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES])
+        found = requests.find_page(
+            db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES]
+        )
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
-    return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
+    return requests.Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
@@ -138,19 +133,23 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def assignments(context: Context, asked: Asked) -> Page[AssignmentShown]:
+def assignments(context: Context, asked: requests.Asked) -> requests.Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
     order = ("deadline", "title", "id")
     named = {} if context.is_staff else {"hidden": 0}
     with context.reading() as db:
-        found = find_page(db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named)
+        found = requests.find_page(
+            db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named
+        )
         items = [describe_assignment(one, _find_own(db, context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @ROUTES.at("POST", _ALL, TEACHERS, status_code=201)
 def make_assignment(
-    context: Context, body: Json[AssignmentWanted], idempotency_key: IdempotencyKey = ""
+    context: Context,
+    body: requests.Json[AssignmentWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of a course."""
     told = {**body.model_dump(), "source": making.check_shipped(body.source)}
@@ -158,9 +157,9 @@ def make_assignment(
     row = CourseAssignment("", context.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
     with context.acting() as act:
-        made = make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
+        made = requests.make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
-    return describe_assignment(require_kept(found, "assignment"))
+    return describe_assignment(requests.require_kept(found, "assignment"))
 
 
 @ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS)
@@ -256,7 +255,7 @@ class AssignmentChanged(BaseModel):
 @ROUTES.at("PATCH", _ONE, TEACHERS)
 def change(
     context: Context,
-    body: Json[AssignmentChange],
+    body: requests.Json[AssignmentChange],
     preview: Annotated[
         bool, Query(description="only tell what would change; nothing is changed")
     ] = False,
@@ -289,7 +288,7 @@ def remove(context: Context) -> None:
 
 
 @ROUTES.at("PATCH", _COURSE, TEACHERS)
-def rename_course(context: Context, body: Json[CourseWanted]) -> CourseOfMine:
+def rename_course(context: Context, body: requests.Json[CourseWanted]) -> CourseOfMine:
     """Give a course another title; its address stays."""
     with context.acting() as act:
         made = changes.rename_course(act, context.course, body.title)
@@ -308,7 +307,7 @@ def remove_course(context: Context) -> None:
 # Archives are the body of a request as it is.
 
 
-OWN_ROUTES = ApiRoutes("own assignments")
+OWN_ROUTES = requests.ApiRoutes("own assignments")
 _OWN_ONE = f"{_ALL}/{{assignment}}"
 
 Name = Annotated[
@@ -347,9 +346,9 @@ class OverlayShown(BaseModel):
 @OWN_ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
 def make(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     body: Annotated[OwnAssignmentWanted, Query()],
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
     settings, fields = context.settings, body.model_dump()
@@ -362,8 +361,8 @@ def make(
         def make() -> str:
             return own_files.make(act, settings, wanted, place, own).id
 
-        made = make_once(act, idempotency_key, sent, make)
-        found = require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
+        made = requests.make_once(act, idempotency_key, sent, make)
+        found = requests.require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
         private_cases.let_measure(act, settings, found)
     return describe_assignment(found)
 
@@ -376,7 +375,10 @@ def source(context: Context) -> SourceShown:
 
 @OWN_ROUTES.at("POST", f"{_OWN_ONE}/source", TEACHERS, status_code=201)
 def replace(
-    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
+    context: Context,
+    path: requests.Archive,
+    name: Name,
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> SourceShown:
     """Let a newer upload take the place of the one before. Dates, points and weights stay."""
     settings, assigned = context.settings, context.assigned
@@ -387,7 +389,9 @@ def replace(
             own_files.replace(act, settings, assigned, place)
             return assigned.id
 
-        found = rows.ASSIGNMENTS.find(act.db, id=make_once(act, idempotency_key, sent, replace))
+        found = rows.ASSIGNMENTS.find(
+            act.db, id=requests.make_once(act, idempotency_key, sent, replace)
+        )
         if found is None:  # it was removed after this request had come
             raise RequestRefused(404, "there is no such assignment")
         private_cases.let_measure(act, settings, found)
@@ -413,7 +417,10 @@ def overlay(context: Context) -> OverlayShown:
 
 @OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
 def take_overlay(
-    context: Context, path: Archive, name: Name, idempotency_key: IdempotencyKey = ""
+    context: Context,
+    path: requests.Archive,
+    name: Name,
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> OverlayShown:
     """Let the folder in an archive be the course folder, in the place of the one before."""
     settings, assigned = context.settings, context.assigned
@@ -425,7 +432,7 @@ def take_overlay(
 
         if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
             raise RequestRefused(404, "there is no such assignment")
-        make_once(
+        requests.make_once(
             act, idempotency_key, ("overlay", assigned.id, name, requests.digest(path)), take
         )
     return _overlay(context)

@@ -16,16 +16,6 @@ from sqlalchemy import Connection
 from harness.grading.records import decimal
 from harness.match.schedule import SWISS
 from harness.service.api import requests
-from harness.service.api.requests import (
-    ApiRoutes,
-    Asked,
-    Body,
-    IdempotencyKey,
-    Json,
-    Page,
-    find_page,
-    make_once,
-)
 from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import previews, tournaments
@@ -36,7 +26,7 @@ from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = ApiRoutes("gradings")
+ROUTES = requests.ApiRoutes("gradings")
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
 _ONE = f"{_ALL}/{{grading}}"
 _FILE = requests.describe_file()
@@ -81,20 +71,22 @@ class GradingFiles(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY)
-def listed(context: Context, asked: Asked) -> Page[GradingShown]:
+def listed(context: Context, asked: requests.Asked) -> requests.Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with context.reading() as db:
-        found = find_page(
+        found = requests.find_page(
             db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
         items = [describe_grading(db, one, doubts) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @ROUTES.at("POST", _ALL, require_permission(GRADE_CLASS), status_code=201)
 def begin(
-    context: Context, body: Json[GradingWanted], idempotency_key: IdempotencyKey = ""
+    context: Context,
+    body: requests.Json[GradingWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> GradingShown:
     """Grade all that was submitted."""
     assigned, only = context.assigned, body.public_only
@@ -102,7 +94,7 @@ def begin(
     previews.require_gradable(context.service.database, context.settings, assigned, how)
     sent = ("grading", assigned.id, str(only))
     with context.acting() as act:
-        made = make_once(
+        made = requests.make_once(
             act, idempotency_key, sent, lambda: gradings.begin(act, assigned, public_only=only).id
         )
         return _find(context, act.db, made)
@@ -193,7 +185,7 @@ def list_gradebooks(context: Context) -> Gradebooks:
 @ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
 def take_gradebook(
     context: Context,
-    data: Annotated[bytes, Body("text/csv", gradebooks.LARGEST, required=False)],
+    data: Annotated[bytes, requests.Body("text/csv", gradebooks.LARGEST, required=False)],
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
@@ -276,7 +268,7 @@ def _fault(job: Job) -> GradingFault:
 
 # --- The tournament of a grading: begun and counted by teachers, read by the staff ---------------
 
-TOURNAMENT_ROUTES = ApiRoutes("gradings")
+TOURNAMENT_ROUTES = requests.ApiRoutes("gradings")
 _TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tournament"
 
 
@@ -334,7 +326,7 @@ def _describe_tournament(context: RequestContext) -> TournamentShown:
 
 
 @TOURNAMENT_ROUTES.at("POST", _TOURNAMENT, TEACHERS, name="begin")
-def begin_tournament(context: Context, body: Json[TournamentWanted]) -> TournamentShown:
+def begin_tournament(context: Context, body: requests.Json[TournamentWanted]) -> TournamentShown:
     """Let the submissions play each other, once their marks are released."""
     with context.acting() as act:
         choice = body.points, body.format

@@ -9,32 +9,16 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks, counting_mark, decimal
-from harness.service.api.requests import (
-    ApiRoutes,
-    Asked,
-    IdempotencyKey,
-    Json,
-    Page,
-    cut,
-    find_page,
-    make_once,
-    require_kept,
-)
+from harness.service.api import requests
 from harness.service.courses import gradings
 from harness.service.courses.gradings import as_given
 from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
 from harness.service.storage import courses, people, uploads
-from harness.service.web.access import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    STUDENTS,
-    Context,
-    require_permission,
-)
+from harness.service.web import access
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.work import canonical_json
 
-ROUTES = ApiRoutes("marks")
+ROUTES = requests.ApiRoutes("marks")
 _ALL = "/courses/{course}/assignments/{assignment}"
 
 
@@ -65,12 +49,12 @@ class MarkShown(BaseModel):
     parts: list[PartShown]  # of the computed mark
 
 
-@ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", STAFF_ONLY)
-def listed(context: Context, asked: Asked) -> Page[MarkShown]:
+@ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", access.STAFF_ONLY)
+def listed(context: access.Context, asked: requests.Asked) -> requests.Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
     with context.reading() as db:
         found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
-    return cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
+    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
 
 
 def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
@@ -97,8 +81,8 @@ def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShow
         )
 
 
-@ROUTES.at("GET", f"{_ALL}/mark", STUDENTS)
-def own_mark(context: Context) -> MarkShown:
+@ROUTES.at("GET", f"{_ALL}/mark", access.STUDENTS)
+def own_mark(context: access.Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
     with context.reading() as db:
         found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
@@ -140,7 +124,7 @@ def _points(marks: Marks) -> str | None:
 # --- What the staff add to what is computed: comments, and marks given instead of computed ones --
 
 
-REMARKS = ApiRoutes("remarks")
+REMARKS = requests.ApiRoutes("remarks")
 _ONE = f"{_ALL}/students/{{student}}"
 
 
@@ -184,16 +168,16 @@ class Overrides(BaseModel):
     items: list[OverrideShown]
 
 
-@REMARKS.at("GET", f"{_ONE}/comments", STAFF_ONLY)
-def comments(context: Context, asked: Asked) -> Page[CommentShown]:
+@REMARKS.at("GET", f"{_ONE}/comments", access.STAFF_ONLY)
+def comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
     with context.reading() as db:
         theirs = courses.students_of(db, context.course.id, context.student)
         return _comments(db, context, asked, theirs)
 
 
-@REMARKS.at("GET", f"{_ALL}/comments", STUDENTS)
-def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
+@REMARKS.at("GET", f"{_ALL}/comments", access.STUDENTS)
+def own_comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.reading() as db:
         is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
@@ -201,17 +185,21 @@ def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
 
 
 def _comments(
-    db: Connection, context: RequestContext, asked: Asked, students: list[str]
-) -> Page[CommentShown]:
+    db: Connection, context: RequestContext, asked: requests.Asked, students: list[str]
+) -> requests.Page[CommentShown]:
     assigned = context.assigned.id
     ids = [one.id for one in uploads.comments(db, assigned, students)]
-    found = find_page(db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids)
-    return Page(items=[_comment(db, one) for one in found.rows], next=found.next)
+    found = requests.find_page(
+        db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
+    )
+    return requests.Page(items=[_comment(db, one) for one in found.rows], next=found.next)
 
 
-@REMARKS.at("POST", f"{_ONE}/comments", require_permission(COMMENT), status_code=201)
+@REMARKS.at("POST", f"{_ONE}/comments", access.require_permission(COMMENT), status_code=201)
 def comment(
-    context: Context, body: Json[CommentWanted], idempotency_key: IdempotencyKey = ""
+    context: access.Context,
+    body: requests.Json[CommentWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> CommentShown:
     """Say something to a student or a group.
 
@@ -220,35 +208,35 @@ def comment(
     assigned, text = context.assigned, body.text
     sent = ("comment", assigned.id, context.student, text)
     with context.acting() as act:
-        made = make_once(
+        made = requests.make_once(
             act,
             idempotency_key,
             sent,
             lambda: gradings.comment(act, assigned, context.student, text).id,
         )
         found = uploads.COMMENTS.find(act.db, id=made)
-        return _comment(act.db, require_kept(found, "comment"))
+        return _comment(act.db, requests.require_kept(found, "comment"))
 
 
-@REMARKS.at("DELETE", f"{_ONE}/comments/{{comment}}", COMMENT_REMOVERS)
-def remove_comment(context: Context) -> None:
+@REMARKS.at("DELETE", f"{_ONE}/comments/{{comment}}", access.COMMENT_REMOVERS)
+def remove_comment(context: access.Context) -> None:
     """Remove a comment: for its author and for teachers."""
     with context.acting() as act:
         gradings.remove_comment(act, context.assigned, context.student, context.comment)
 
 
-@REMARKS.at("GET", f"{_ALL}/overrides", STAFF_ONLY)
-def overrides(context: Context, asked: Asked) -> Page[OverrideShown]:
+@REMARKS.at("GET", f"{_ALL}/overrides", access.STAFF_ONLY)
+def overrides(context: access.Context, asked: requests.Asked) -> requests.Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
     assigned = context.assigned.id
     with context.reading() as db:
-        found = find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
+        found = requests.find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
         items = [_override(db, one) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@REMARKS.at("PUT", f"{_ONE}/override", require_permission(OVERRIDE))
-def override(context: Context, body: Json[OverrideWanted]) -> Overrides:
+@REMARKS.at("PUT", f"{_ONE}/override", access.require_permission(OVERRIDE))
+def override(context: access.Context, body: requests.Json[OverrideWanted]) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
     assigned = context.assigned
     told = gradings.Decision(body.points, body.reason)
@@ -259,8 +247,8 @@ def override(context: Context, body: Json[OverrideWanted]) -> Overrides:
         return Overrides(items=[_override(act.db, own[one]) for one in theirs])
 
 
-@REMARKS.at("DELETE", f"{_ONE}/override", require_permission(OVERRIDE))
-def end_override(context: Context) -> None:
+@REMARKS.at("DELETE", f"{_ONE}/override", access.require_permission(OVERRIDE))
+def end_override(context: access.Context) -> None:
     """Let the computed mark count again."""
     with context.acting() as act:
         gradings.end_override(act, context.assigned, context.student)

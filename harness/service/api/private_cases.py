@@ -14,34 +14,17 @@ from pydantic import BaseModel, Field
 
 from harness.service.api import gradings, requests
 from harness.service.api.gradings import GradingShown
-from harness.service.api.requests import (
-    ApiRoutes,
-    Asked,
-    Body,
-    IdempotencyKey,
-    Json,
-    Page,
-    find_page,
-    make_once,
-)
 from harness.service.courses import cases
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
-from harness.service.jobs.drafts import (
-    DraftFolder,
-    DraftRequest,
-    KeptCandidates,
-    KeptCaseFile,
-    ShownCandidate,
-)
 from harness.service.jobs.previews import Preview
 from harness.service.records import CASES, DRAFT, FAULT, Job
 from harness.service.storage import queue
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
 from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = ApiRoutes("private case files")
+ROUTES = requests.ApiRoutes("private case files")
 _MAY = require_permission(CASES)
 _ALL = "/courses/{course}/assignments/{assignment}/private"
 _ONE = f"{_ALL}/{{name}}"
@@ -85,7 +68,7 @@ def one_case(context: Context) -> Response:
 
 @ROUTES.at("PUT", _ONE, _MAY, name="put")
 def put_case(
-    context: Context, data: Annotated[bytes, Body("text/plain", cases.LARGEST)]
+    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
 ) -> PrivateCases:
     """Add a private case file, or put another one in the place of one of the same name."""
     with context.acting() as act:
@@ -150,7 +133,7 @@ def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFile
 # --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
 
 
-DRAFT_ROUTES = ApiRoutes("drafts of private cases")
+DRAFT_ROUTES = requests.ApiRoutes("drafts of private cases")
 _ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
 _ONE_DRAFT = f"{_ALL_DRAFTS}/{{draft}}"
 State = Literal["running", "done", "failed"]
@@ -227,13 +210,13 @@ class CaseFileWanted(BaseModel):
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
-def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
+def list_drafts(context: Context, asked: requests.Asked) -> requests.Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
     with context.reading() as db:
-        found = find_page(db, queue.JOBS, order, asked, **named)
+        found = requests.find_page(db, queue.JOBS, order, asked, **named)
     items = [DraftLine(**_members(context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @DRAFT_ROUTES.at(
@@ -241,9 +224,9 @@ def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
 )  # fmt: skip
 def begin(
     context: Context,
-    data: Annotated[bytes, Body(largest=drafts.LARGEST, required=False)],
+    data: Annotated[bytes, requests.Body(largest=drafts.LARGEST, required=False)],
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
@@ -254,9 +237,9 @@ def begin(
     with context.acting() as act:
 
         def make() -> str:
-            return drafts.begin(act, context.settings, assigned, DraftRequest(tests), games)
+            return drafts.begin(act, context.settings, assigned, drafts.DraftRequest(tests), games)
 
-        made = make_once(act, idempotency_key, sent, make)
+        made = requests.make_once(act, idempotency_key, sent, make)
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)
 
@@ -270,7 +253,7 @@ def one_draft(context: Context) -> DraftShown:
 @DRAFT_ROUTES.at(
     "POST", f"{_ONE_DRAFT}/drop", _MAY,
 )  # fmt: skip
-def drop(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def drop(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Leave a position out."""
     return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
@@ -278,7 +261,7 @@ def drop(context: Context, body: Json[PositionNamed]) -> DraftShown:
 @DRAFT_ROUTES.at(
     "POST", f"{_ONE_DRAFT}/exchange", _MAY,
 )  # fmt: skip
-def exchange(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def exchange(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take another position for one."""
     return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
@@ -286,13 +269,14 @@ def exchange(context: Context, body: Json[PositionNamed]) -> DraftShown:
 @DRAFT_ROUTES.at(
     "POST", f"{_ONE_DRAFT}/take-back", _MAY,
 )  # fmt: skip
-def take_back(context: Context, body: Json[PositionNamed]) -> DraftShown:
+def take_back(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
 
 def _change(
-    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
+    context: RequestContext,
+    how: Callable[[DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
 ) -> DraftShown:
     own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
@@ -302,10 +286,10 @@ def _change(
 @DRAFT_ROUTES.at(
     "POST", f"{_ONE_DRAFT}/write", _MAY,
 )  # fmt: skip
-def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
+def write(context: Context, body: requests.Json[CaseFileWanted]) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
     own = _folder(context, context.job)
-    found, new = own.require_findings(), KeptCaseFile(body.name, own.load_choice())
+    found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
     with context.acting() as act:
         drafts.write(act, context.settings, context.assigned, found, new)
     return describe_private_cases(context)
@@ -314,8 +298,8 @@ def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(context: RequestContext, job: Job) -> DraftFolder:
-    return DraftFolder(context.settings.assignment_folder(job.assignment), job.about)
+def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:
+    return drafts.DraftFolder(context.settings.assignment_folder(job.assignment), job.about)
 
 
 def _members(context: RequestContext, job: Job) -> dict[str, Any]:
@@ -333,7 +317,7 @@ def _members(context: RequestContext, job: Job) -> dict[str, Any]:
 def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     own = _folder(context, job)
     found = own.load_findings()
-    kept = own.load_choice() if found else KeptCandidates(())
+    kept = own.load_choice() if found else drafts.KeptCandidates(())
     choice = drafts.describe_choice(found, kept) if found else None
     return DraftShown(
         **_members(context, job),
@@ -352,7 +336,7 @@ def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     )
 
 
-def _position(one: ShownCandidate) -> PositionShown:
+def _position(one: drafts.ShownCandidate) -> PositionShown:
     it = one.candidate
     return PositionShown(
         position=one.place,
@@ -370,7 +354,7 @@ def _position(one: ShownCandidate) -> PositionShown:
 # --- What parts of an assignment and their tests are worth: asked about first, then set ----------
 
 
-POINTS_ROUTES = ApiRoutes("points")
+POINTS_ROUTES = requests.ApiRoutes("points")
 _POINTS = "/courses/{course}/assignments/{assignment}/points"
 _ONE_PREVIEW = f"{_POINTS}/{{preview}}"
 _FORM = "such as 4, 0.5 or 1/3"
@@ -442,7 +426,7 @@ def points(context: Context) -> PointsShown:
 
 
 @POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
-def ask(context: Context, body: Json[PointsWanted]) -> PreviewShown:
+def ask(context: Context, body: requests.Json[PointsWanted]) -> PreviewShown:
     """Ask which marks would change; nothing is changed."""
     assigned, told = (context.assigned, PointWeights(body.points, body.weights))
     with context.acting() as act:

@@ -15,25 +15,8 @@ from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.api.requests import (
-    ApiRoutes,
-    Archive,
-    Asked,
-    IdempotencyKey,
-    Page,
-    find_page,
-    make_once,
-)
 from harness.service.courses import own_files, submissions
 from harness.service.courses.deadlines import describe_late, load_rules
-from harness.service.courses.submissions import (
-    COUNTS,
-    MAY_COUNT,
-    Place,
-    SubmissionHistory,
-    explain_place,
-    refusal,
-)
 from harness.service.jobs import assignment_context
 from harness.service.jobs.assignment_context import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
@@ -43,7 +26,7 @@ from harness.service.web import rendering
 from harness.service.web.access import MEMBERS, STUDENTS, Context
 from harness.service.web.request_context import RequestContext, own_uploads
 
-ROUTES = ApiRoutes("submissions")
+ROUTES = requests.ApiRoutes("submissions")
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
 _ONE = f"{_ALL}/{{upload}}"
 _FILE = requests.describe_file()
@@ -106,20 +89,20 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def listed(context: Context, asked: Asked) -> Page[SubmissionShown]:
+def listed(context: Context, asked: requests.Asked) -> requests.Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
     named: dict[str, object] = {"assignment": context.assigned.id}
     with context.reading() as db:
         if not context.is_staff:
             named["id"] = [one.id for one in own_uploads(db, context)]
-        found = find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
         places = submissions.places(_histories(db, context))
         late = _list_late(db, context, found.rows)
         items = [
             SubmissionShown(**_members(db, context, one, places), late=late[one.id])
             for one in found.rows
         ]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @ROUTES.at("GET", _ONE, MEMBERS)
@@ -138,16 +121,16 @@ def file(context: Context) -> Response:
 @ROUTES.at("POST", _ALL, STUDENTS, scope="submit", status_code=201)
 def submit(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
     service = context.service
     kept = submissions.keep(service.store, path, name, service.settings.largest)
     sent = (context.assigned.id, kept.name, kept.sha256)
     with service.database.acting(context.by) as act:
-        made = make_once(act, idempotency_key, sent, lambda: _put(act, context, kept).id)
+        made = requests.make_once(act, idempotency_key, sent, lambda: _put(act, context, kept).id)
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
         return _result(act.db, context, found)
@@ -169,7 +152,7 @@ def withdraw(context: Context) -> SubmissionResult:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _histories(db: Connection, context: RequestContext) -> list[SubmissionHistory]:
+def _histories(db: Connection, context: RequestContext) -> list[submissions.SubmissionHistory]:
     """Return what was submitted, to a student the own submissions."""
     if context.is_staff:
         return [*submissions.all_histories(db, context.assigned).values()]
@@ -184,7 +167,10 @@ def _list_late(db: Connection, context: RequestContext, found: Sequence[Upload])
 
 
 def _members(
-    db: Connection, context: RequestContext, upload: Upload, places: Mapping[str, Place]
+    db: Connection,
+    context: RequestContext,
+    upload: Upload,
+    places: Mapping[str, submissions.Place],
 ) -> dict[str, Any]:
     path = f"{context.course_page}/assignments/{upload.assignment}/uploads/{upload.id}"
     return {
@@ -195,9 +181,9 @@ def _members(
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
         "state": _state(db, upload),
-        "counts": places.get(upload.id) == COUNTS,
-        "may_count": places.get(upload.id) == MAY_COUNT,
-        "refused": refusal(upload),
+        "counts": places.get(upload.id) == submissions.COUNTS,
+        "may_count": places.get(upload.id) == submissions.MAY_COUNT,
+        "refused": submissions.refusal(upload),
         "page": f"{context.settings.base}{path}",
     }
 
@@ -206,7 +192,7 @@ def _state(db: Connection, upload: Upload) -> State:
     if upload.withdrawn:
         return "withdrawn"
     job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
-    if job and job.state == DONE and refusal(upload):
+    if job and job.state == DONE and submissions.refusal(upload):
         return "refused"
     return _STATES[job.state] if job else "waiting"
 
@@ -221,7 +207,7 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
     waiting = [one for one in jobs if one.state == WAITING]
     settings, assigned = context.settings, context.assigned
     held = own_files.explain_held(settings, assigned, jobs, is_staff=context.is_staff)
-    place = explain_place(submissions.history_with(histories, upload.id), upload)
+    place = submissions.explain_place(submissions.history_with(histories, upload.id), upload)
     return SubmissionResult(
         **shown.model_dump(),
         place=" ".join(filter(None, (held, place))),

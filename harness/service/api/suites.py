@@ -13,18 +13,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.report.baseline import ChangedVerdict, Comparison
-from harness.service.api.requests import (
-    ApiRoutes,
-    Archive,
-    Asked,
-    Body,
-    IdempotencyKey,
-    Json,
-    Page,
-    find_page,
-    make_once,
-    require_kept,
-)
+from harness.service.api import requests
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.courses.cases import EngineCommands
 from harness.service.courses.engine_suites import PostedRun, RunArchive
@@ -33,7 +22,7 @@ from harness.service.storage import courses
 from harness.service.web.access import OWNERS, SIGNED_IN, Context
 from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = ApiRoutes("suites")
+ROUTES = requests.ApiRoutes("suites")
 _ONE = "/suites/{suite}"
 
 
@@ -72,23 +61,27 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
+def my_suites(context: Context, asked: requests.Asked) -> requests.Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.reading() as db:
-        found = find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
-    return Page(items=[_describe(context, one) for one in found.rows], next=found.next)
+        found = requests.find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
+    return requests.Page(items=[_describe(context, one) for one in found.rows], next=found.next)
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN, status_code=201)
 def make(
-    context: Context, body: Json[SuiteWanted], idempotency_key: IdempotencyKey = ""
+    context: Context,
+    body: requests.Json[SuiteWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
     sent = ("suite", body.title, body.source)
     with context.acting() as act:
-        made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
+        made = requests.make_once(
+            act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id
+        )
         found = courses.SUITES.find(act.db, id=made)
-    return _describe(context, require_kept(found, "suite"))
+    return _describe(context, requests.require_kept(found, "suite"))
 
 
 @ROUTES.at("GET", _ONE, SIGNED_IN)
@@ -98,7 +91,7 @@ def one(context: Context) -> SuiteShown:
 
 
 @ROUTES.at("PATCH", _ONE, OWNERS)
-def change(context: Context, body: Json[SuiteChange]) -> SuiteShown:
+def change(context: Context, body: requests.Json[SuiteChange]) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
     suite = context.suite
     with context.acting() as act:
@@ -115,7 +108,7 @@ def change(context: Context, body: Json[SuiteChange]) -> SuiteShown:
 @ROUTES.at("PUT", f"{_ONE}/cases", OWNERS, scope="submit")
 def take_cases(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
         str, Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py")
@@ -161,7 +154,7 @@ def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
 # --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------
 
 
-RUN_ROUTES = ApiRoutes("runs")
+RUN_ROUTES = requests.ApiRoutes("runs")
 _ALL_RUNS = "/suites/{suite}/runs"
 _ONE_RUN = f"{_ALL_RUNS}/{{run}}"
 _NOTHING = "there is no former run to compare it with"
@@ -174,8 +167,8 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 
 
 # What the schema tells of what is posted: a document, or the bytes of an archive.
-_BODY = Body("application/json").describe(run_documents.RunDocument)
-_BODY["requestBody"]["content"] |= Body().describe(Path)["requestBody"]["content"]
+_BODY = requests.Body("application/json").describe(run_documents.RunDocument)
+_BODY["requestBody"]["content"] |= requests.Body().describe(Path)["requestBody"]["content"]
 
 
 class RunShown(BaseModel):
@@ -230,23 +223,25 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
-def list_runs(context: Context, asked: Asked) -> Page[RunShown]:
+def list_runs(context: Context, asked: requests.Asked) -> requests.Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with context.reading() as db:
-        found = find_page(db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id)
+        found = requests.find_page(
+            db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id
+        )
         items = [RunShown(**_members(db, context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @RUN_ROUTES.at("POST", _ALL_RUNS, OWNERS, scope="submit", status_code=201, openapi_extra=_BODY)
 def post(
     context: Context,
-    path: Archive,
+    path: requests.Archive,
     name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
     ] = "",
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> RunCompared:
     """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
 
@@ -265,7 +260,7 @@ def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCo
     suite, posted = context.suite, PostedRun.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with context.acting() as act:
-        made = make_once(
+        made = requests.make_once(
             act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(context)).id
         )
         return _describe_posted(act.db, context, made)
@@ -279,7 +274,7 @@ def _post_engine(
     kept = submissions.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(context.by) as act:
-        made = make_once(
+        made = requests.make_once(
             act,
             key,
             (suite.id, *archive),
@@ -289,7 +284,7 @@ def _post_engine(
 
 
 def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
-    found = require_kept(courses.RUNS.find(db, id=made), "run")
+    found = requests.require_kept(courses.RUNS.find(db, id=made), "run")
     return _compare(db, context, found)
 
 

@@ -13,15 +13,6 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.errors import UsageError
 from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
-from harness.service.courses.deadlines import (
-    describe_late,
-    latest_deadline,
-    list_dates,
-    list_dates_for_staff,
-    list_open_dates,
-    load_rule,
-    warn_late,
-)
 from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
@@ -31,26 +22,16 @@ from harness.service.pages.forms import receive_files, upload_state
 from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web import rendering
-from harness.service.web.access import (
-    MEMBERS,
-    STAFF_ONLY,
-    STUDENTS,
-    TEACHERS,
-    Context,
-    Form,
-    Routes,
-    require_permission,
-)
+from harness.service.web import access, rendering
 from harness.service.web.request_context import RequestContext
 
 __all__ = ["ROUTES", "StudentStanding", "standing_of"]
-ROUTES = Routes()
+ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
 
 
-@ROUTES.at("GET", _PATH, MEMBERS)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _PATH, access.MEMBERS)
+def show(context: access.Context) -> Response:
     """Show an assignment: to students what is theirs, to the staff what is everybody's."""
     return _to_staff(context) if context.is_staff else _to_student(context)
 
@@ -58,7 +39,7 @@ def show(context: Context) -> Response:
 def _to_student(context: RequestContext) -> Response:
     with context.reading() as db:
         history = submissions.history_of(db, context.assigned, context.member.submits_as)
-        rule = load_rule(db, context.assigned, context.member.submits_as)
+        rule = deadlines.load_rule(db, context.assigned, context.member.submits_as)
         shown = list_uploads(db, history.seen_by(context.member.key), [history], rule)
         group = courses.submitting_as(db, context.course.id, context.member.submits_as)
         extensions = courses.extensions(db, context.assigned.id)
@@ -73,14 +54,16 @@ def _to_student(context: RequestContext) -> Response:
         "assignment.html",
         crumbs(context),
         uploads=shown,
-        dates=list_dates(
-            context.assigned, rule, latest_deadline(extensions, (one.key for one in group))
+        dates=deadlines.list_dates(
+            context.assigned,
+            rule,
+            deadlines.latest_deadline(extensions, (one.key for one in group)),
         ),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         lines=lines,
         counting=submissions.explain_counting(history),
         closed=closed,
-        warning=warn_late(rule, now.timestamp(), history.last),
+        warning=deadlines.warn_late(rule, now.timestamp(), history.last),
         is_before=submissions.is_before(context.assigned, now),
         is_released=is_released,
         archive=own_files.assignment_of(context.settings, context.assigned).archive.name,
@@ -100,7 +83,7 @@ def _to_staff(context: RequestContext) -> Response:
         setup = checklist.load(db, settings, context.assigned, measured)
         begun = [_grading_line(db, one) for one in uploads.gradings(db, context.assigned.id)]
         in_force = uploads.in_force(db, context.assigned.id)
-        is_open = bool(list_open_dates(db, context.assigned, datetime.datetime.now()))
+        is_open = bool(deadlines.list_open_dates(db, context.assigned, datetime.datetime.now()))
     counts = AssignmentCounts(
         students=len(everybody),
         submitted=sum(one.upload is not None for one in everybody),
@@ -120,7 +103,7 @@ def _to_staff(context: RequestContext) -> Response:
         context,
         "assignment_staff.html",
         crumbs(context),
-        dates=list_dates_for_staff(context.assigned, making.late(context.assigned, {})),
+        dates=deadlines.list_dates_for_staff(context.assigned, making.late(context.assigned, {})),
         progress=progress,
         counts=counts,
         may_act=_may_act(context, progress.action.kind),
@@ -204,10 +187,10 @@ def _back_to_list(context: RequestContext) -> Response:
 @ROUTES.at(
     "POST",
     f"{_PATH}/class/extension",
-    require_permission(EXTEND),
-    most=Form(fields=_MOST, page=show),
+    access.require_permission(EXTEND),
+    most=access.Form(fields=_MOST, page=show),
 )
-def extend_chosen(context: Context) -> Response:
+def extend_chosen(context: access.Context) -> Response:
     """Give some students or groups a deadline of their own."""
     if not context.field("deadline"):
         raise UsageError("deadline: choose one first")
@@ -220,10 +203,10 @@ def extend_chosen(context: Context) -> Response:
 @ROUTES.at(
     "POST",
     f"{_PATH}/class/comment",
-    require_permission(COMMENT),
-    most=Form(fields=_MOST, page=show),
+    access.require_permission(COMMENT),
+    most=access.Form(fields=_MOST, page=show),
 )
-def comment_on_chosen(context: Context) -> Response:
+def comment_on_chosen(context: access.Context) -> Response:
     """Say the same to some students or groups."""
     with context.acting() as act:
         for key in _read_chosen(context, act.db):
@@ -231,8 +214,10 @@ def comment_on_chosen(context: Context) -> Response:
     return _back_to_list(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/class/check", STAFF_ONLY, most=Form(fields=_MOST, page=show))
-def check_chosen(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/class/check", access.STAFF_ONLY, most=access.Form(fields=_MOST, page=show)
+)
+def check_chosen(context: access.Context) -> Response:
     """Check those submissions of some students or groups again in which the service failed."""
     with context.acting() as act:
         chosen = _read_chosen(context, act.db)
@@ -283,7 +268,7 @@ def list_uploads(
             upload_state(one, jobs.get(one.id)),
             places.get(one.id, ""),
             refusal(one),
-            describe_late(rule, one.at),
+            deadlines.describe_late(rule, one.at),
         )
         for one in found
     ]
@@ -297,8 +282,10 @@ def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
     return [(context.course.title, course), (context.assigned.title, own), *more]
 
 
-@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=forms.MOST, page=show))
-def hand_in(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/uploads", access.STUDENTS, most=access.Form(files=forms.MOST, page=show)
+)
+def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     service = context.service
     archive = own_files.assignment_of(service.settings, context.assigned).archive
@@ -316,8 +303,10 @@ def hand_in(context: Context) -> Response:
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=forms.MOST, page=show))
-def replace(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/source", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
+)
+def replace(context: access.Context) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     settings = context.settings
     with (
@@ -331,8 +320,10 @@ def replace(context: Context) -> Response:
     return RedirectResponse(context.assignment_page, 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=forms.MOST, page=show))
-def take_overlay(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/overlay", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
+)
+def take_overlay(context: access.Context) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     service = context.service
     with receive_files(context) as found, service.database.acting(context.by) as act:

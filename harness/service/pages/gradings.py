@@ -18,7 +18,7 @@ from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.schedule import SWISS
-from harness.service import machines
+from harness.service import machines, records
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.gradings import (
@@ -32,34 +32,14 @@ from harness.service.jobs.assignment_context import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
-from harness.service.records import (
-    EXPORT,
-    FAULT,
-    GRADE,
-    GRADE_CLASS,
-    OVERRIDE,
-    TOURNAMENT,
-    Grading,
-    MarkRecipient,
-    Override,
-    StudentMark,
-)
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web import rendering
-from harness.service.web.access import (
-    STAFF_ONLY,
-    TEACHERS,
-    Context,
-    Form,
-    Routes,
-    require_permission,
-)
+from harness.service.web import access, rendering
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import natural_order
 from harness.work import canonical_json
 
-ROUTES = Routes()
+ROUTES = access.Routes()
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/gradings/{{grading}}"
 _POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
@@ -76,9 +56,12 @@ class Row(NamedTuple):
 
 
 @ROUTES.at(
-    "POST", f"{_ALL}/gradings", require_permission(GRADE_CLASS), most=Form(page=assignment.show)
+    "POST",
+    f"{_ALL}/gradings",
+    access.require_permission(records.GRADE_CLASS),
+    most=access.Form(page=assignment.show),
 )
-def begin(context: Context) -> Response:
+def begin(context: access.Context) -> Response:
     """Grade all that was submitted."""
     public_only = context.is_ticked("public_only")
     how = (
@@ -95,8 +78,8 @@ def _address(context: RequestContext, name: str) -> str:
     return f"{context.assignment_page}/gradings/{name}"
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _ONE, access.STAFF_ONLY)
+def show(context: access.Context) -> Response:
     """Show a grading."""
     with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
@@ -111,16 +94,16 @@ def show(context: Context) -> Response:
         "grading.html",
         assignment.crumbs(context, "Grading"),
         is_running=state == "running",
-        left=queue.count_unfinished(jobs, GRADE),
+        left=queue.count_unfinished(jobs, records.GRADE),
         stuck=machines.complaint(context.settings),
         distrusted=_set_aside_since(context),
-        faults=[one for one in jobs if one.state == FAULT],
+        faults=[one for one in jobs if one.state == records.FAULT],
         plays=tournaments.can_play(_assignment(context)),
-        is_playing=queue.count_unfinished(jobs, TOURNAMENT) > 0,
+        is_playing=queue.count_unfinished(jobs, records.TOURNAMENT) > 0,
         has_played=tournaments.has_pages(_tournament(context)),
         formats=tournaments.FORMATS,
         tournament=tournaments.load_choice(_tournament(context)),
-        is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
+        is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(context.grading.changes),
         doubts=[] if context.grading.public_only else _find_doubts(context),
         marks=rows,
@@ -144,7 +127,7 @@ def _set_aside_since(context: RequestContext) -> list[str]:
     return machines.set_aside(context.settings, done) if done else []
 
 
-def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
+def _rows(db: Connection, one: records.Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
     own = uploads.overrides(db, one.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
@@ -165,7 +148,7 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
     ]
 
 
-def _row(marked: StudentMark, own: list[SharedOverride]) -> Row:
+def _row(marked: records.StudentMark, own: list[SharedOverride]) -> Row:
     marks = canonical_json.loads(Marks, marked.marks)
     told = (
         f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
@@ -180,14 +163,14 @@ def _folder(context: RequestContext) -> Path:
     )
 
 
-@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
-def show_export(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
+def show_export(context: access.Context) -> Response:
     """Give a page or a sheet of a grading."""
     return serve_file(_folder(context), context.request.path_params["name"])
 
 
-@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
-def release(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/release", access.TEACHERS, most=access.Form(page=show))
+def release(context: access.Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
     is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
     with context.acting() as act:
@@ -206,28 +189,28 @@ def release(context: Context) -> Response:
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
-def accept(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/accept", access.TEACHERS, most=access.Form(page=show))
+def accept(context: access.Context) -> Response:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, most=Form(page=show))
-def again(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/again", access.TEACHERS, most=access.Form(page=show))
+def again(context: access.Context) -> Response:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, Grading], object]
+    context: RequestContext, action: Callable[[AuditedTransaction, records.Grading], object]
 ) -> Response:
     with context.acting() as act:
         action(act, context.grading)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/tournament", TEACHERS, most=Form(page=show))
-def begin_tournament(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/tournament", access.TEACHERS, most=access.Form(page=show))
+def begin_tournament(context: access.Context) -> Response:
     """Let the submissions play each other."""
     with context.acting() as act:
         choice = context.field("points"), context.field("format") or SWISS
@@ -236,8 +219,13 @@ def begin_tournament(context: Context) -> Response:
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/tournament/count", require_permission(OVERRIDE), most=Form(page=show))
-def count_tournament(context: Context) -> Response:
+@ROUTES.at(
+    "POST",
+    f"{_ONE}/tournament/count",
+    access.require_permission(records.OVERRIDE),
+    most=access.Form(page=show),
+)
+def count_tournament(context: access.Context) -> Response:
     """Let ranks count in marks."""
     return _act(
         context,
@@ -247,8 +235,8 @@ def count_tournament(context: Context) -> Response:
     )
 
 
-@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)
-def show_tournament(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
+def show_tournament(context: access.Context) -> Response:
     """Give a page or the table of the tournament."""
     return serve_file(_tournament(context), context.request.path_params["name"])
 
@@ -261,8 +249,8 @@ def _assignment(context: RequestContext) -> Assignment:
     return own_files.assignment_of(context.settings, context.assigned)
 
 
-@ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))
-def take_gradebook(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/gradebooks", access.TEACHERS, most=access.Form(page=show))
+def take_gradebook(context: access.Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
     file = read_upload(context, gradebooks.LARGEST)
     sent = file or SmallFile("", b"")  # the one of the roster
@@ -272,8 +260,8 @@ def take_gradebook(context: Context) -> Response:
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
-def show_gradebook(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
+def show_gradebook(context: access.Context) -> Response:
     """Give a gradebook of a platform, filled in."""
     path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
@@ -281,8 +269,8 @@ def show_gradebook(context: Context) -> Response:
     return attachment(path.name, path.read_bytes(), "text/csv")
 
 
-@ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
-def marks_given(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/given", access.STAFF_ONLY)
+def marks_given(context: access.Context) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
     with context.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
@@ -296,7 +284,7 @@ def marks_given(context: Context) -> Response:
     return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _line(got: MarkRecipient, marks: Marks, own: Override | None) -> list[str]:
+def _line(got: records.MarkRecipient, marks: Marks, own: records.Override | None) -> list[str]:
     computed = "" if marks.withheld else decimal(marks.total)
     points = decimal(Fraction(own.points)) if own else computed
     reason = own.reason if own else ""

@@ -27,27 +27,19 @@ from harness.service.pages.course import attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
-from harness.service.web import rendering
-from harness.service.web.access import (
-    STAFF_ONLY,
-    TEACHERS,
-    Context,
-    Form,
-    Routes,
-    require_permission,
-)
+from harness.service.web import access, rendering
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import read_number
 
-ROUTES = Routes()
-_MAY = require_permission(CASES)
+ROUTES = access.Routes()
+_MAY = access.require_permission(CASES)
 _PATH = "/courses/{course}/assignments/{assignment}/private"
 _DRAFT = f"{_PATH}/drafts/{{draft}}"
 _MOST_GAMES = 200  # files
 
 
-@ROUTES.at("GET", _PATH, STAFF_ONLY)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _PATH, access.STAFF_ONLY)
+def show(context: access.Context) -> Response:
     """Show the private case files, with what they catch, and the drafts."""
     settings, assigned = context.settings, context.assigned
     measured = private_cases.load_measured(settings, assigned)
@@ -77,8 +69,8 @@ def _address(context: RequestContext, *more: str) -> str:
     return "/".join([f"{context.assignment_page}/private", *more])
 
 
-@ROUTES.at("POST", _PATH, _MAY, most=Form(page=show))
-def add(context: Context) -> Response:
+@ROUTES.at("POST", _PATH, _MAY, most=access.Form(page=show))
+def add(context: access.Context) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
     file = read_upload(context, cases.LARGEST)
     if file is None:
@@ -89,8 +81,8 @@ def add(context: Context) -> Response:
     return RedirectResponse(_address(context), 303)
 
 
-@ROUTES.at("GET", f"{_PATH}/files/{{name}}", STAFF_ONLY)
-def download(context: Context) -> Response:
+@ROUTES.at("GET", f"{_PATH}/files/{{name}}", access.STAFF_ONLY)
+def download(context: access.Context) -> Response:
     """Give a case file."""
     name = context.request.path_params["name"]
     path = cases.find(context.settings, context.assigned, name)
@@ -99,8 +91,8 @@ def download(context: Context) -> Response:
     return attachment(path.name, path.read_bytes(), "text/plain")
 
 
-@ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=Form(page=show))
-def remove(context: Context) -> Response:
+@ROUTES.at("POST", f"{_PATH}/remove", _MAY, most=access.Form(page=show))
+def remove(context: access.Context) -> Response:
     """Remove a case file, once it was said that this is wanted."""
     name = context.field("name")
     if not forms.is_sure(context):
@@ -121,8 +113,8 @@ def remove(context: Context) -> Response:
 # --- positions ---------------------------------------------------------------------------------
 
 
-@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=Form(files=_MOST_GAMES, page=show))
-def begin(context: Context) -> Response:
+@ROUTES.at("POST", f"{_PATH}/drafts", _MAY, most=access.Form(files=_MOST_GAMES, page=show))
+def begin(context: access.Context) -> Response:
     """Let a worker find positions, in game records if there are some."""
     request, games = DraftRequest(_tests(context)), list(_games(context))
     with context.acting() as act:
@@ -148,8 +140,8 @@ def _games(context: RequestContext) -> Iterator[bytes]:
             yield data
 
 
-@ROUTES.at("GET", _DRAFT, STAFF_ONLY)
-def show_draft(context: Context) -> Response:
+@ROUTES.at("GET", _DRAFT, access.STAFF_ONLY)
+def show_draft(context: access.Context) -> Response:
     """Show the positions that are chosen, with boards, and what they catch."""
     found = _draft(context).load_findings()
     fault = drafts.why_nothing(context.job, found)
@@ -185,20 +177,20 @@ def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]
     }
 
 
-@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=Form(page=show_draft))
-def drop(context: Context) -> Response:
+@ROUTES.at("POST", f"{_DRAFT}/drop", _MAY, most=access.Form(page=show_draft))
+def drop(context: access.Context) -> Response:
     """Leave a position out."""
     return _change(context, lambda _, kept, place: drafts.drop(kept, place))
 
 
-@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=Form(page=show_draft))
-def exchange(context: Context) -> Response:
+@ROUTES.at("POST", f"{_DRAFT}/exchange", _MAY, most=access.Form(page=show_draft))
+def exchange(context: access.Context) -> Response:
     """Take another position for one."""
     return _change(context, drafts.exchange)
 
 
-@ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=Form(page=show_draft))
-def take_back(context: Context) -> Response:
+@ROUTES.at("POST", f"{_DRAFT}/take-back", _MAY, most=access.Form(page=show_draft))
+def take_back(context: access.Context) -> Response:
     """Take a position back that was left out or exchanged."""
     return _change(context, drafts.take_back)
 
@@ -213,8 +205,8 @@ def _change(
     return RedirectResponse(_address(context, "drafts", context.job.about), 303)
 
 
-@ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=Form(page=show_draft))
-def write(context: Context) -> Response:
+@ROUTES.at("POST", f"{_DRAFT}/write", _MAY, most=access.Form(page=show_draft))
+def write(context: access.Context) -> Response:
     """Make a private case file of the positions that are chosen."""
     draft = _draft(context)
     found = draft.require_findings()
@@ -239,8 +231,8 @@ class PointsChange(NamedTuple):
     then: Fraction
 
 
-@ROUTES.at("GET", _POINTS, STAFF_ONLY)
-def show_points(context: Context) -> Response:
+@ROUTES.at("GET", _POINTS, access.STAFF_ONLY)
+def show_points(context: access.Context) -> Response:
     """Show what the parts and their tests are worth, and ask for something else."""
     return rendering.page(
         context,
@@ -262,8 +254,10 @@ def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
     return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 
-@ROUTES.at("POST", _POINTS, TEACHERS, most=Form(fields=_MOST_TESTS, page=show_points))
-def ask(context: Context) -> Response:
+@ROUTES.at(
+    "POST", _POINTS, access.TEACHERS, most=access.Form(fields=_MOST_TESTS, page=show_points)
+)
+def ask(context: access.Context) -> Response:
     """Let a worker find out which marks would change."""
     told = _read_form(context, _parts(context))
     with context.acting() as act:
@@ -285,8 +279,8 @@ def _read_form(context: RequestContext, parts: Sequence[WeighedPart]) -> PointWe
     return PointWeights(points, weights)
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY)
-def preview(context: Context) -> Response:
+@ROUTES.at("GET", _ONE, access.STAFF_ONLY)
+def preview(context: access.Context) -> Response:
     """Show each mark that would change."""
     own, service = _preview(context), context.service
     doubts = previews.list_doubts(service.database, service.settings, context.assigned, own)
@@ -324,8 +318,8 @@ def _preview(context: RequestContext) -> Preview:
     return Preview(context.folder, context.job.about)
 
 
-@ROUTES.at("POST", f"{_ONE}/set", TEACHERS, most=Form(page=preview))
-def set_points(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/set", access.TEACHERS, most=access.Form(page=preview))
+def set_points(context: access.Context) -> Response:
     """Set the points and weights, and grade with them."""
     service, own = context.service, _preview(context)
     how = "" if context.is_ticked("all_the_same") else "tick Grade anyway"

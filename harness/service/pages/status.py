@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks
+from harness.service import records
 from harness.service.courses import gradings, own_files, submissions
 from harness.service.courses.deadlines import describe_cost, describe_late, load_rule
 from harness.service.courses.making import moment
@@ -21,16 +22,6 @@ from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs.assignment_context import FAULT as UNJUDGED
 from harness.service.jobs.assignment_context import check_page, read_check_result
 from harness.service.local_times import describe_day, describe_distance
-from harness.service.records import (
-    DONE,
-    FAULT,
-    HELD,
-    LEASED,
-    WAITING,
-    CourseAssignment,
-    Job,
-    Upload,
-)
 from harness.service.storage import queue, uploads
 from harness.service.web.request_context import RequestContext
 from harness.text import begin_sentence
@@ -54,7 +45,7 @@ class FirstLines(NamedTuple):
 def load_lines(
     db: Connection,
     context: RequestContext,
-    upload: Upload | None,
+    upload: records.Upload | None,
     history: SubmissionHistory,
     *,
     has_mark: bool,
@@ -77,7 +68,7 @@ def load_lines(
 
 
 def find_window(
-    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+    db: Connection, assigned: records.CourseAssignment, key: str, now: datetime.datetime
 ) -> SubmissionWindow:
     """Return whether a student or group can submit now, and until when."""
     if submissions.is_before(assigned, now):
@@ -91,7 +82,7 @@ def find_window(
 
 
 def _load_check(
-    db: Connection, context: RequestContext, upload: Upload, history: SubmissionHistory
+    db: Connection, context: RequestContext, upload: records.Upload, history: SubmissionHistory
 ) -> SubmissionFacts:
     """Return how far a submission is, and what its check found."""
     settings, assigned = context.settings, context.assigned
@@ -120,15 +111,15 @@ def _load_check(
 
 
 _STATES: dict[str, UploadState] = {
-    WAITING: "waiting",
-    LEASED: "checking",
-    HELD: "held",
-    DONE: "checked",
-    FAULT: "fault",
+    records.WAITING: "waiting",
+    records.LEASED: "checking",
+    records.HELD: "held",
+    records.DONE: "checked",
+    records.FAULT: "fault",
 }
 
 
-def _find_state(upload: Upload, job: Job | None) -> UploadState:
+def _find_state(upload: records.Upload, job: records.Job | None) -> UploadState:
     if upload.withdrawn:
         return "withdrawn"
     if refusal(upload):
@@ -138,7 +129,7 @@ def _find_state(upload: Upload, job: Job | None) -> UploadState:
 
 def _with_mark(
     db: Connection,
-    assigned: CourseAssignment,
+    assigned: records.CourseAssignment,
     student: str,
     history: SubmissionHistory,
     facts: SubmissionFacts,

@@ -24,20 +24,11 @@ from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
 from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member, StudentMark
 from harness.service.storage import audit, courses, people, uploads
-from harness.service.web import rendering
-from harness.service.web.access import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    STUDENTS,
-    Context,
-    Form,
-    Routes,
-    require_permission,
-)
+from harness.service.web import access, rendering
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.work import canonical_json
 
-ROUTES = Routes()
+ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/students/{student}"
 
 
@@ -50,8 +41,8 @@ class CommentLine(NamedTuple):
     removable: str = ""  # its ID, for those who may remove it
 
 
-@ROUTES.at("GET", _PATH, STAFF_ONLY)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _PATH, access.STAFF_ONLY)
+def show(context: access.Context) -> Response:
     """Show what a student or group submitted, and its deadline."""
     view = standings.read_view(context.request.query_params)
     with context.reading() as db:
@@ -115,8 +106,10 @@ def load_computed(marked: StudentMark) -> Marks:
     return canonical_json.loads(Marks, marked.marks)
 
 
-@ROUTES.at("POST", f"{_PATH}/extension", require_permission(EXTEND), most=Form(page=show))
-def extend(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/extension", access.require_permission(EXTEND), most=access.Form(page=show)
+)
+def extend(context: access.Context) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
     assigned = context.assigned
     with context.acting() as act:
@@ -127,16 +120,18 @@ def extend(context: Context) -> Response:
     return _back(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment", require_permission(COMMENT), most=Form(page=show))
-def comment(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/comment", access.require_permission(COMMENT), most=access.Form(page=show)
+)
+def comment(context: access.Context) -> Response:
     """Say something to a student or group."""
     with context.acting() as act:
         gradings.comment(act, context.assigned, context.student, context.field("text"))
     return _back(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment/{{comment}}/remove", COMMENT_REMOVERS)
-def remove_comment(context: Context) -> Response:
+@ROUTES.at("POST", f"{_PATH}/comment/{{comment}}/remove", access.COMMENT_REMOVERS)
+def remove_comment(context: access.Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
     found = context.comment
     if not forms.is_sure(context):
@@ -153,8 +148,10 @@ def remove_comment(context: Context) -> Response:
     return _back(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/override", require_permission(OVERRIDE), most=Form(page=show))
-def override(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/override", access.require_permission(OVERRIDE), most=access.Form(page=show)
+)
+def override(context: access.Context) -> Response:
     """Give a mark instead of the computed one."""
     told = gradings.Decision(context.field("points"), context.field("reason"))
     with context.acting() as act:
@@ -170,8 +167,13 @@ def _find_position(db: Connection, context: RequestContext) -> Position:
     return standings.find_position(everybody, view, context.student)
 
 
-@ROUTES.at("POST", f"{_PATH}/override/end", require_permission(OVERRIDE), most=Form(page=show))
-def end_override(context: Context) -> Response:
+@ROUTES.at(
+    "POST",
+    f"{_PATH}/override/end",
+    access.require_permission(OVERRIDE),
+    most=access.Form(page=show),
+)
+def end_override(context: access.Context) -> Response:
     """Let the computed mark count again, once it was said that this is wanted."""
     given = _list_given(context)
     if given and not forms.is_sure(context):
@@ -224,8 +226,8 @@ def _address(context: RequestContext, student: str = "") -> str:
 _OWN = "/courses/{course}/assignments/{assignment}"
 
 
-@ROUTES.at("GET", f"{_OWN}/mark", STUDENTS)
-def own_mark(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark", access.STUDENTS)
+def own_mark(context: access.Context) -> Response:
     """Show the student's mark in the grading that was released last, and what people said."""
     with context.reading() as db:
         own, shown = _find(db, context)
@@ -245,8 +247,8 @@ def own_mark(context: Context) -> Response:
     )
 
 
-@ROUTES.at("GET", f"{_OWN}/mark/feedback", STUDENTS)
-def own_feedback(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark/feedback", access.STUDENTS)
+def own_feedback(context: access.Context) -> Response:
     """Give the student's page of the grading that was released last, with the mark that counts.
 
     The page is written with the mark of that time. Once a later grading has marks, it is not
@@ -261,8 +263,8 @@ def own_feedback(context: Context) -> Response:
     return serve_file(folder, name, lambda content: put_mark(content, counting))
 
 
-@ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", STUDENTS)
-def own_tournament(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", access.STUDENTS)
+def own_tournament(context: access.Context) -> Response:
     """Give a page of the tournament of the grading that was released last: table and own games."""
     with context.reading() as db:
         own, _ = _find(db, context)

@@ -19,16 +19,9 @@ from harness.report.html import parts
 from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.markup import Markup
+from harness.service import local_times
 from harness.service.courses import submissions
 from harness.service.courses.gradings import format_counting_mark
-from harness.service.local_times import (
-    describe_date,
-    describe_moment,
-    describe_stamp,
-    name_zone,
-    read_seconds,
-    to_field,
-)
 from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
 from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import begin_sentence, number_of
@@ -100,12 +93,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "moment": describe_moment,
-        "stamp": describe_stamp,
+        "moment": local_times.describe_moment,
+        "stamp": local_times.describe_stamp,
         "bytes": size,
-        "local": describe_date,
-        "field": to_field,
-        "seconds": read_seconds,
+        "local": local_times.describe_date,
+        "field": local_times.to_field,
+        "seconds": local_times.read_seconds,
         "begun": begin_sentence,
         "given": format_counting_mark,
         "points": decimal,
@@ -118,7 +111,7 @@ def _environment() -> Environment:
         "definitions": DEFINITIONS,
         "version": __version__,
         "htmx": json.dumps(_HTMX),
-        "zone": name_zone,
+        "zone": local_times.name_zone,
         "typed": typed,
         "reason": explain_form,
         "file": lambda name: f"/static/{name}?{digest(name)}",
