@@ -20,7 +20,7 @@ from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import previews, tournaments
 from harness.service.jobs.assignment_context import folder_of
-from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading, Job
+from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
@@ -252,7 +252,9 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         state=gradings.state(db, found),
         left=queue.count_unfinished(jobs, GRADE),
         trouble=found.trouble,
-        faults=[_fault(one) for one in jobs if one.state == FAULT],
+        faults=[
+            GradingFault(student=one.key, fault=one.fault) for one in jobs if one.state == FAULT
+        ],
         accepted=found.accept,
         decisions=gradings.list_decisions(db, found),
         changes=json.loads(found.changes),
@@ -260,10 +262,6 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         outdated_overrides=list_outdated(db, found) if is_last else [],
         doubts=[] if found.public_only else doubts,
     )
-
-
-def _fault(job: Job) -> GradingFault:
-    return GradingFault(student=job.key, fault=job.fault)
 
 
 # --- The tournament of a grading: begun and counted by teachers, read by the staff ---------------

@@ -12,7 +12,6 @@ from pydantic import BaseModel, Field
 from harness.service.api.courses import DATE
 from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
-from harness.service.courses.roster import RosterChange
 from harness.service.courses.staff import NewStaff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
@@ -393,15 +392,14 @@ def take_roster(
         students=len(wanted.students),
         added=[one.key for one in found.added],
         returned=[one.key for one in found.returned],
-        changed=[_describe_change(one) for one in found.changed],
+        changed=[
+            RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
+            for one in found.changed
+        ],
         unchanged=found.same,
         missing=[one.key for one in found.missing],
         remarks=[*found.remarks],
     )
-
-
-def _describe_change(one: RosterChange) -> RosterChanged:
-    return RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
 
 
 # --- removed, and added again ------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from harness.service.api import gradings, requests
 from harness.service.api.gradings import GradingShown
 from harness.service.courses import cases
-from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
+from harness.service.courses.point_weights import PointWeights, WeighedPart
 from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.jobs.previews import Preview
@@ -462,14 +462,13 @@ def put_in_force(
 
 def _part(one: WeighedPart) -> PartWorthShown:
     part = one.part
-    tests = [_test(test) for test in one.tests]
+    tests = [
+        TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
+        for test in one.tests
+    ]
     return PartWorthShown(
         name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests
     )
-
-
-def _test(one: WeighedTest) -> TestShown:
-    return TestShown(name=one.name, commands=list(one.commands), weight=str(one.weight))
 
 
 def _preview(context: RequestContext, job: Job) -> PreviewShown:

@@ -16,7 +16,7 @@ from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
-from harness.report.tally import Tally, tally
+from harness.report.tally import tally
 from harness.service.courses import making, own_files
 from harness.service.records import CourseAssignment, Grading
 from harness.service.settings import Settings
@@ -171,12 +171,10 @@ def case_result_of(attempt: Attempt) -> CaseOutcome:
     if attempt.result is None:  # there was no program to be run
         return CaseOutcome(name, FAILED, 0, 0)
     counts = tally(attempt.result)
-    is_wrong = bool(attempt.result.failures) or _troubles(counts)
+    is_wrong = bool(attempt.result.failures) or (
+        counts.failed + counts.not_run + counts.not_judged > 0
+    )
     return CaseOutcome(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
-
-
-def _troubles(counts: Tally) -> bool:
-    return counts.failed + counts.not_run + counts.not_judged > 0
 
 
 def write_check_result(path: Path, graded: Graded) -> None:

@@ -155,13 +155,14 @@ class _ProgressRecorder(NullListener):
         if isinstance(word, worker_events.BuildFinished):
             return
         with self._context.database.changing() as db:
-            queue.add_figure(db, monitoring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
+            queue.add_figure(
+                db,
+                monitoring.ATTEMPTS,
+                (word.figures.seconds if isinstance(word, worker_events.AttemptFinished) else 0.0),
+                outcome=_outcome(word),
+            )
             if isinstance(word, worker_events.AttemptFinished):
                 queue.note_progress(db, self._job)
-
-
-def _seconds(word: worker_events.AttemptFinished | worker_events.HarnessFailed) -> float:
-    return word.figures.seconds if isinstance(word, worker_events.AttemptFinished) else 0.0
 
 
 def _outcome(word: worker_events.AttemptFinished | worker_events.HarnessFailed) -> str:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
 from harness.match.schedule import SWISS
@@ -98,14 +97,16 @@ def show(context: access.Context) -> Response:
         stuck=machines.complaint(context.settings),
         distrusted=_set_aside_since(context),
         faults=[one for one in jobs if one.state == records.FAULT],
-        plays=tournaments.can_play(_assignment(context)),
+        plays=tournaments.can_play(own_files.assignment_of(context.settings, context.assigned)),
         is_playing=queue.count_unfinished(jobs, records.TOURNAMENT) > 0,
         has_played=tournaments.has_pages(_tournament(context)),
         formats=tournaments.FORMATS,
         tournament=tournaments.load_choice(_tournament(context)),
         is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(context.grading.changes),
-        doubts=[] if context.grading.public_only else _find_doubts(context),
+        doubts=[]
+        if context.grading.public_only
+        else previews.find_now(context.settings, context.assigned),
         marks=rows,
         outdated=outdated,
         later=later,
@@ -115,10 +116,6 @@ def show(context: access.Context) -> Response:
         platforms=gradebooks.FILES,
         rosters=gradebooks.kept_rosters(context.settings, context.course.id),
     )
-
-
-def _find_doubts(context: RequestContext) -> list[str]:
-    return previews.find_now(context.settings, context.assigned)
 
 
 def _set_aside_since(context: RequestContext) -> list[str]:
@@ -243,10 +240,6 @@ def show_tournament(context: access.Context) -> Response:
 
 def _tournament(context: RequestContext) -> Path:
     return tournaments.folder_in(context.settings, context.grading)
-
-
-def _assignment(context: RequestContext) -> Assignment:
-    return own_files.assignment_of(context.settings, context.assigned)
 
 
 @ROUTES.at("POST", f"{_ONE}/gradebooks", access.TEACHERS, most=access.Form(page=show))

@@ -170,7 +170,7 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
             yield f"event: place\ndata: {place}\n\n"
         for number, word in _parse(one for one in look.words if one[0] > seen):
             seen, told = number, time.monotonic()
-            yield _as_event(number, word)
+            yield f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
         if not look.is_running:
             yield _END
             return
@@ -184,10 +184,6 @@ async def _look(context: RequestContext) -> Look:
     live, upload = context.service.live, context.upload.id
     known = live.find_fresh(upload)
     return known if known is not None else await run_in_threadpool(live.look, upload)
-
-
-def _as_event(number: int, word: Word) -> str:
-    return f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
 
 
 def _explain_place(context: RequestContext) -> str:
