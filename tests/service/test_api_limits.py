@@ -28,12 +28,6 @@ from tests.service.test_api_submissions import ROSTER, place, token_of
 __all__ = ["counting"]
 
 
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
-
-
 @pytest.fixture
 def asking(service, counting):
     """Return what asks the API as Ada, and where she submits."""

@@ -215,9 +215,7 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
         _fill(service, ids)
         own = _upload(client, ids, tokens[TEACHER])
         empty = client.post(
-            SUITE,
-            json={"title": "Cases"},
-            headers={"authorization": f"Bearer {tokens[TEACHER]}"},
+            SUITE, json={"title": "Cases"}, headers={"authorization": f"Bearer {tokens[TEACHER]}"}
         ).json()["id"]
         client.post(  # the run that later ones are compared with
             f"{SUITE}/{ids['suite']}/runs",

@@ -16,12 +16,6 @@ ROSTER = "student,name\nada,Ada <L>\nben,Ben\n"
 CASE = b"1 boardsize 9\n#? []\n"
 
 
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
-
-
 @pytest.fixture
 def course(service):
     return make_course(service, ROSTER, source="gosensei", deadline="2999-01-01T00:00")

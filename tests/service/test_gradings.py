@@ -18,17 +18,7 @@ from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, 
 from harness.service.storage import courses, queue, uploads
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, counting, make_course, marks, rows, work
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
@@ -36,12 +26,6 @@ pytestmark = pytest.mark.processes
 
 RUNNING = "A grading is running"
 BUTTON = '<form class="grade"'
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -126,5 +126,5 @@ def test_large_files_are_never_held_in_memory(service, monkeypatch):
 
 
 def test_an_engine_that_is_posted_is_never_held_in_memory(service, ann, suite, monkeypatch):
-    monkeypatch.setattr(requests, "receive_body", None)
+    monkeypatch.setattr(requests, "_receive", None)
     assert post(ann, suite, b"an archive")["state"] == "waiting"

@@ -17,15 +17,7 @@ from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, counting, make_course, work
 from tests.service.test_story import FUTURE, hand_in
 
 __all__ = ["counting"]
@@ -42,12 +34,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

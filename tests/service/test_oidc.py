@@ -139,12 +139,6 @@ def settings(request, tmp_path, provider):
     return found._replace(oidc=provider.issuer, oidc_client="tests", oidc_secret=str(secret))
 
 
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
-
-
 def at_provider(browser, subject="id-ada"):
     """Go to the provider and sign in there; return the way back."""
     sent = browser._client.get("/sign-in/oidc", follow_redirects=False)

@@ -42,14 +42,8 @@ import glob
     return ' '.join(''.join(found).split())[:4000]"""
 
 
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
-
-
 @pytest.mark.long(4)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
     course = make_course(service, "student\nada\nbea\n")
     tess = course.teacher
@@ -141,7 +135,7 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
 
 
 @pytest.mark.long(2)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting):
     """What is not even opened can make no difference to how long anything takes."""
     course = make_course(service, "student\nada\n")

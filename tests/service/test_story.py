@@ -14,16 +14,7 @@ from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, counting, make_course, marks, work
 
 __all__ = ["counting"]
 pytestmark = pytest.mark.processes
@@ -32,12 +23,6 @@ ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
 WRONG = "return 2 * n if n != 2 else 5"
 PRIVATE = "1 twice 21\n#? [42]\n"
 FUTURE = "2999-01-01T00:00"  # later than the assignment's own deadline, which is over
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.mark.long(6)

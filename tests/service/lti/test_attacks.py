@@ -150,10 +150,7 @@ def change(claims, changes):
 def world(tmp_path_factory, request):
     """A service with a linked course, once for all attacks: none changes anything."""
     settings = settings_of("sqlite", request, tmp_path_factory.mktemp("attacked") / "data")
-    with (
-        open_service(settings._replace(address=BASE)) as service,
-        campus_of(service) as campus,
-    ):
+    with open_service(settings._replace(address=BASE)) as service, campus_of(service) as campus:
         open_course_of(service, campus)
         yield service, campus
 
