@@ -16,7 +16,9 @@ from harness.sandbox.launcher import BoxLauncher
 from harness.service.settings import Settings
 from harness.service.storage import data_folder
 from harness.service.web.service import Service
-from tests.service.serving import KINDS, open_service, settings_of
+from tests.service.serving import KINDS, counting, open_service, settings_of
+
+__all__ = ["counting"]
 
 
 @pytest.fixture(params=KINDS)

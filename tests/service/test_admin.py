@@ -13,9 +13,7 @@ from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
-from tests.service.serving import BASE, Browser, counting, make_course
-
-__all__ = ["counting"]
+from tests.service.serving import BASE, Browser, make_course
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ from harness.service.people import accounts
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service import serving
-from tests.service.serving import BASE, counting, make_course, work
+from tests.service.serving import BASE, make_course, work
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\n"
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")

@@ -7,10 +7,8 @@ import pytest
 from harness.service.people import accounts
 from harness.service.records import RIGHTS
 from harness.service.storage import courses, uploads
-from tests.service.serving import counting, work
+from tests.service.serving import work
 from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, grade_public, submit
-
-__all__ = ["counting"]
 
 
 @pytest.fixture

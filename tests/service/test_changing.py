@@ -10,12 +10,11 @@ from harness.service.courses import changes, submissions
 from harness.service.local_times import add_offset, describe_date
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, marks, rows, work
+from tests.service.serving import Browser, make_course, marks, rows, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_late_terms import at
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
 
 

@@ -10,11 +10,10 @@ from harness.service.courses import gradings as given
 from harness.service.courses.gradings import Decision, InvalidGradingStateError
 from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
-from tests.service.serving import counting, make_course, work
+from tests.service.serving import make_course, work
 from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
 

@@ -31,10 +31,9 @@ from harness.work import canonical_json
 from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 

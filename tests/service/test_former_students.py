@@ -8,9 +8,8 @@ from harness.service.courses import making, staff
 from harness.service.people import accounts
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, marks, rows, work
+from tests.service.serving import Browser, make_course, marks, rows, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 ROSTER = "student,name,group,email\nada,Ada,,ada@x.org\nben,Ben,duo,ben@x.org\ncyd,Cyd,duo,\n"
 

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from tests.service.serving import BASE, Browser, counting, make_course
+from tests.service.serving import BASE, Browser, make_course
 from tests.service.test_own_files import FILES, zip_files
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada\n"
 DUE = "2999-01-02T03:04"
 

@@ -14,10 +14,9 @@ from harness.service.records import STUDENT
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, Browser, client_of, counting, make_course, work
+from tests.service.serving import KINDS_AT_LENGTH, Browser, client_of, make_course, work
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(3)]
 
 CANVAS = (

@@ -18,10 +18,9 @@ from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, 
 from harness.service.storage import courses, queue, uploads
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, marks, rows, work
+from tests.service.serving import Browser, make_course, marks, rows, work
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 RUNNING = "A grading is running"

@@ -25,11 +25,10 @@ from harness.service.local_times import (
 from harness.service.storage import courses
 from harness.work import canonical_json
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, without_times, work
+from tests.service.serving import Browser, make_course, without_times, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
 DUE = datetime.datetime(2026, 11, 27, 23, 59)
 

@@ -7,20 +7,12 @@ import pytest
 
 from harness.service.api import requests
 from harness.service.storage import courses, queue, uploads
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import KINDS, Browser, client_of, make_course, open_service, settings_of
 from tests.service.test_api_submissions import place, token_of
 from tests.service.test_engine_runs import ann, post, suite
 from tests.service.test_story import hand_in
 
-__all__ = ["ann", "counting", "suite"]
+__all__ = ["ann", "suite"]
 ROSTER = "student\nada\nben\n"
 
 

@@ -17,10 +17,9 @@ from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student\nada\nben\n"

@@ -14,7 +14,6 @@ from tests.service.serving import (
     BASE,
     Browser,
     client_of,
-    counting,
     link_for,
     make_course,
     open_service,
@@ -23,8 +22,6 @@ from tests.service.serving import (
     work,
 )
 from tests.service.test_api_submissions import token_of
-
-__all__ = ["counting"]
 
 
 def lines(service, what="request"):

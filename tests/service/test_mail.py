@@ -22,11 +22,10 @@ from harness.service.settings import dump_settings
 from harness.service.storage import people
 from harness.service.storage.tables import METADATA
 from harness.service.web.service import Rates
-from tests.service.serving import BASE, KINDS, Browser, counting, make_course, settings_of
+from tests.service.serving import BASE, KINDS, Browser, make_course, settings_of
 
 pytestmark = pytest.mark.long(1)
 
-__all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada Ümlaut,Ada@example.org\nbea,Bea,bea@example.org\ncyd,Cyd,\n"
 PASSWORD = "s3cret-password"
 FROM = "tests@example.org"

@@ -12,10 +12,8 @@ from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_api_gradings import Asker
-
-__all__ = ["counting"]
 
 ALONE, DUO = "ada,\nben,\ncyd,\ndan,\n", "ada,\nben,\ncyd,duo\ndan,duo\n"
 HEAD = "student,group\n"

@@ -32,9 +32,8 @@ from harness.service.storage.database import Database
 from harness.service.storage.tables import COURSE, VERSION, new_id
 from oracle import __version__
 from tests.harness import small_class
-from tests.service.serving import Browser, client_of, counting, make_course, open_service, work
+from tests.service.serving import Browser, client_of, make_course, open_service, work
 
-__all__ = ["counting"]
 ROOT = Path(__file__).parents[2]
 
 

@@ -7,9 +7,7 @@ import pytest
 from harness.service.courses import staff
 from harness.service.records import STUDENT
 from harness.service.storage import courses, people
-from tests.service.serving import FORM_TOKEN, client_of, counting, make_course
-
-__all__ = ["counting"]
+from tests.service.serving import FORM_TOKEN, client_of, make_course
 
 
 def test_a_person_changes_the_own_name(service, counting):

@@ -13,19 +13,10 @@ from harness.service.courses.point_weights import PointWeights
 from harness.service.storage import courses
 from harness.service.web import rendering
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS_AT_LENGTH,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    rows,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, rows, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"

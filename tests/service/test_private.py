@@ -19,7 +19,6 @@ from tests.service.serving import (
     KINDS,
     KINDS_AT_LENGTH,
     Browser,
-    counting,
     make_course,
     open_service,
     settings_of,
@@ -28,7 +27,6 @@ from tests.service.serving import (
 from tests.service.test_api_submissions import token_of
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 SECRET = "4815162342"  # what a private test asks for

@@ -16,10 +16,9 @@ from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_mail import ask, deliver
 
-__all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada,ada@example.org\n"
 DAY = pruning.DAY
 ALL = "logs=1,mail=1,sessions=1,checks=1,marks=1,originals=1,audit=1"

@@ -9,13 +9,12 @@ from harness.service.local_times import describe_date
 from harness.service.records import DONE, FAULT, GRADE, Course, CourseAssignment
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_changing import asker
 from tests.service.test_gradebooks import api_of
 from tests.service.test_late_terms import at
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 ROSTER = "student\nada\nben\n"
 OPEN = "Students can still submit"

@@ -5,9 +5,8 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 
 from harness.service.storage import uploads
-from tests.service.serving import FORM_TOKEN, Browser, counting, make_course
+from tests.service.serving import FORM_TOKEN, Browser, make_course
 
-__all__ = ["counting"]
 ONCE = re.compile(r'name="once" value="([0-9a-f]{64})"')
 
 

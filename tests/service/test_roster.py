@@ -14,10 +14,9 @@ from harness.service.people import accounts
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
-from tests.service.serving import BASE, Browser, client_of, counting, make_course, rows
+from tests.service.serving import BASE, Browser, client_of, make_course, rows
 from tests.service.test_api_gradings import Asker
 
-__all__ = ["counting"]
 FIRST = (
     "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
 )

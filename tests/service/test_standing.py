@@ -8,9 +8,8 @@ from harness.service.local_times import describe_date
 from harness.service.records import FAULT
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, work
+from tests.service.serving import Browser, make_course, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\neve,,\n"

@@ -14,9 +14,8 @@ from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, marks, work
+from tests.service.serving import Browser, make_course, marks, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"

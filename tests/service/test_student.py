@@ -16,17 +16,8 @@ from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment, Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS_AT_LENGTH,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    rows,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, rows, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\n"

@@ -14,12 +14,11 @@ from harness.service.records import Upload
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
 from tests.harness import small_class
-from tests.service.serving import Browser, counting, make_course, rows, work
+from tests.service.serving import Browser, make_course, rows, work
 from tests.service.test_api_submissions import client_of, place, submit_archive
 from tests.service.test_own_files import FILES, as_archive, send
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\n"
