@@ -12,13 +12,7 @@ from harness.errors import HarnessError
 from harness.file_system import join_path
 from harness.match.game import play_game
 from harness.match.records import GO, GOMOKU, Game, Match, Opening, Plan, Player, Rules
-from harness.match.referee import (
-    GomokuReferee,
-    GoReferee,
-    Referee,
-    after_opening,
-    draw_opening,
-)
+from harness.match.referee import GomokuReferee, GoReferee, Referee, after_opening, draw_opening
 from harness.records import CaseFile
 from harness.running.runs import sandbox_for
 from harness.specifications import EVERYONES

@@ -6,16 +6,7 @@ import random
 from itertools import product
 
 from harness.errors import UsageError
-from harness.match.records import (
-    FIVE,
-    FULL,
-    GO,
-    LIMIT,
-    POSITIONAL,
-    SCORE,
-    Opening,
-    Rules,
-)
+from harness.match.records import FIVE, FULL, GO, LIMIT, POSITIONAL, SCORE, Opening, Rules
 from harness.records import Reply
 from harness.typed import NamedTuple, Protocol
 from oracle.errors import IllegalMove, VertexError

@@ -257,6 +257,12 @@ def test_an_upload_that_the_harness_cannot_read_costs_no_mark_and_stops_nobody(
     assert marks(course.teacher.get(again).text) == {"ada": "5.6 of 7", "ben": "5.6 of 7"}
 
 
+def open_alone(service, assigned):
+    """Give an assignment to a worker as if there were no other."""
+    alone = SharedMachine(service.settings.locks)
+    return open_assignment(service.settings, service.database, assigned, alone)
+
+
 def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
     """A teacher accepts changes while it writes; its own marks know nothing of that."""
     submit(service, course)
@@ -273,10 +279,10 @@ def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
         assigned = courses.ASSIGNMENTS.find(db, id=lost.assignment)
     assert course.teacher.post(f"{second}/accept", second).status_code == 200
     with (
-        open_assignment(service.settings, service.database, assigned) as found,
+        open_alone(service, assigned) as found,
         pytest.raises(job_handlers.UnfinishedError),
     ):
-        job_handlers.conclude(found, lost, SharedMachine(service.settings.locks))
+        job_handlers.conclude(found, lost)
     assert not one(service, second).concluded
     work(service)
     assert marks(course.teacher.get(second).text)["ada"] == "4.8 of 7"
@@ -293,8 +299,8 @@ def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
         job = queue.lease(db)
         assert job.kind == CONCLUDE
         assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
-    with open_assignment(service.settings, service.database, assigned) as found:
-        job_handlers.conclude(found, job, SharedMachine(service.settings.locks))
+    with open_alone(service, assigned) as found:
+        job_handlers.conclude(found, job)
     change(service, {"until": 0.0, "owner": "elsewhere 1 1"}, kind=CONCLUDE)  # it is dead
     work(service)
     with service.database.reading() as db:

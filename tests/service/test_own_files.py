@@ -163,7 +163,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         assert "a new one replaces it" in course.teacher.get(form).text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
-        with open_assignment(service.settings, service.database, assigned) as found:
+        with open_assignment(service.settings, service.database, assigned, None) as found:
             assert (grade.overlay(found.options) / "pattern.py").read_text() == text
 
 

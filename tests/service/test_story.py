@@ -155,7 +155,7 @@ def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, countin
     assert marks(course.teacher.get(again).text)["ada"] == "7 of 7"
 
 
-def break_down(ground, job, company):
+def break_down(context, job):
     raise ZeroDivisionError("no such luck")
 
 
