@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from harness.service.lti import connection, platforms
-from harness.service.lti.platforms import Platform
 from harness.service.people import accounts
+from harness.service.records import Platform
 from tests.service.lti.campus import TEACHER, Campus, query_of
 from tests.service.serving import (
     FORM_TOKEN,
