@@ -258,11 +258,11 @@ def _remove_teacher(
 def _platforms(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
-    from harness.service.storage.platforms import PLATFORMS
+    from harness.service.storage import lti
 
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in PLATFORMS.all(act.db, "title", "id")
+        for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 

@@ -308,8 +308,6 @@ class Platform(NamedTuple):
     algorithm: str = "RS256"  # of its signatures
     deployments: str = ""  # the ids, with blanks between them
     hosts: str = ""  # more origins of it, with blanks between them
-    keys: str = ""  # JSON: its public keys, as they were read last
-    keys_at: float = 0.0
     made: float = 0.0
 
     @property

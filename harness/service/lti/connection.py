@@ -24,8 +24,6 @@ from harness.service.lti.messages import DEEP_LINKING, RESOURCE
 from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN
 from harness.service.records import Platform
 from harness.service.settings import Settings
-from harness.service.storage.database import Database
-from harness.service.storage.platforms import PLATFORMS
 
 _PATIENCE = 10.0  # seconds for an answer
 _LARGEST = 2 << 20  # bytes of an answer
@@ -61,6 +59,7 @@ def open_client() -> httpx2.Client:
     return httpx2.Client(timeout=_PATIENCE, follow_redirects=False)
 
 
+_keys: dict[str, tuple[float, dict[str, dict[str, Any]]]] = {}  # when read; by address, and id
 _tokens: dict[tuple[str, str], tuple[float, str]] = {}  # and until when they hold
 
 
@@ -151,8 +150,8 @@ class PlatformClient(NamedTuple):
         _tokens[own.id, scope] = now + lasts * 0.8, token
         return str(token)
 
-    def find_key(self, database: Database, kid: str) -> dict[str, Any]:
-        """Return the public key of the platform by its id, from the database if that has it.
+    def find_key(self, kid: str) -> dict[str, Any]:
+        """Return the public key of the platform by its id.
 
         An unknown id lets the keys be read again, but not often: anybody can make one up.
 
@@ -160,22 +159,20 @@ class PlatformClient(NamedTuple):
             PlatformError: the platform has no such key, or cannot be asked.
         """
         own, now = self.platform, time.time()
-        found = _find_key(own.keys, kid)
-        if not 0 <= now - own.keys_at < (_FRESH if found else _SELDOM):
-            with database.changing() as db:  # before it is asked: nobody else does so meanwhile
-                PLATFORMS.change(db, {"keys_at": now}, id=own.id, keys_at=own.keys_at)
+        read, known = _keys.get(own.jwks_url, (0.0, {}))
+        if not 0 <= now - read < (_FRESH if kid in known else _SELDOM):
+            _keys[own.jwks_url] = now, known  # nobody else asks meanwhile
             try:
-                text = json.dumps(self.ask("GET", own.jwks_url).value)
+                told = as_dict(self.ask("GET", own.jwks_url).value).get("keys")
+                rows = [as_dict(one) for one in told] if isinstance(told, list) else []
+                known = {str(one.get("kid")): one for one in rows}
+                _keys[own.jwks_url] = now, known
             except PlatformError:
-                if found is None:
+                if kid not in known:
                     raise
-                return found
-            found = _find_key(text, kid)
-            with database.changing() as db:
-                PLATFORMS.change(db, {"keys": text}, id=own.id)
-        if found is None:
+        if kid not in known:
             raise PlatformError(f"{own.title} has no key {kid[:40]!r}")
-        return found
+        return known[kid]
 
 
 def _read(answer: httpx2.Response, name: str) -> bytes:
@@ -185,12 +182,6 @@ def _read(answer: httpx2.Response, name: str) -> bytes:
         if len(data) > _LARGEST or time.monotonic() > until:
             raise PlatformError(f"{name} answered more than {_LARGEST:,} bytes, or too slowly")
     return data
-
-
-def _find_key(text: str, kid: str) -> dict[str, Any] | None:
-    keys = as_dict(json.loads(text or "null")).get("keys")
-    found = (one for one in (keys if isinstance(keys, list) else ()) if isinstance(one, dict))
-    return next((one for one in found if one.get("kid") == kid), None)
 
 
 def as_dict(value: object) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from functools import partial
 from hmac import compare_digest
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -25,11 +24,9 @@ from harness.service.lti.messages import DEEP_LINKING, Launch, LaunchRefusedErro
 from harness.service.lti.platforms import KEYS, LAUNCH, LOGIN
 from harness.service.pages.account import start_session
 from harness.service.people import accounts
-from harness.service.people.accounts import Secret
 from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
-from harness.service.storage import courses, people
+from harness.service.storage import courses, lti, people
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.platforms import LINES, PLATFORMS, set_line
 from harness.service.web import rendering
 from harness.service.web.access import FRAME_COOKIE, Context, Form, Routes
 from harness.service.web.problems import RequestRefused
@@ -52,23 +49,38 @@ def show_keys(context: Context) -> Response:
     return JSONResponse(platforms.publish_keys(context.service.settings))
 
 
-def _gone() -> RequestRefused:
-    why = "this was begun too long ago, or is used already: open the page in your course again"
-    return RequestRefused(410, why)
+class _Step(NamedTuple):
+    """What a step of a launch has kept for the next one."""
+
+    platform: Platform
+    data: dict[str, Any]
+
+    @property
+    def launch(self) -> Launch:
+        return Launch.model_construct(**self.data["launch"])
 
 
-def _read_kept(
-    context: RequestContext, kind: str, code: str, *, once: bool = False
-) -> tuple[Platform, dict[str, Any]]:
+def _read_step(context: RequestContext, kind: str, code: str, *, once: bool = False) -> _Step:
     """Return what a secret leads to; pages of the platform may show the answer in a frame."""
     database = context.service.database
     with database.changing() if once else database.reading() as db:
         kept = platforms.read_secret(db, kind, code, once=once)
-        platform = PLATFORMS.find(db, id=kept["platform"]) if kept else None
+        platform = lti.PLATFORMS.find(db, id=kept["platform"]) if kept else None
     if kept is None or platform is None:
-        raise _gone()
+        raise RequestRefused(
+            410,
+            "this was begun too long ago, or is used already: open the page in your course again",
+        )
     _let_frame(context, platform)
-    return platform, kept
+    return _Step(platform, kept)
+
+
+def _keep_step(
+    context: RequestContext, kind: str, lasts: float, platform: Platform, **data: object
+) -> str:
+    """Return a secret that leads to some data in the next step."""
+    with context.service.database.changing() as db:
+        return platforms.put_secret(db, kind, {"platform": platform.id, **data}, lasts)
 
 
 def _let_frame(context: RequestContext, platform: Platform) -> None:
@@ -109,7 +121,7 @@ def begin_login(context: Context) -> Response:
     if client := told.get("client_id"):
         named["client_id"] = client
     with context.service.database.reading() as db:
-        known = PLATFORMS.all(db, "id", **named)
+        known = lti.PLATFORMS.all(db, "id", **named)
     if len(known) != 1:
         raise RequestRefused(404, "this platform is not registered here: ask its administrator")
     platform = known[0]
@@ -119,7 +131,6 @@ def begin_login(context: Context) -> Response:
     nonce, storage = secrets.token_urlsafe(24), told.get("lti_storage_target", "")[:100]
     cookie = context.request.cookies.get(_COOKIE, "") or secrets.token_urlsafe(24)
     state = {
-        "platform": platform.id,
         "nonce": nonce,
         "browser": accounts.digest_of(cookie),
         "stored": secrets.token_urlsafe(24),
@@ -127,8 +138,7 @@ def begin_login(context: Context) -> Response:
         "storage": storage,
         "again": {name: told[name] for name in _AGAIN if told.get(name)},
     }
-    with context.service.database.changing() as db:
-        code = platforms.put_secret(db, "state", state, _LOGIN)
+    code = _keep_step(context, "state", _LOGIN, platform, **state)
     query = {
         "scope": "openid",
         "response_type": "id_token",
@@ -169,7 +179,7 @@ def take_launch(context: Context) -> Response:
     """Take what the platform says of its user, if all of it holds."""
     _count(context)
     code, token = context.field("state"), context.field("id_token")
-    platform, state = _read_kept(context, "state", code)
+    platform, state = _read_step(context, "state", code)
     if not token:
         raise RequestRefused(403, f"{platform.title} did not let you in")
     try:
@@ -178,13 +188,14 @@ def take_launch(context: Context) -> Response:
         told = {"platform": platform.id, "why": str(error)}
         monitoring.tell(context.service.settings, "launch refused", **told)
         raise RequestRefused(403, f"{platform.title} cannot open this course: {error}") from None
-    _read_kept(context, "state", code, once=True)
+    _read_step(context, "state", code, once=True)
     cookie = context.request.cookies.get(_COOKIE, "")
     if compare_digest(accounts.digest_of(cookie), state["browser"]):
         return _enter(context, platform, launch)
     wait = ""
     if state["storage"]:
-        wait = _keep(context, "wait", platform, launch, _WAIT, stored=state["stored"])
+        kept = {"launch": launch.model_dump(), "stored": state["stored"]}
+        wait = _keep_step(context, "wait", _WAIT, platform, **kept)
     return rendering.page(
         context, "lti_cookies.html", _TITLE, wait=wait,
         again=f"{LOGIN}?{urlencode(state['again'])}",
@@ -195,35 +206,20 @@ def take_launch(context: Context) -> Response:
 def _read_launch(
     context: RequestContext, platform: Platform, token: str, state: dict[str, Any]
 ) -> Launch:
-    settings, database = context.service.settings, context.service.database
-    find_key = partial(PlatformClient(settings, platform).find_key, database)
+    find_key = PlatformClient(context.service.settings, platform).find_key
     launch = messages.read_launch(token, platform, find_key, state["nonce"], time.time())
     if launch.target != state["target"]:  # which is an address of this service
         raise LaunchRefusedError("the link leads elsewhere")
     return launch
 
 
-def _keep(
-    context: RequestContext,
-    kind: str,
-    platform: Platform,
-    launch: Launch,
-    lasts: float,
-    **more: str,
-) -> str:
-    """Return a secret that leads to a launch for the next step."""
-    kept = {"platform": platform.id, "launch": launch.model_dump(), **more}
-    with context.service.database.changing() as db:
-        return platforms.put_secret(db, kind, kept, lasts)
-
-
 @ROUTES.at("POST", "/lti/confirm", ANYBODY)
 def confirm(context: Context) -> Response:
     """Take a launch of a browser without cookies: the platform's storage shows it is the same."""
-    platform, kept = _read_kept(context, "wait", context.field("wait"), once=True)
-    if not compare_digest(context.field("value").encode(), kept["stored"].encode()):
+    step = _read_step(context, "wait", context.field("wait"), once=True)
+    if not compare_digest(context.field("value").encode(), step.data["stored"].encode()):
         raise RequestRefused(403, "this was begun in another browser: open the page again")
-    return _enter(context, platform, Launch.model_construct(**kept["launch"]))
+    return _enter(context, step.platform, step.launch)
 
 
 def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Response:
@@ -233,7 +229,8 @@ def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Respo
         return _open(context, platform, link, launch)
     if launch.role != TEACHER:
         raise RequestRefused(403, "this course is not linked yet: its teacher opens it first")
-    return _ask_for_course(context, launch, _keep(context, "link", platform, launch, _LINK))
+    code = _keep_step(context, "link", _LINK, platform, launch=launch.model_dump())
+    return _ask_for_course(context, launch, code)
 
 
 # --- a course of the platform that no course here is linked with -------------------------------
@@ -247,22 +244,20 @@ def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Respo
 def show_link(context: Context) -> Response:
     """Show the form again that links a course."""
     code = context.field("link")
-    _, kept = _read_kept(context, "link", code)
-    return _ask_for_course(context, Launch.model_construct(**kept["launch"]), code)
+    return _ask_for_course(context, _read_step(context, "link", code).launch, code)
 
 
 @ROUTES.at("POST", "/lti/link", ANYBODY, most=Form(page=show_link))
 def link_course(context: Context) -> Response:
     """Link a course with a new one, or with the one whose teacher made a code."""
-    platform, kept = _read_kept(context, "link", context.field("link"))
-    launch, code = Launch.model_construct(**kept["launch"]), context.field("code")
+    step, code = _read_step(context, "link", context.field("link")), context.field("code")
     with context.service.database.acting() as act:
         own = platforms.read_secret(act.db, "course", code, once=True) if code else None
         if code and own is None:
             raise UsageError("code: this one is unknown, used already, or too old")
-        link = members.link_course(act, platform, launch, own)
+        link = members.link_course(act, step.platform, step.launch, own)
         platforms.read_secret(act.db, "link", context.field("link"), once=True)
-    return _open(context, platform, link, launch)
+    return _open(context, step.platform, link, step.launch)
 
 
 # --- the session -------------------------------------------------------------------------------
@@ -279,15 +274,9 @@ def _open(
         kept = {"person": person.id, "path": path, "platform": platform.id}
         code = platforms.put_secret(act.db, "opened", kept, _WAIT) if frame else ""
     if not frame:
-        return _start(context, session, path)
+        return start_session(context, session, path)
     answer = RedirectResponse(f"/lti/opened/{code}", 303)
     _keep_in_frame(answer, FRAME_COOKIE, session.text, int(accounts.SESSION), "/")
-    return answer
-
-
-def _start(context: RequestContext, session: Secret, path: str) -> Response:
-    answer = start_session(context, session)
-    answer.headers["location"] = path
     return answer
 
 
@@ -308,11 +297,11 @@ def _find_path(
     found = courses.ASSIGNMENTS.find(act.db, id=wanted, course=link.course) if wanted else None
     if found is None:
         return home
-    known = LINES.find(act.db, link=link.id, assignment=found.id)
+    known = lti.LINES.find(act.db, link=link.id, assignment=found.id)
     if known is None or launch.line not in ("", known.url):
         courses.lock_course(act.db, link.course)  # before anything is written
         courses.lock(act.db, found.id)
-        set_line(act.db, link.id, found.id, launch.line)
+        lti.set_line(act.db, link.id, found.id, launch.line)
     is_seen = launch.role != STUDENT or not found.hidden
     return f"{home}/assignments/{found.id}" if is_seen else home
 
@@ -321,7 +310,7 @@ def _find_path(
 def show_opened(context: Context) -> Response:
     """Go to the page, if the browser keeps the session; else offer a window of its own."""
     code = context.request.path_params["code"]
-    _, kept = _read_kept(context, "opened", code)
+    kept = _read_step(context, "opened", code).data
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
     return rendering.page(context, "lti_opened.html", _TITLE, code=code)
@@ -331,10 +320,10 @@ def show_opened(context: Context) -> Response:
 @ROUTES.at("POST", "/lti/window/{code}", ANYBODY, most=Form(needs_token=False))
 def open_window(context: Context) -> Response:
     """Begin a session in a window of its own."""
-    platform, kept = _read_kept(context, "opened", context.request.path_params["code"], once=True)
+    platform, kept = _read_step(context, "opened", context.request.path_params["code"], once=True)
     with context.service.database.acting() as act:
         person = people.PEOPLE.find(act.db, id=kept["person"])
         if person is None:
-            raise _gone()
+            raise RequestRefused(410, "you are not known here any more")
         session = accounts.begin_session(act, person, lti=platform.id)
-    return _start(context, session, kept["path"])
+    return start_session(context, session, kept["path"])

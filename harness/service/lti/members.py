@@ -39,10 +39,9 @@ from harness.service.records import (
     PlatformUser,
 )
 from harness.service.settings import Settings
-from harness.service.storage import courses, outgoing, people
+from harness.service.storage import courses, lti, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.platforms import LINKS, PLATFORMS, USERS
 from harness.service.storage.tables import new_id
 
 _DAY = 86400.0  # seconds between two readings
@@ -57,7 +56,7 @@ Groups = dict[str, str] | None  # names by ids; None: the platform tells of no g
 
 def find_link(db: Connection, platform: Platform, launch: Launch) -> CourseLink | None:
     """Return the link of the course that a launch is from, or None."""
-    return LINKS.find(
+    return lti.LINKS.find(
         db, platform=platform.id, deployment=launch.deployment, context=launch.context
     )
 
@@ -88,10 +87,10 @@ def link_course(
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")
     own = (new_id(), platform.id, launch.deployment, launch.context, course, person, launch.title)
-    made = LINKS.add(act.db, CourseLink(*own))
+    made = lti.LINKS.add(act.db, CourseLink(*own))
     act.note("course linked", course, platform=platform.id, context=launch.context)
     if code is None:
-        USERS.add(act.db, PlatformUser(made.id, launch.subject, person))
+        lti.USERS.add(act.db, PlatformUser(made.id, launch.subject, person))
     return made
 
 
@@ -107,9 +106,9 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
     if launch.members_url and not link.state:
         values |= {"state": WAITING, "due": time.time()}
     if values:
-        LINKS.change(act.db, values, id=link.id)
+        lti.LINKS.change(act.db, values, id=link.id)
     _take(act, link, [launch])
-    user = USERS.find(act.db, link=link.id, subject=launch.subject)
+    user = lti.USERS.find(act.db, link=link.id, subject=launch.subject)
     found = people.PEOPLE.find(act.db, id=user.person) if user else None
     if found is None:
         raise UsageError("another student of this course has your number: ask your teacher")
@@ -126,7 +125,7 @@ def _take(
     students: dict[str, ListedStudent] = {}  # by how the platform calls them
     unknown = []
     for one in listed:
-        user = USERS.find(act.db, link=link.id, subject=one.subject)
+        user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
         member = (
             courses.MEMBERS.find(act.db, course=link.course, person=user.person) if user else None
         )
@@ -146,7 +145,7 @@ def _take(
     for subject in unknown:
         own = {"course": link.course, "roster_id": students[subject].roster_id}
         if made := courses.MEMBERS.find(act.db, **own, role=STUDENT):
-            USERS.add(act.db, PlatformUser(link.id, subject, made.person))
+            lti.USERS.add(act.db, PlatformUser(link.id, subject, made.person))
     return outcome.remarks
 
 
@@ -182,7 +181,7 @@ def _take_staff(
     name = one.name or one.role.title()
     if user is None:
         person = accounts.add_person(act, name)
-        user = USERS.add(act.db, PlatformUser(link.id, one.subject, person.id))
+        user = lti.USERS.add(act.db, PlatformUser(link.id, one.subject, person.id))
     if member is None:
         courses.MEMBERS.add(act.db, Member(link.course, user.person, one.role, name=name))
         act.note(f"{one.role} added", link.course, **{one.role: user.person})
@@ -213,13 +212,13 @@ def _change_role(
 def synchronize_next(settings: Settings, database: Database) -> bool:
     """Read the members of the next course for which that is due; False if there is none."""
     synchronize = functools.partial(_synchronize, settings, database)
-    return outgoing.deliver_next(database, LINKS, synchronize, _LATER)
+    return outgoing.deliver_next(database, lti.LINKS, synchronize, _LATER)
 
 
 def _synchronize(settings: Settings, database: Database, link: CourseLink) -> dict[str, object]:
     """Let the members of a course be those of the platform; return what of the link changes."""
     with database.reading() as db:
-        platform = PLATFORMS.find(db, id=link.platform)
+        platform = lti.PLATFORMS.find(db, id=link.platform)
     assert platform is not None  # links refer to platforms
     try:
         client = PlatformClient(settings, platform)
@@ -238,7 +237,7 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
 
 def _remove_others(act: AuditedTransaction, link: CourseLink, listed: set[str]) -> Iterator[str]:
     """Remove from a course who is from the platform, and not in its list any more."""
-    for user in USERS.all(act.db, link=link.id):
+    for user in lti.USERS.all(act.db, link=link.id):
         member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
         if user.subject in listed or member is None or member.role == FORMER:
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -110,7 +110,6 @@ class Launch(PlatformPerson):
     """What a launch says that holds."""
 
     kind: _Text = Field("", validation_alias=f"{_CLAIM}message_type")
-    version: _Text = Field("", validation_alias=f"{_CLAIM}version")
     deployment: _Text = Field("", validation_alias=f"{_CLAIM}deployment_id")
     context: _Id = _at(f"{_CLAIM}context", "id")
     course_title: _Line = _at(f"{_CLAIM}context", "title")
@@ -142,6 +141,8 @@ _WRONG = {
     "azp": "it was made for another service",
     "nonce": "it is not for this login",
     "sub": _WHO,
+    f"{_CLAIM}version": "its version is not 1.3.0",
+    f"{_CLAIM}message_type": "such a message is not known here",
     **dict.fromkeys(("iat", "exp"), _WHEN),
 }  # by the claims
 
@@ -164,31 +165,21 @@ def read_launch(
     claims = _verify(token, platform, find_key)
     _check_claims(claims, platform, nonce, int(now))
     launch = Launch.model_validate(claims)
-    deep = launch.kind == DEEP_LINKING
-    for is_wrong, why in (
-        (launch.version != "1.3.0", "its version is not 1.3.0"),
-        (
-            launch.deployment not in platform.deployments.split(),
+    if launch.deployment not in platform.deployments.split():
+        raise LaunchRefusedError(
             f"the deployment {one_line(launch.deployment, 60)!r} is not registered: the"
-            " administrator of this service can add it",
-        ),
-        (
-            not deep and launch.kind != RESOURCE,
-            f"a message {one_line(launch.kind, 60)!r} is not known here",
-        ),
-        (not launch.subject, _WHO),
-        (not launch.context, "it does not say in which course you are"),
-        (
-            not launch.role,
-            "you are neither a teacher nor an assistant nor a student of this course",
-        ),
-        (
-            deep and "ltiResourceLink" not in launch.accepts,
-            "the platform does not take links to assignments here",
-        ),
-    ):
-        if is_wrong:
-            raise LaunchRefusedError(why)
+            " administrator of this service can add it"
+        )
+    if not launch.subject:
+        raise LaunchRefusedError(_WHO)
+    if not launch.context:
+        raise LaunchRefusedError("it does not say in which course you are")
+    if not launch.role:
+        raise LaunchRefusedError(
+            "you are neither a teacher nor an assistant nor a student of this course"
+        )
+    if launch.kind == DEEP_LINKING and "ltiResourceLink" not in launch.accepts:
+        raise LaunchRefusedError("the platform does not take links to assignments here")
     return launch
 
 
@@ -227,6 +218,10 @@ def _check_claims(claims: dict[str, Any], platform: Platform, nonce: str, now: i
         nonce={"essential": True, "value": nonce},
         iat={"essential": True},
         exp={"essential": True},
+        **{
+            f"{_CLAIM}version": {"essential": True, "value": "1.3.0"},
+            f"{_CLAIM}message_type": {"essential": True, "values": [RESOURCE, DEEP_LINKING]},
+        },
     )
     try:
         registry.validate(claims)
@@ -240,28 +235,10 @@ def _check_claims(claims: dict[str, Any], platform: Platform, nonce: str, now: i
 # --- the answer to a deep linking request ------------------------------------------------------
 
 
-class LinkedAssignment(NamedTuple):
-    """An assignment as an answer names it."""
-
-    id: str
-    title: str
-    address: str
-    most: float  # points that can be reached; 0: no marks go back
-
-
 def answer_deep_linking(
-    platform: Platform, launch: Launch, chosen: LinkedAssignment, key: RSAKey, now: float
+    platform: Platform, launch: Launch, item: dict[str, Any], key: RSAKey, now: float
 ) -> str:
-    """Return the signed message that tells the platform which assignment was chosen."""
-    item: dict[str, Any] = {
-        "type": "ltiResourceLink",
-        "title": chosen.title,
-        "url": chosen.address,
-        "custom": {"assignment": chosen.id},
-    }
-    if launch.takes_line and chosen.most > 0:
-        named = {"label": chosen.title, "resourceId": chosen.id}
-        item["lineItem"] = {"scoreMaximum": chosen.most, **named}
+    """Return the signed message that tells the platform which item was chosen."""
     claims = {
         "iss": platform.client_id,
         "aud": platform.issuer,

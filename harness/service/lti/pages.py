@@ -6,6 +6,7 @@ A teacher also chooses here what a platform asks for by deep linking.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 
@@ -16,21 +17,13 @@ from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
 from harness.service.lti import connection, messages, platforms
 from harness.service.lti.connection import PlatformError
-from harness.service.lti.messages import Launch, LinkedAssignment
-from harness.service.lti.platforms import ALGORITHMS, KEYS, LAUNCH, LOGIN, REGISTER
+from harness.service.lti.messages import Launch
+from harness.service.lti.platforms import ALGORITHMS, REGISTER
 from harness.service.pages import forms
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
-from harness.service.storage import courses, outgoing
+from harness.service.storage import courses, lti, outgoing
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.platforms import (
-    LINES,
-    LINKS,
-    PLATFORMS,
-    SCORES,
-    count_scores,
-    set_line,
-)
 from harness.service.web import rendering
 from harness.service.web.access import Context, Form, Routes
 from harness.service.web.problems import RequestRefused
@@ -62,18 +55,12 @@ def show(context: Context) -> Response:
 
 
 def _page(context: RequestContext, link: str = "") -> Response:
-    base = context.service.settings.base
     with context.service.database.reading() as db:
-        found = PLATFORMS.all(db, "title", "id")
-    own = {
-        "Tool URL and redirect URI": f"{base}{LAUNCH}",
-        "Initiate login URL": f"{base}{LOGIN}",
-        "Public keyset URL": f"{base}{KEYS}",
-    }
+        found = lti.PLATFORMS.all(db, "title", "id")
+    trail = [("Moodle and Canvas", "")]
     return rendering.page(
-        context, "lti_platforms.html", [("Moodle and Canvas", "")],
-        platforms=found, own=own, link=link, algorithms=ALGORITHMS,
-    )  # fmt: skip
+        context, "lti_platforms.html", trail, platforms=found, link=link, algorithms=ALGORITHMS
+    )
 
 
 @ROUTES.at("POST", "/lti/platforms", ADMINS, most=Form(page=show))
@@ -182,11 +169,11 @@ def _course_page(context: RequestContext, code: str = "") -> Response:
     own, found = {"course": context.course.id}, []
     with context.service.database.reading() as db:
         titles = {one.id: one.title for one in courses.ASSIGNMENTS.all(db, **own)}
-        for link in LINKS.all(db, "id", **own):
-            sent, waiting = count_scores(db, link.id)
-            scores = SCORES.all(db, "due", link=link.id, state=WAITING)
+        for link in lti.LINKS.all(db, "id", **own):
+            sent, waiting = lti.count_scores(db, link.id)
+            scores = lti.SCORES.all(db, "due", link=link.id, state=WAITING)
             late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
-            platform = PLATFORMS.find(db, id=link.platform)
+            platform = lti.PLATFORMS.find(db, id=link.platform)
             found.append((link, platform, sent, waiting, late))
     trail = [(context.course.title, f"/courses/{context.course.id}"), ("Moodle and Canvas", "")]
     return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
@@ -208,9 +195,9 @@ def try_now(context: Context) -> Response:
     """Let the platform be asked, and told what waits, at once."""
     assert context.course
     with context.service.database.changing() as db:
-        for one in LINKS.all(db, course=context.course.id):
-            outgoing.try_now(db, SCORES, link=one.id)
-            outgoing.try_now(db, LINKS, id=one.id)
+        for one in lti.LINKS.all(db, course=context.course.id):
+            outgoing.try_now(db, lti.SCORES, link=one.id)
+            outgoing.try_now(db, lti.LINKS, id=one.id)
     return RedirectResponse(f"/courses/{context.course.id}/lti", 303)
 
 
@@ -220,7 +207,7 @@ def unlink(context: Context) -> Response:
     assert context.course
     back = f"/courses/{context.course.id}/lti"
     with context.service.database.acting(context.by) as act:
-        found = LINKS.find(act.db, id=context.field("link"), course=context.course.id)
+        found = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
         if found is None:
             raise RequestRefused(404, "there is no such link")
         if not forms.is_sure(context):
@@ -261,8 +248,8 @@ def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch
     assert context.course
     with context.service.database.reading() as db:
         kept = platforms.read_secret(db, "pick", _code_of(context), once=False)
-        link = LINKS.find(db, id=kept["link"], course=context.course.id) if kept else None
-        platform = PLATFORMS.find(db, id=link.platform) if link else None
+        link = lti.LINKS.find(db, id=kept["link"], course=context.course.id) if kept else None
+        platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
     if kept is None or link is None or platform is None:
         raise RequestRefused(404, "this was begun too long ago: begin anew in your course")
     return link, platform, Launch.model_construct(**kept["launch"])
@@ -284,16 +271,23 @@ def choose(context: Context) -> Response:
             raise RequestRefused(404, "this was chosen already: begin anew in your course")
         found = _choose_assignment(act, link, context.field("assignment"))
         courses.lock(act.db, found.id)
-        if LINES.find(act.db, link=link.id, assignment=found.id) is None:
-            set_line(act.db, link.id, found.id, "")
+        if lti.LINES.find(act.db, link=link.id, assignment=found.id) is None:
+            lti.set_line(act.db, link.id, found.id, "")
         act.note("assignment linked", found.id, platform=platform.id)
     context.service.database.make_ledger_schema(found.id)
     own = apply_weights(own_files.assignment_of(settings, found), load_weights(found))
-    address = f"{settings.base}/courses/{link.course}/assignments/{found.id}"
+    item: dict[str, Any] = {
+        "type": "ltiResourceLink",
+        "title": found.title,
+        "url": f"{settings.base}/courses/{link.course}/assignments/{found.id}",
+        "custom": {"assignment": found.id},
+    }
     most = float(sum(part.points for part in own.marks))
-    chosen = LinkedAssignment(found.id, found.title, address, most)
+    if launch.takes_line and most > 0:
+        named = {"label": found.title, "resourceId": found.id}
+        item["lineItem"] = {"scoreMaximum": most, **named}
     key = platforms.signing_key(settings, now)
-    answer = messages.answer_deep_linking(platform, launch, chosen, key, now)
+    answer = messages.answer_deep_linking(platform, launch, item, key, now)
     shown = rendering.page(
         context, "lti_return.html", [("Back to the course", "")],
         address=launch.return_url, answer=answer, chosen=found.title,

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from joserfc.jwk import KeySet, RSAKey
+from joserfc.jwk import RSAKey
 from sqlalchemy import Connection
 
 from harness import file_system
@@ -26,8 +26,8 @@ from harness.network import is_this_machine, origin_of
 from harness.service.people import accounts
 from harness.service.records import CourseLink, LaunchSecret, Platform
 from harness.service.settings import Settings
+from harness.service.storage import lti
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.storage.platforms import LINES, LINKS, PLATFORMS, SCORES, SECRETS, USERS
 from harness.service.storage.tables import new_id
 from harness.text import one_line
 
@@ -94,7 +94,7 @@ def register(act: AuditedTransaction, settings: Settings, given: Platform) -> Pl
         UsageError: as :func:`check`; or the platform is registered already, by another id.
     """
     own = check(settings, given)
-    known = PLATFORMS.find(act.db, issuer=own.issuer, client_id=own.client_id)
+    known = lti.PLATFORMS.find(act.db, issuer=own.issuer, client_id=own.client_id)
     if known and known.id != own.id:
         raise UsageError(f"client_id: {known.title} is registered with this one already")
     load_keys(settings)
@@ -102,9 +102,9 @@ def register(act: AuditedTransaction, settings: Settings, given: Platform) -> Pl
         find(act.db, own.id)
         kept = ("id", "made")
         values = {n: v for n, v in own._asdict().items() if n not in kept}
-        PLATFORMS.change(act.db, values, id=own.id)
+        lti.PLATFORMS.change(act.db, values, id=own.id)
     else:
-        own = PLATFORMS.add(act.db, own._replace(id=new_id(), made=time.time()))
+        own = lti.PLATFORMS.add(act.db, own._replace(id=new_id(), made=time.time()))
     what = "platform changed" if given.id else "platform registered"
     told = {"issuer": own.issuer, "client": own.client_id, "deployments": own.deployments}
     act.note(what, own.id, **told)
@@ -117,24 +117,24 @@ def find(db: Connection, name: str) -> Platform:
     Raises:
         UsageError: there is none.
     """
-    if found := PLATFORMS.find(db, id=name):
+    if found := lti.PLATFORMS.find(db, id=name):
         return found
     raise UsageError(f"there is no platform {name!r}; gtp-harness admin platforms lists all")
 
 
 def remove(act: AuditedTransaction, platform: str) -> None:
     """Remove a platform and its links with courses, which stay with all that is in them."""
-    for link in LINKS.all(act.db, platform=platform):
+    for link in lti.LINKS.all(act.db, platform=platform):
         unlink(act, link)
-    if PLATFORMS.remove(act.db, id=platform):
+    if lti.PLATFORMS.remove(act.db, id=platform):
         act.note("platform removed", platform)
 
 
 def unlink(act: AuditedTransaction, link: CourseLink) -> None:
     """Let a course of a platform open nothing here any more; the course here stays as it is."""
-    for rows in (SCORES, LINES, USERS):
+    for rows in (lti.SCORES, lti.LINES, lti.USERS):
         rows.remove(act.db, link=link.id)
-    LINKS.remove(act.db, id=link.id)
+    lti.LINKS.remove(act.db, id=link.id)
     act.note("course unlinked", link.course, platform=link.platform)
 
 
@@ -144,6 +144,7 @@ def unlink(act: AuditedTransaction, link: CourseLink) -> None:
 
 _PUBLISHED = 3600.0  # seconds before a new key signs
 _KEPT = 2
+_PUBLIC = ("kty", "kid", "use", "alg", "n", "e")
 
 
 def load_keys(settings: Settings) -> list[dict[str, Any]]:
@@ -181,8 +182,8 @@ def rotate_keys(act: AuditedTransaction, settings: Settings, now: float) -> None
 
 def publish_keys(settings: Settings) -> dict[str, Any]:
     """Return the public keys as a key set."""
-    keys = KeySet.import_key_set({"keys": [one["key"] for one in load_keys(settings)]})
-    return dict(keys.as_dict(private=False))
+    keys = [one["key"] for one in load_keys(settings)]
+    return {"keys": [{name: key[name] for name in _PUBLIC} for key in keys]}
 
 
 def signing_key(settings: Settings, now: float) -> RSAKey:
@@ -203,8 +204,8 @@ def _import_key(text: str) -> RSAKey:
 def put_secret(db: Connection, kind: str, data: Mapping[str, Any], lasts: float) -> str:
     """Return a new secret that leads to some data once; what has run out is removed."""
     secret, now = accounts.new_secret(), time.time()
-    db.execute(SECRETS.table.delete().where(SECRETS.table.c.until < now))
-    SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lasts))
+    db.execute(lti.SECRETS.table.delete().where(lti.SECRETS.table.c.until < now))
+    lti.SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lasts))
     return secret.text
 
 
@@ -214,10 +215,10 @@ def read_secret(db: Connection, kind: str, text: str, *, once: bool) -> dict[str
     ``once``: it then holds no longer; of two who use it at once, one gets it.
     """
     digest = accounts.digest_of(text)
-    found = SECRETS.find(db, digest=digest, kind=kind)
+    found = lti.SECRETS.find(db, digest=digest, kind=kind)
     if found is None or found.until < time.time():
         return None
-    is_ours = not once or SECRETS.remove(db, digest=digest)
+    is_ours = not once or lti.SECRETS.remove(db, digest=digest)
     return dict(json.loads(found.data)) if is_ours else None
 
 

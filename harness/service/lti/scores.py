@@ -29,9 +29,8 @@ from harness.service.lti.connection import (
 from harness.service.lti.platforms import with_query
 from harness.service.records import SENT, CourseAssignment, CourseLink, Platform, Score
 from harness.service.settings import Settings
-from harness.service.storage import courses, outgoing, uploads
+from harness.service.storage import courses, lti, outgoing, uploads
 from harness.service.storage.database import Database
-from harness.service.storage.platforms import LINES, LINKS, PLATFORMS, SCORES, USERS, set_line
 from harness.work import canonical_json
 
 _LATER = 6 * 3600.0  # seconds before another try at most
@@ -58,7 +57,7 @@ def deliver_next(settings: Settings, database: Database) -> bool:
         ServerError: the database cannot be used now.
     """
     deliver = functools.partial(_deliver, settings, database)
-    return outgoing.deliver_next(database, SCORES, deliver, _LATER)
+    return outgoing.deliver_next(database, lti.SCORES, deliver, _LATER)
 
 
 def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, object]:
@@ -77,7 +76,7 @@ def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, 
         if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
             later = outgoing.next_try(taken.tries, _LATER)
             with database.changing() as db:
-                outgoing.put_off(db, SCORES, later, link=taken.link)
+                outgoing.put_off(db, lti.SCORES, later, link=taken.link)
         return {"trouble": str(error)}
     monitoring.tell(settings, "score sent", assignment=taken.assignment, link=taken.link)
     return {**done, "sent": content, "at": time.time()}
@@ -85,12 +84,12 @@ def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, 
 
 def _find_target(db: Connection, settings: Settings, taken: Score) -> _Target | None:
     """Return what is to be sent; None if there is nothing that the student may see."""
-    link = LINKS.find(db, id=taken.link)
+    link = lti.LINKS.find(db, id=taken.link)
     assigned = courses.ASSIGNMENTS.find(db, id=taken.assignment)
-    platform = PLATFORMS.find(db, id=link.platform) if link else None
+    platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
     member = courses.MEMBERS.find(db, course=link.course, key=taken.key) if link else None
-    user = USERS.find(db, link=taken.link, person=member.person) if member else None
-    line = LINES.find(db, link=taken.link, assignment=taken.assignment)
+    user = lti.USERS.find(db, link=taken.link, person=member.person) if member else None
+    line = lti.LINES.find(db, link=taken.link, assignment=taken.assignment)
     score = _compose(db, settings, assigned, taken) if assigned else None
     if not (link and assigned and platform and user and line and score):
         return None
@@ -140,7 +139,7 @@ def _send(settings: Settings, database: Database, target: _Target) -> None:
     except PlatformError as error:
         if error.status == 404 and target.link.lines_url:  # its column is gone: look for it anew
             with database.changing() as db:
-                set_line(db, target.link.id, target.assigned.id, "")
+                lti.set_line(db, target.link.id, target.assigned.id, "")
         raise
 
 
@@ -168,5 +167,5 @@ def _find_line(client: PlatformClient, database: Database, target: _Target) -> s
     if not isinstance(found, str) or not target.platform.has(found):
         raise PlatformError(f"{title} did not tell its column", status=400)
     with database.changing() as db:
-        set_line(db, target.link.id, one.id, found)
+        lti.set_line(db, target.link.id, one.id, found)
     return found

@@ -29,14 +29,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
 
-from harness.service.records import (
-    CourseLink,
-    GradebookLine,
-    LaunchSecret,
-    Platform,
-    PlatformUser,
-    Score,
-)
+from harness.service import records
 
 METADATA = MetaData()
 VERSION = "1"  # of these tables: a service refuses those of another one
@@ -321,11 +314,11 @@ Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 
 # --- platforms that open the service from their courses (LTI 1.3) ---
 
-LTI_PLATFORM = _record_table("lti_platform", Platform, "id")
+LTI_PLATFORM = _record_table("lti_platform", records.Platform, "id")
 Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
 LTI_COURSE = _record_table(
     "lti_course",
-    CourseLink,
+    records.CourseLink,
     "id",
     platform="lti_platform.id",
     course="course.id",
@@ -340,16 +333,16 @@ Index(
 )
 _OF_LINK = {"link": "lti_course.id"}
 LTI_USER = _record_table(
-    "lti_user", PlatformUser, "link", "subject", person="person.id", **_OF_LINK
+    "lti_user", records.PlatformUser, "link", "subject", person="person.id", **_OF_LINK
 )
 LTI_LINE = _record_table(
-    "lti_line", GradebookLine, "link", "assignment", assignment="assigned.id", **_OF_LINK
+    "lti_line", records.GradebookLine, "link", "assignment", assignment="assigned.id", **_OF_LINK
 )
 LTI_SCORE = _record_table(
-    "lti_score", Score, "link", "assignment", "key", assignment="assigned.id", **_OF_LINK
+    "lti_score", records.Score, "link", "assignment", "key", assignment="assigned.id", **_OF_LINK
 )
 Index("lti_score_due", LTI_SCORE.c.state, LTI_SCORE.c.due)
-LTI_SECRET = _record_table("lti_secret", LaunchSecret, "digest")
+LTI_SECRET = _record_table("lti_secret", records.LaunchSecret, "digest")
 
 
 # --- the queue ---

@@ -84,6 +84,7 @@ def campus_of(service):
     made = Campus(BASE)
     made.fetch_tool_keys = lambda: platforms.publish_keys(service.settings)
     connection._tokens.clear()
+    connection._keys.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platforms, "_new_key", _new_key)  # to make one takes longer than a launch
         patch.setattr(

@@ -12,11 +12,11 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from harness.service.lti import platforms
+from harness.service.lti import connection, platforms
 from harness.service.records import Platform
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
-from harness.service.storage.platforms import LINKS, PLATFORMS
+from harness.service.storage.lti import LINKS
 from tests.service.lti.campus import CLIENT, LEARNER, ROLE, TEACHER, Campus, key_of, query_of
 from tests.service.lti.conftest import BASE, Visitor, admin, campus_of, open_course_of
 from tests.service.serving import open_service, settings_of
@@ -314,8 +314,8 @@ def test_a_new_key_of_the_platform_is_read_once_the_last_reading_is_a_minute_old
 ):
     open_course()
     campus.key = key_of("second")
-    with service.database.changing() as db:
-        PLATFORMS.change(db, {"keys_at": time.time() - 61})
+    (address,) = connection._keys
+    connection._keys[address] = time.time() - 61, connection._keys[address][1]
     assert Visitor(service, campus).launch("ada", [LEARNER]).status_code == 200
 
 

@@ -118,6 +118,7 @@ def world(request, tmp_path, counting, monkeypatch):
         transport = httpx2.MockTransport(campus.answer)
         monkeypatch.setattr(connection, "open_client", lambda: httpx2.Client(transport=transport))
         connection._tokens.clear()
+        connection._keys.clear()
         with service.database.acting() as act:
             platforms.register(act, settings, Platform("", **campus.fields))
         thread = threading.Thread(target=pages.serve_forever, args=(0.05,))

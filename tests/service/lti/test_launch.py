@@ -7,10 +7,10 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from harness.service.lti import platforms
+from harness.service.lti import connection, platforms
 from harness.service.records import Platform
 from harness.service.storage import courses
-from harness.service.storage.platforms import PLATFORMS
+from harness.service.storage.lti import PLATFORMS
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, ROLE, TEACHER, Campus, query_of
 from tests.service.lti.conftest import BASE, Visitor
 
@@ -245,7 +245,8 @@ def test_a_platform_may_sign_with_an_elliptic_curve(service, campus, open_course
     own = ECKey.generate_key("P-256", {"kid": "curve"})
     campus.more_keys = [own.as_dict(private=False)]
     with service.database.changing() as db:
-        PLATFORMS.change(db, {"algorithm": "ES256", "keys_at": 0.0})
+        PLATFORMS.change(db, {"algorithm": "ES256"})
+    connection._keys.clear()
     ada = Visitor(service, campus)
     form = campus.launch(query_of(ada.begin().headers["location"]), "ada", [LEARNER])
     assert ada.send(form).status_code == 403  # RS256 is not what is registered

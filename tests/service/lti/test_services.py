@@ -11,7 +11,7 @@ from harness.errors import HarnessError, UsageError
 from harness.service.lti import connection, members, platforms, scores
 from harness.service.storage import courses
 from harness.service.storage.database import Database
-from harness.service.storage.platforms import LINES, LINKS, PLATFORMS, SCORES
+from harness.service.storage.lti import LINES, LINKS, PLATFORMS, SCORES
 from tests.harness import small_class
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, TEACHER
 from tests.service.lti.conftest import BASE, Visitor, admin

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from harness.service.records import (
     SENT,
-    STUDENT,
     WAITING,
     CourseLink,
     GradebookLine,
@@ -17,24 +16,15 @@ from harness.service.records import (
     PlatformUser,
     Score,
 )
-from harness.service.storage import uploads
-from harness.service.storage.tables import (
-    LTI_COURSE,
-    LTI_LINE,
-    LTI_PLATFORM,
-    LTI_SCORE,
-    LTI_SECRET,
-    LTI_USER,
-    MEMBER,
-    Rows,
-)
+from harness.service.storage import courses, tables, uploads
+from harness.service.storage.tables import Rows
 
-PLATFORMS: Rows[Platform] = Rows(Platform, LTI_PLATFORM)
-LINKS: Rows[CourseLink] = Rows(CourseLink, LTI_COURSE)
-USERS: Rows[PlatformUser] = Rows(PlatformUser, LTI_USER)
-LINES: Rows[GradebookLine] = Rows(GradebookLine, LTI_LINE)
-SCORES: Rows[Score] = Rows(Score, LTI_SCORE)
-SECRETS: Rows[LaunchSecret] = Rows(LaunchSecret, LTI_SECRET)
+PLATFORMS: Rows[Platform] = Rows(Platform, tables.LTI_PLATFORM)
+LINKS: Rows[CourseLink] = Rows(CourseLink, tables.LTI_COURSE)
+USERS: Rows[PlatformUser] = Rows(PlatformUser, tables.LTI_USER)
+LINES: Rows[GradebookLine] = Rows(GradebookLine, tables.LTI_LINE)
+SCORES: Rows[Score] = Rows(Score, tables.LTI_SCORE)
+SECRETS: Rows[LaunchSecret] = Rows(LaunchSecret, tables.LTI_SECRET)
 
 
 def put_scores(db: Connection, assignment: str) -> None:
@@ -44,12 +34,12 @@ def put_scores(db: Connection, assignment: str) -> None:
         return
     now, known = time.time(), {(o.link, o.key) for o in SCORES.all(db, assignment=assignment)}
     SCORES.change(db, {"state": WAITING, "tries": 0, "due": now}, assignment=assignment)
-    is_member = (MEMBER.c.course == LTI_COURSE.c.course) & (MEMBER.c.person == LTI_USER.c.person)
-    query = select(LTI_USER.c.link, MEMBER.c.key).join(LTI_COURSE).join(MEMBER, is_member)
-    rows = db.execute(query.where(LTI_USER.c.link.in_(links), MEMBER.c.role == STUDENT))
-    for link, key in rows.fetchall():
-        if (link, key) not in known:
-            SCORES.add(db, Score(link, assignment, key, due=now))
+    for link in LINKS.all(db, id=links):
+        students = {m.person: m.key for m in courses.students(db, link.course)}
+        keys = {students.get(one.person) for one in USERS.all(db, link=link.id)}
+        for key in sorted(filter(None, keys)):
+            if (link.id, key) not in known:
+                SCORES.add(db, Score(link.id, assignment, key, due=now))
 
 
 def count_scores(db: Connection, link: str) -> tuple[int, int]:
