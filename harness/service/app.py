@@ -22,7 +22,8 @@ from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
 from harness.service.api import tournaments as api_tournaments
-from harness.service.lti import course_pages, launch_pages, platform_pages
+from harness.service.lti import launch_pages
+from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
 from harness.service.pages import (
     account,
@@ -95,7 +96,7 @@ ROUTES = (
     *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
     *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
     *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
-    *(platform_pages.ROUTES, launch_pages.ROUTES, course_pages.ROUTES),
+    *(lti_pages.ROUTES, launch_pages.ROUTES),
     *(api_tournaments.ROUTES,),
 )
 

@@ -57,7 +57,7 @@ from harness.service.records import (
     StudentMark,
     Upload,
 )
-from harness.service.storage import courses, queue, scores, uploads
+from harness.service.storage import courses, lti, queue, uploads
 from harness.text import escape_controls, one_line
 from harness.work import canonical_json
 from harness.work.worker_events import (
@@ -349,7 +349,7 @@ def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) ->
             uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
-        scores.put(db, grading.assignment)  # of one that is released already
+        lti.put_scores(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
         context.database.log.note(db, "", "graded", grading.id, marks=len(rows))

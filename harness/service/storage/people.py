@@ -174,29 +174,6 @@ def forget_asked(db: Connection, before: float) -> None:
     )
 
 
-def take_letter(db: Connection, lease: float) -> Letter | None:
-    """Return the next letter that is due, which is due again after so many seconds; or None."""
-    now = time.time()
-    query = (
-        LETTERS.query.where(LETTER.c.state == WAITING, LETTER.c.due <= now)
-        .order_by(LETTER.c.due, LETTER.c.id)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-    )
-    found = next(iter(LETTERS.list(db, query)), None)
-    if found is None:
-        return None
-    taken = found._replace(tries=found.tries + 1, due=now + lease)
-    LETTERS.change(db, {"tries": taken.tries, "due": taken.due}, id=taken.id)
-    return taken
-
-
-def is_letter_due(db: Connection) -> bool:
-    """Whether a letter may be due; asked often, it writes nothing."""
-    query = select(LETTER.c.id).where(LETTER.c.state == WAITING, LETTER.c.due <= time.time())
-    return db.execute(query.limit(1)).fetchone() is not None
-
-
 def count_letters(db: Connection) -> dict[str, int]:
     """Return how many letters there are in each state."""
     rows = db.execute(select(LETTER.c.state, func.count()).group_by(LETTER.c.state))
