@@ -97,14 +97,20 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
         HarnessError: this machine has not what it needs, or not the address.
     """
     prepare()
-    _forbid_core_dumps()
+    # No process of this worker leaves its memory on the disk, where case files would lie then:
+    # Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
+    # memory to a program.
+    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
     pythons = unit_executor.pythons()
     built = Path(settings.cache, "environments")
     file_system.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
     bases = unit_executor.bases(built)
     machine = Machine(Path(settings.locks))
-    pace = _pace(machine)
+    with machine.apart():
+        pace = unit_executor.pace()
+    if wrong := records.wrong_with_pace(pace):
+        raise UsageError(f"this machine cannot be a worker: {wrong}")
     facts = unit_executor.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
     papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
     store = EnvironmentStore(built, settings.environments_size, bases)
@@ -115,28 +121,6 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
         report(_describe(facts, built))
         resources = records.list_announced_resources(facts)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
-
-
-def _forbid_core_dumps() -> None:
-    """Let no process of this worker leave its memory on the disk, where case files would lie then.
-
-    Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
-    memory to a program.
-    """
-    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
-
-
-def _pace(machine: Machine) -> float:
-    """Return how fast this machine computes, measured with no engine beside it.
-
-    Raises:
-        UsageError: it is so slow or fast that no time limit means the same here.
-    """
-    with machine.apart():
-        found = unit_executor.pace()
-    if wrong := records.wrong_with_pace(found):
-        raise UsageError(f"this machine cannot be a worker: {wrong}")
-    return found
 
 
 def _describe(facts: Facts, store: Path) -> str:
@@ -248,17 +232,12 @@ async def _start(server: Server, address: str) -> None:
         await server
     except (RuntimeError, TimeoutError) as error:  # Dask's words for whatever happened
         why = network.explain(error)
-        if _is_of_address(error.__cause__):
+        if isinstance(error.__cause__, socket.gaierror) or (
+            isinstance(error.__cause__, OSError)
+            and error.__cause__.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
+        ):
             raise UsageError(f"cannot be reached at {address}: {why}") from None
         raise ConnectionError(why) from None
-
-
-def _is_of_address(error: BaseException | None) -> bool:
-    """Whether this is what a system says of an address that it cannot listen at."""
-    return isinstance(error, socket.gaierror) or (
-        isinstance(error, OSError)
-        and error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
-    )
 
 
 async def _until_a_signal(life: Awaitable[object]) -> None:

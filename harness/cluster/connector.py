@@ -208,7 +208,12 @@ class Connector:
             now = await _ask_scheduler(self._client, CENSUS)
             if is_due or now != census:
                 census, found = now, await identity(self._client)
-                present = _workers(found)
+                workers = (
+                    records.facts_of(address, str(one["name"]), one["resources"])
+                    for address, one in sorted(found["workers"].items())
+                    if one.get("status", "running") == "running"
+                )
+                present = tuple(one for one in workers if one)
                 if set(self._present or ()) - set(present):
                     await self._look_who_left()
                 self._note_workers(present)
@@ -269,7 +274,11 @@ class Connector:
             self._report_lost(sent, died if status == "error" else "it was lost on the way")
             return
         self._take_back(sent)
-        self._release_soon(sent.future)
+        # It is released with the next load: that is one message to the scheduler, and not two.
+        if not self._ended:
+            loop = asyncio.get_running_loop()
+            self._releasing = loop.call_later(_LINGERS, self._release_ended)
+        self._ended.append(sent.future)
         self._send_news(FinishedUnit(sent.load.id, *brought))
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
@@ -308,16 +317,6 @@ class Connector:
         """Take a load from those on their way; return whether a worker had begun with it."""
         del self._on_the_way[sent.load.id]
         return self._served.tokens.end(sent.token)
-
-    def _release_soon(self, future: Future) -> None:
-        """Release what has ended with the next load.
-
-        Each is then one message to the scheduler, and one from it to the worker, not two.
-        """
-        if not self._ended:
-            loop = asyncio.get_running_loop()
-            self._releasing = loop.call_later(_LINGERS, self._release_ended)
-        self._ended.append(future)
 
     def _release_ended(self) -> None:
         if self._releasing:
@@ -368,15 +367,6 @@ async def _ask_scheduler(client: Client, operation: str, **options: object) -> A
     except (OSError, TimeoutError) as error:
         why = str(error) or type(error).__name__
         raise NoSchedulerError(f"it does not answer: {why}") from None
-
-
-def _workers(found: Mapping[str, Any]) -> tuple[Facts, ...]:
-    workers = (
-        records.facts_of(address, str(one["name"]), one["resources"])
-        for address, one in sorted(found["workers"].items())
-        if one.get("status", "running") == "running"
-    )
-    return tuple(one for one in workers if one)
 
 
 async def carry(settings: ConnectorSettings) -> None:

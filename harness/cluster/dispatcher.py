@@ -418,15 +418,12 @@ class _UnitRun:
         if piece is None:  # it goes again already
             return
         if isinstance(news, LostUnit):
-            self._take_lost(piece, news)
+            if news.begun:
+                self._take_death(piece, news.why)
+            else:
+                self._requeue(piece)
         else:
             self._take_finished(piece, news)
-
-    def _take_lost(self, piece: Piece, news: LostUnit) -> None:
-        if news.begun:
-            self._take_death(piece, news.why)
-        else:
-            self._requeue(piece)
 
     def _take_death(self, piece: Piece, why: str) -> None:
         """Take note that a worker died over a piece."""

@@ -91,7 +91,8 @@ class Drawer:
         self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
         weights = (_WEIGHTS[kind] / len(self._choices[kind]) for kind, _ in self._pieces)
         self._weights = list(accumulate(weights))
-        self._last = _list_compared_commands(declaration)
+        asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
+        self._last = [*asks, *declaration.of_kind(CHOOSES)]  # whose answers are compared
         self._sized = {one.name for one in declaration.commands if is_sized(one)}
         self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
         self._names = _PlaceNames(declaration.game)
@@ -360,12 +361,6 @@ class _DrawnConversation:
             if self._drawer.has(word)
         }
         return [(name, self._drawer.text(name)) for name in sorted(named)]
-
-
-def _list_compared_commands(declaration: Declaration) -> list[DeclaredCommand]:
-    """Return the questions and choices whose answers are compared."""
-    asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
-    return [*asks, *declaration.of_kind(CHOOSES)]
 
 
 def _choices(declaration: Declaration) -> dict[str, tuple[DeclaredCommand, ...]]:

@@ -192,7 +192,10 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
     commands = values["command"]
     _refuse_twice(commands, place.at("command"), "each command once")
     if values["extends"]:
-        _refuse_moving(commands, place)
+        for index, one in enumerate(commands):
+            if one.kind not in (ASKS, SETS):
+                kind = place.at("command").item(index).at("kind")
+                kind.refuse(one.kind, f"'{ASKS}' or '{SETS}' beside an assignment that ships")
     else:
         commands = with_standard(commands, game)
     _refuse_twice(values["wrong"], place.at("wrong"), "each name once")
@@ -206,14 +209,6 @@ def _refuse_twice(
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)
-
-
-def _refuse_moving(commands: tuple[DeclaredCommand, ...], place: KeyPlace) -> None:
-    """Refuse commands that play or begin: of a game that ships, the oracle knows the rules."""
-    for index, one in enumerate(commands):
-        if one.kind not in (ASKS, SETS):
-            kind = place.at("command").item(index).at("kind")
-            kind.refuse(one.kind, f"'{ASKS}' or '{SETS}' beside an assignment that ships")
 
 
 def with_standard(

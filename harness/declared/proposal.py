@@ -276,16 +276,12 @@ def _lines(command: str, sandbox: str, proposal: Proposal) -> Iterator[str]:
     yield from map(_line, proposal.game)
     for one in proposal.commands:
         yield ""
-        yield from _command_text(one)
-
-
-def _command_text(one: Proposed) -> Iterator[str]:
-    mark = "" if one.is_sure else "# "
-    if mark:
-        yield f"# The program knows {one_line(one.name)}, and did not answer it:"
-    yield f"{mark}[[command]]"
-    yield f"{mark}name = {_value(one.name)}"
-    yield from (f"{mark}{_line(guess)}" for guess in one.guesses)
+        mark = "" if one.is_sure else "# "
+        if mark:
+            yield f"# The program knows {one_line(one.name)}, and did not answer it:"
+        yield f"{mark}[[command]]"
+        yield f"{mark}name = {_value(one.name)}"
+        yield from (f"{mark}{_line(guess)}" for guess in one.guesses)
 
 
 def _line(guess: Guess) -> str:

@@ -111,7 +111,12 @@ class BegunBoard:
     ) -> list[str]:
         """Return an argument as it reads under a change; ``told``: all of them."""
         if argument.drawn == VERTEX:
-            return self._vertex(words, change)
+            game, (columns, rows) = self._declaration.game, self._size
+            place = place_of(" ".join(words), game)
+            if place is None or place not in places(self._size):
+                return words
+            row, column = change.point((place[1], place[0]), grid(rows, columns))
+            return match_case(vertex_of((column, row), game), words[0]).split()
         if argument.drawn == COLOR and change.kind == COLORS:
             return [self._color(words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
@@ -123,15 +128,6 @@ class BegunBoard:
         one, other = self._declaration.game.colors
         found = {one.lower(): other, other.lower(): one}.get(word.lower(), word)
         return match_case(found, word)
-
-    def _vertex(self, words: list[str], change: Transformation) -> list[str]:
-        """Return where a point comes to lie; a point off this board stays."""
-        game, (columns, rows) = self._declaration.game, self._size
-        place = place_of(" ".join(words), game)
-        if place is None or place not in places(self._size):
-            return words
-        row, column = change.point((place[1], place[0]), grid(rows, columns))
-        return match_case(vertex_of((column, row), game), words[0]).split()
 
 
 def _starts(engine: ReferenceEngine) -> list[str]:

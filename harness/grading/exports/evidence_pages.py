@@ -186,7 +186,10 @@ class _EvidencePage:
             yield box("Harness error: it costs no marks", escape(attempt.fault), "warn")
         if attempt.near_limit:
             yield box("Near a limit", escape(attempt.near_limit), "warn")
-        yield from _runs(attempt)
+        runs = attempt.runs
+        if len(runs) > 1:
+            yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
+            yield _render_changed_tests(runs[0].result, runs[-1].result)
         if view is None:
             yield NOTHING if attempt.fault else Markup('<p class="sub">Nothing was run.</p>')
             return
@@ -290,14 +293,6 @@ def _cost(attempt: Attempt) -> str:
         told += [_memory(run), "alone" if run.alone else ""]
         told += [f"{result.name} {result.version}".strip()]
     return " · ".join(filter(None, told))
-
-
-def _runs(attempt: Attempt) -> Iterator[Markup]:
-    """Yield a table of several runs, and of the tests that they judge differently."""
-    runs = attempt.runs
-    if len(runs) > 1:
-        yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
-        yield _render_changed_tests(runs[0].result, runs[-1].result)
 
 
 def _row(number: int, run: Measured) -> Markup:

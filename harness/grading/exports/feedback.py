@@ -108,8 +108,12 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     yield from (
         unsafe(shown.is_unsafe),
         _BEGIN + _marks(shown.marks) + _END,
-        _refusal_box(shown),
-        _faults(shown),
+        (
+            box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
+            if shown.refused
+            else NOTHING
+        ),
+        (box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING),
         *map(_diagnosis, shown.diagnoses),
         _build(shown),
     )
@@ -181,18 +185,6 @@ def _amount(points: Fraction, of: Fraction) -> Markup:
 
 
 # --- the submission ----------------------------------------------------------------------------
-
-
-def _refusal_box(shown: Feedback) -> Markup:
-    return (
-        box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
-        if shown.refused
-        else NOTHING
-    )
-
-
-def _faults(shown: Feedback) -> Markup:
-    return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
 _EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
@@ -302,7 +294,11 @@ def _tests(
     shown = _not_passed(views, anchor, repeat)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
-    yield from _troubles(views)
+    crashes = Crashes(seen.file for seen in views)
+    for seen in views:
+        found = join_markup(troubles(seen.file, crashes=crashes))
+        if found:
+            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
     yield legend_on_paper(views)
     for place, one in enumerate(shown[:_CARDS]):
         yield cards.card(
@@ -316,15 +312,6 @@ def _tests(
     yield _others(shown[_CARDS:])
     yield _list_passed(views)
     yield Markup("</section>\n")
-
-
-def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
-    """What went wrong with whole files, below their names."""
-    crashes = Crashes(seen.file for seen in views)
-    for seen in views:
-        found = join_markup(troubles(seen.file, crashes=crashes))
-        if found:
-            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
 
 
 def _others(shown: Sequence[_Shown]) -> Markup:

@@ -197,7 +197,8 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
     sheet = form.sheet
     rows = range(1, len(sheet))
     roster = _Roster(result, form)
-    comma = _has_comma([*form.points, *(sheet.cell(row, form.grade) for row in rows)])
+    texts = [*form.points, *(sheet.cell(row, form.grade) for row in rows)]
+    comma = any("," in text and _number(text) is not None for text in texts)
     withheld, locked, others = [], [], 0
     filled: set[int] = set()
     for row in rows:
@@ -210,7 +211,9 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
         elif form.locked(row):
             locked.append(mark.student.name)
         else:
-            _put(sheet, row, form.grade, mark.marks.total, comma=comma)
+            text = decimal(mark.marks.total)
+            if _number(sheet.cell(row, form.grade)) != Fraction(text):
+                sheet.write(row, form.grade, text.replace(".", ",") if comma else text)
             form.comment(row, mark)
             filled.add(row)
     notes = [
@@ -312,23 +315,11 @@ def _note(names: Sequence[str], what: str) -> list[str]:
 # --- points ------------------------------------------------------------------------------------
 
 
-def _put(sheet: Sheet, row: int, column: int, value: Fraction, *, comma: bool) -> None:
-    """Write points into a cell, unless it says as much already."""
-    text = decimal(value)
-    if _number(sheet.cell(row, column)) != Fraction(text):
-        sheet.write(row, column, text.replace(".", ",") if comma else text)
-
-
 def _number(text: str) -> Fraction | None:
     try:
         return Fraction(text.strip().replace(",", "."))
     except (ValueError, ZeroDivisionError):
         return None
-
-
-def _has_comma(texts: Iterable[str]) -> bool:
-    """Whether numbers are written with a comma, as ``4,5``."""
-    return any("," in text and _number(text) is not None for text in texts)
 
 
 def _other_points(form: SheetForm, result: ClassResult) -> list[str]:

@@ -50,11 +50,6 @@ _TOKENS = re.compile(
 )
 
 
-def terminal_lines(data: bytes) -> list[str]:
-    """Return the lines, without blanks at their ends."""
-    return list(_lines(_decode(data)))
-
-
 def _decode(data: bytes) -> str:
     """Return the text; what Windows calls Unicode has a mark at its beginning."""
     is_wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -182,7 +177,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     """
     if not data.strip():
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
-    lines = terminal_lines(data[:LONGEST])
+    lines = list(_lines(_decode(data[:LONGEST])))
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
