@@ -21,7 +21,7 @@ from typing import NamedTuple
 from harness.declared import probes
 from harness.declared.commands import is_sized, refuses
 from harness.declared.conversation_drawing import Drawer
-from harness.declared.declaration import ASKS, CHOOSES, MOVES, STARTS, Declaration, DeclaredCommand
+from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import ReferenceEngine, accepts
 from harness.declared.game_state import ConversationState
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
@@ -216,7 +216,7 @@ class Trial:
         listed = map(self._last, zip(probes.LISTERS))
         seen.listed = next(filter(None, map(probes.names_in, probes.LISTERS, listed)), ())
         state = ConversationState(declaration)
-        for command in filter(is_sized, declaration.of_kind(STARTS)):
+        for command in filter(is_sized, declaration.of_kind(Kind.STARTS)):
             for size in declaration.game.sizes:
                 line = self._drawer.command(command, state, size)
                 if self._refuses(self._last((line,))):
@@ -283,12 +283,12 @@ class Trial:
         over = self._declaration.game.over
         for one in heard:
             kind, refused = self._kind(one), self._refuses(one.reply)
-            if kind == ASKS:
+            if kind == Kind.ASKS:
                 last[one.command] = one.reply.text
                 if over and one.command == over.ask and one.reply.ok:
                     self.seen.ends += re.fullmatch(over.is_, one.reply.text) is not None
                 continue
-            if kind == MOVES and not one.is_bad:
+            if kind == Kind.MOVES and not one.is_bad:
                 for asked in last.items():
                     self.seen.moves_after.setdefault(asked, [0, 0])[not refused] += 1
             if not refused:
@@ -303,7 +303,7 @@ class Trial:
                 continue
             if tally := self.seen.tallies.get(one.name):
                 tally.unlike_itself += 1
-            if self._kind(one) != ASKS:
+            if self._kind(one) != Kind.ASKS:
                 return  # what follows is about another board
 
     def _compare(self, name: str, said: Sequence[Exchange]) -> tuple[Reply, ...]:
@@ -314,9 +314,9 @@ class Trial:
             kind, tally = self._kind(one), self.seen.tallies.get(one.name)
             if tally is None or one.is_choice:
                 continue
-            is_same = self._is_right(one, got) if kind == CHOOSES else self._same(one, got)
+            is_same = self._is_right(one, got) if kind == Kind.CHOOSES else self._same(one, got)
             tally.pairs.setdefault(name, []).append(ReplyPair(one.reply, got, is_same))
-            if not is_same and kind not in (ASKS, CHOOSES):
+            if not is_same and kind not in (Kind.ASKS, Kind.CHOOSES):
                 break  # what follows is about another board
         for one in [one for one in said if one.is_choice][:1]:
             chosen = self._engines[name]((*one.said, one.command))
@@ -331,7 +331,7 @@ class Trial:
         """Note the first reply for which the reference stands alone, if the others agree on it."""
         for place, one in enumerate(said):
             got = [replies[place] for replies in answers if place < len(replies)]
-            if len(got) < 2 or self._kind(one) == CHOOSES:
+            if len(got) < 2 or self._kind(one) == Kind.CHOOSES:
                 continue
             if any(self._same(one, reply) for reply in got):
                 continue
@@ -371,7 +371,7 @@ class Trial:
         """See whether the reference's first choice is right by its own play, and was played."""
         for one in said:
             command = self._declaration.command(one.name)
-            if command is None or command.kind != CHOOSES or self._refuses(one.reply):
+            if command is None or command.kind != Kind.CHOOSES or self._refuses(one.reply):
                 continue
             if one.reply.text.lower() in map(str.lower, command.instead):
                 continue
@@ -389,7 +389,7 @@ class Trial:
         commands = {one.name: self._declaration.command(one.name) for one in said}
         for name, command in sorted(commands.items()):
             if command and (
-                command.kind == ASKS or (command.kind == CHOOSES and not command.plays)
+                command.kind == Kind.ASKS or (command.kind == Kind.CHOOSES and not command.plays)
             ):
                 rest = [one for one in said if one.name != name]
                 replies = self._specification.truth.replies(tuple(one.line for one in rest))
@@ -411,7 +411,7 @@ class Trial:
 
     def _kind(self, one: Exchange) -> str:
         command = self._declaration.command(one.name)
-        return command.kind if command else ASKS
+        return command.kind if command else Kind.ASKS
 
     def _engine(self) -> ReferenceEngine:
         engine = self._specification.reference_engine()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +28,7 @@ from harness.grading.attempts.orders import (
     SetAside,
     withdraw,
 )
-from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
@@ -126,10 +126,12 @@ def prepare(
         UsageError: as :func:`read_inputs`; or the marks in force have another basis, and no
             regrading is wanted.
     """
+    from harness.grading.ingest.receive import receive
+
     found = read_inputs(options) if entries is None else entries
-    return plan_attempts(
-        options, ledger, _receive_all(options, store, found), case_files(options, ledger)
-    )
+    received = [receive(entry, options.assignment, store, overlay(options)) for entry in found]
+    received.sort(key=lambda one: one.key)
+    return plan_attempts(options, ledger, received, case_files(options, ledger))
 
 
 def case_files(options: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
@@ -156,19 +158,17 @@ def plan_attempts(
         UsageError: marks are in force that were made of something else, and no regrading is
             wanted.
     """
-    found = _make_plan(options, submissions, cases)
+    plan = _make_plan(options, submissions, cases)
     if not options.regrade:
-        _refuse_changes(ledger, found)
-    return _record_plan(options, ledger, found)
-
-
-def _receive_all(
-    options: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
-) -> list[Submission]:
-    from harness.grading.ingest.receive import receive
-
-    received = [receive(entry, options.assignment, store, overlay(options)) for entry in entries]
-    return sorted(received, key=lambda one: one.key)
+        _refuse_changes(ledger, plan)
+    assignment = options.assignment
+    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
+    told = canonical_json.dumps([list(map(str, options[1:]))])
+    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, told))
+    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
+    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
+    ledger.plan(run, plan.planned)
+    return plan._replace(run=run)
 
 
 def _make_plan(
@@ -221,17 +221,6 @@ def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]
 def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the fingerprints of the attempts that count for a mark: variants do not."""
     return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
-
-
-def _record_plan(wanted: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingPlan:
-    assignment = wanted.assignment
-    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
-    options = canonical_json.dumps([list(map(str, wanted[1:]))])
-    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, options))
-    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
-    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
-    ledger.plan(run, plan.planned)
-    return plan._replace(run=run)
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
@@ -375,7 +364,7 @@ def grade(wanted: GradeOptions) -> ClassResult:
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepare(wanted, ledger, store, entries)
-        run(wanted, ledger, found, store, NullListener())
+        run(wanted, ledger, found, store, GradingListener())
         return update_marks(wanted, ledger, found).result
 
 
@@ -415,7 +404,15 @@ def _weigh(
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
-    rows = {key: _mark_row(one, planned.get(key, ())) for key, one in new.items()}
+    rows = {
+        key: MarkRow(
+            key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(one.submission),
+            _bases(planned.get(key, ())),
+        )
+        for key, one in new.items()
+    }
     marks = ledger.in_force()
     homes = {student.key: key for key, one in new.items() for student in one.submission.students}
     former = {
@@ -430,9 +427,14 @@ def _weigh(
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
-    result = marker.result(in_force)._replace(
-        unmarked=tuple(one for key in sorted(kept) for one in _newcomers(old[key], new[key]))
+    known = {key: {student.key for student in old[key].submission.students} for key in kept}
+    unmarked = tuple(
+        Newcomer(student, key)
+        for key in sorted(kept)
+        for student in new[key].submission.students
+        if student.key not in known[key]
     )
+    result = marker.result(in_force)._replace(unmarked=unmarked)
     outcome = GradingOutcome(result, changes, options.accept, absent)
     return outcome, [rows[key] for key in given]
 
@@ -447,15 +449,3 @@ def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
     left = tuple(one for one in before if homes.get(one.key, own.key) == own.key)
     held = former._replace(submission=own._replace(students=left))
     return held if left or not before else None
-
-
-def _newcomers(old: Graded, new: Graded) -> Iterator[Newcomer]:
-    known = {one.key for one in old.submission.students}
-    for student in new.submission.students:
-        if student.key not in known:
-            yield Newcomer(student, new.submission.key)
-
-
-def _mark_row(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:
-    texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
-    return MarkRow(graded.submission.key, *texts, _bases(planned))

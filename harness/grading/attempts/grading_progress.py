@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.grading.attempts.units import GradingUnit, answers_a_test
+from harness.grading.attempts.units import GradingListener, GradingUnit, answers_a_test
 from harness.grading.ledger.ledger import Ledger
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
@@ -39,7 +39,7 @@ _NAME = 24  # characters of the submission under way
 _FILE = 24  # characters of its case file
 
 
-class UnitsProgress:
+class UnitsProgress(GradingListener):
     """Drawn on standard error if that is a terminal; use it as a context.
 
     It has no thread of its own, because processes are forked meanwhile: each event redraws it.
