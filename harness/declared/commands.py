@@ -8,6 +8,7 @@ from operator import attrgetter
 from string import Formatter
 from typing import NamedTuple
 
+from harness.declared import game_state
 from harness.declared.declaration import (
     ANY,
     POINTS,
@@ -17,14 +18,6 @@ from harness.declared.declaration import (
     DeclaredGame,
     Drawn,
     Kind,
-)
-from harness.declared.game_state import (
-    ConversationState,
-    Place,
-    after,
-    bind_arguments,
-    place_of,
-    width,
 )
 from harness.records import Reply
 
@@ -68,7 +61,7 @@ class Allowing:
         over = declaration.game.over
         self._asks_end = over.ask if over else None
         self._is_end = re.compile(over.is_ if over else "").fullmatch
-        self.state = ConversationState(declaration)
+        self.state = game_state.ConversationState(declaration)
         self.is_over = False
 
     def copy(self) -> Allowing:
@@ -136,8 +129,8 @@ class _LineReading(NamedTuple):
     """What words may be that are declared, right ones or wrong ones, and when they are."""
 
     turns: frozenset[str]  # the color to move is one of these; none: never
-    places: tuple[Place, ...] = ()  # that are on the board
-    stones: tuple[Place, ...] = ()  # on which stones were played
+    places: tuple[game_state.Place, ...] = ()  # that are on the board
+    stones: tuple[game_state.Place, ...] = ()  # on which stones were played
 
 
 class _LineReadings(dict[str, tuple[_LineReading, ...]]):
@@ -170,7 +163,7 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
 
         What is never right is a :data:`_WRONG` word.
         """
-        widths = [width(one, self._game) for one in command.arguments]
+        widths = [game_state.width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
         is_sized_well = not is_sized(command) or self._has_size(command, words)
         if not least <= len(words) <= sum(widths) or not is_sized_well:
@@ -189,7 +182,7 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
         return "turn" if argument.drawn == Drawn.COLOR and not is_free else argument.drawn
 
     def _has_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        told = bind_arguments(command, words, self._game)
+        told = game_state.bind_arguments(command, words, self._game)
         columns, rows = (
             told.get(Drawn.SIZE) or told.get(one, "")
             for one in (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
@@ -207,9 +200,9 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
     def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
         turns = frozenset(self._game.colors)
-        found: dict[str, list[Place]] = {Drawn.VERTEX: [], _STONE: []}
+        found: dict[str, list[game_state.Place]] = {Drawn.VERTEX: [], _STONE: []}
         for word, text in stands_for:
-            if word in found and (place := place_of(text, self._game)):
+            if word in found and (place := game_state.place_of(text, self._game)):
                 found[word].append(place)
             else:
                 turns &= self._turns(word, text)
@@ -221,7 +214,9 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
         if word == "turn":
             return frozenset(one for one in colors if one.lower() == small)
         if word == "other":
-            return frozenset(one for one in colors if after(one, colors).lower() == small)
+            return frozenset(
+                one for one in colors if game_state.after(one, colors).lower() == small
+            )
         if word == Drawn.COLOR:
             is_one = small in map(str.lower, colors)
         else:
@@ -254,7 +249,7 @@ def is_sized(command: DeclaredCommand) -> bool:
     return any(one.drawn in _NUMBERS for one in command.arguments)
 
 
-def _are_on(places: tuple[Place, ...], size: Place) -> bool:
+def _are_on(places: tuple[game_state.Place, ...], size: game_state.Place) -> bool:
     """Whether places are on a board."""
     columns, rows = size
     off = [one for one in places if not (0 <= one[0] < columns and 0 <= one[1] < rows)]

@@ -17,29 +17,13 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading import LEDGER, ORIGINALS
-from harness.grading.attempts import attempt_plan
+from harness.grading import LEDGER, ORIGINALS, records
+from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import (
-    ALONE,
-    Concurrency,
-    GradingContext,
-    OtherMachines,
-    SetAside,
-    withdraw,
-)
 from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
-from harness.grading.records import (
-    IMAGE,
-    ClassResult,
-    Graded,
-    Newcomer,
-    StudentSubmissions,
-    Submission,
-)
 from harness.text import number_of
 from harness.work import canonical_json
 from oracle import __version__
@@ -76,7 +60,7 @@ class GradingPlan(NamedTuple):
 
     run: int  # in the ledger
     started: str
-    submissions: tuple[Submission, ...]  # sorted by key
+    submissions: tuple[records.Submission, ...]  # sorted by key
     cases: tuple[PlannedCase, ...]
     planned: tuple[PlannedAttempt, ...]
 
@@ -84,7 +68,7 @@ class GradingPlan(NamedTuple):
 class GradingOutcome(NamedTuple):
     """The result of a grading."""
 
-    result: ClassResult  # with the marks that are in force
+    result: records.ClassResult  # with the marks that are in force
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
     absent: tuple[str, ...]  # submissions with a mark that were not submitted this time
@@ -95,7 +79,7 @@ class GradingOutcome(NamedTuple):
 
 def read_inputs(
     options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
-) -> tuple[StudentSubmissions, ...]:
+) -> tuple[records.StudentSubmissions, ...]:
     """Return what was submitted. Whatever else may be refused is read as well; nothing is written.
 
     ``on_remark``: gets a sentence for each part of the source that is not read.
@@ -116,7 +100,7 @@ def prepare(
     options: GradeOptions,
     ledger: Ledger,
     store: Store,
-    entries: Sequence[StudentSubmissions] | None = None,
+    entries: Sequence[records.StudentSubmissions] | None = None,
 ) -> GradingPlan:
     """Record submissions and case files in the ledger.
 
@@ -147,7 +131,7 @@ def _case_files(options: GradeOptions, seed: str) -> list[PlannedCase]:
 def plan_attempts(
     options: GradeOptions,
     ledger: Ledger,
-    submissions: Sequence[Submission],
+    submissions: Sequence[records.Submission],
     cases: Sequence[PlannedCase],
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
@@ -172,7 +156,7 @@ def plan_attempts(
 
 
 def _make_plan(
-    options: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
+    options: GradeOptions, submissions: Sequence[records.Submission], cases: Sequence[PlannedCase]
 ) -> GradingPlan:
     boxed = options.sandbox != "off"
     planned = attempt_plan.attempts(
@@ -220,7 +204,7 @@ def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]
 
 def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
+    return tuple(sorted(one.basis for one in planned if one.kind != records.IMAGE))
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
@@ -234,7 +218,7 @@ def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
         raise UsageError(f"{ledger.name} has no grading yet")
     number, run = found
     texts = ledger.submissions(number).values()
-    submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
+    submissions = tuple(canonical_json.loads(records.Submission, text) for text in texts)
     cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
     return GradingPlan(
         number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
@@ -258,7 +242,7 @@ def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
             store.path(one.sha256),
             planned[one.key][0].build,
             tuple(
-                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == IMAGE)
+                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == records.IMAGE)
                 for each in planned[one.key]
             ),
         )
@@ -279,7 +263,7 @@ def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan
     Return the keys of the submissions.
     """
     bases = (one.basis for one in plan.planned)
-    again = set(withdraw(ledger, bases, SetAside(options.set_aside)))
+    again = set(orders.withdraw(ledger, bases, orders.SetAside(options.set_aside)))
     return sorted({one.key for one in plan.planned if one.basis in again})
 
 
@@ -295,8 +279,8 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     plan: GradingPlan,
     store: Store,
     listener: GradingListener,
-    concurrency: Concurrency = ALONE,
-    other_machines: OtherMachines | None = None,
+    concurrency: orders.Concurrency = orders.ALONE,
+    other_machines: orders.OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
 
@@ -316,11 +300,9 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
         Runner(ledger, own, listener, concurrency).run(units(plan, store))
 
 
-def grading_context(options: GradeOptions, plan: GradingPlan) -> GradingContext:
+def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingContext:
     """Return what every submission is run with."""
-    from harness.grading.attempts.orders import GradingContext
-
-    return GradingContext(
+    return orders.GradingContext(
         options.assignment,
         overlay(options),
         options.sandbox,
@@ -328,7 +310,7 @@ def grading_context(options: GradeOptions, plan: GradingPlan) -> GradingContext:
         options.budget,
         options.jobs,
         options.go_on,
-        book=SetAside(options.set_aside),
+        book=orders.SetAside(options.set_aside),
     )
 
 
@@ -345,7 +327,7 @@ def find_same_programs(
     return conclusion._replace(result=result._replace(twins=found))
 
 
-def grade(wanted: GradeOptions) -> ClassResult:
+def grade(wanted: GradeOptions) -> records.ClassResult:
     """Grade a class, print nothing, and return the marks that are in force.
 
     The ledger and the originals are in the folder ``wanted.output``. If it is ended early,
@@ -398,7 +380,7 @@ def _weigh(
 ) -> tuple[GradingOutcome, list[MarkRow]]:
     """Return what comes of a grading, and the rows of the marks to be put in force."""
     ledger.check()
-    book = SetAside(options.set_aside)
+    book = orders.SetAside(options.set_aside)
     marker = Marker(options.assignment, ledger, plan.cases, plan.started, book)
     planned = by_key(plan.planned)
     new = {
@@ -429,7 +411,7 @@ def _weigh(
     absent = tuple(key for key in marks if key not in new)
     known = {key: {student.key for student in old[key].submission.students} for key in kept}
     unmarked = tuple(
-        Newcomer(student, key)
+        records.Newcomer(student, key)
         for key in sorted(kept)
         for student in new[key].submission.students
         if student.key not in known[key]
@@ -439,7 +421,7 @@ def _weigh(
     return outcome, [rows[key] for key in given]
 
 
-def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
+def _keep_mark(former: records.Graded, homes: Mapping[str, str]) -> records.Graded | None:
     """Keep a mark in force for those of its students who have no other submission now.
 
     Return None if there are no such students. ``homes``: by students' keys, the keys of their

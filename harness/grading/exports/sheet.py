@@ -11,16 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
+from harness.grading import records
 from harness.grading.ingest.sources.csv_source import find_separator
-from harness.grading.records import (
-    ClassResult,
-    GivenMark,
-    Graded,
-    Marks,
-    Student,
-    counting_mark,
-    decimal,
-)
 from harness.text import number_of, one_line, some
 
 _BOM = "\ufeff"
@@ -158,14 +150,14 @@ Ids = Sequence[tuple[str, str]]  # kinds of numbers and the numbers, as a studen
 class Mark(NamedTuple):
     """A student's mark; each member of a group has one."""
 
-    student: Student
-    graded: Graded
-    given: GivenMark | None = None  # by a person instead of the computed one
+    student: records.Student
+    graded: records.Graded
+    given: records.GivenMark | None = None  # by a person instead of the computed one
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> records.Marks:
         """Return the mark that counts."""
-        return counting_mark(self.graded.marks, self.given)
+        return records.counting_mark(self.graded.marks, self.given)
 
 
 class SheetForm(NamedTuple):
@@ -192,7 +184,7 @@ class Filled(NamedTuple):
     left: tuple[str, ...] = ()  # names in the rows of students that got none
 
 
-def fill(form: SheetForm, result: ClassResult) -> Filled:
+def fill(form: SheetForm, result: records.ClassResult) -> Filled:
     """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
     sheet = form.sheet
     rows = range(1, len(sheet))
@@ -211,7 +203,7 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
         elif form.locked(row):
             locked.append(mark.student.name)
         else:
-            text = decimal(mark.marks.total)
+            text = records.decimal(mark.marks.total)
             if _number(sheet.cell(row, form.grade)) != Fraction(text):
                 sheet.write(row, form.grade, text.replace(".", ",") if comma else text)
             form.comment(row, mark)
@@ -234,7 +226,7 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
 class _Roster:
     """Students by their numbers and addresses, and which of them were found."""
 
-    def __init__(self, result: ClassResult, form: SheetForm) -> None:
+    def __init__(self, result: records.ClassResult, form: SheetForm) -> None:
         self.claimed: list[str] = []  # names of those whose number is another's as well
         self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
@@ -285,7 +277,7 @@ class _Roster:
         self._met.add(found[0].student.key)
         return found[0]
 
-    def _has_own_row(self, student: Student) -> bool:
+    def _has_own_row(self, student: records.Student) -> bool:
         return any(_id(*one) in self._numbers for one in student.ids)
 
     def list_unmatched(self) -> list[str]:
@@ -293,7 +285,7 @@ class _Roster:
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
 
 
-def _contradicts(student: Student, ids: Ids) -> bool:
+def _contradicts(student: records.Student, ids: Ids) -> bool:
     """Whether a row has another number of some kind than the student."""
     own = {_id(*one) for one in student.ids}
     kinds = {kind for kind, _ in own}
@@ -322,11 +314,11 @@ def _number(text: str) -> Fraction | None:
         return None
 
 
-def _other_points(form: SheetForm, result: ClassResult) -> list[str]:
+def _other_points(form: SheetForm, result: records.ClassResult) -> list[str]:
     """Say so when a sheet takes another number of points for the most: marks are not scaled."""
     others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
     return [
         f"{form.sheet.name} says that {text} points can be reached, the assignment "
-        f"{decimal(result.of)}: marks are not scaled."
+        f"{records.decimal(result.of)}: marks are not scaled."
         for text in others
     ]
