@@ -6,16 +6,7 @@ import re
 from contextlib import suppress
 
 from harness.declared.commands import refuses
-from harness.declared.declaration import (
-    CHOOSES,
-    COLOR,
-    COLUMN_COUNT,
-    ROW_COUNT,
-    SIZE,
-    STARTS,
-    Argument,
-    Declaration,
-)
+from harness.declared.declaration import Argument, Declaration, Drawn, Kind
 from harness.declared.game_state import places, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
@@ -51,7 +42,7 @@ class DeclaredReferee:
         self._left = rules.move_limit
         over, move = self._game.over, declaration.move
         (self._request, *_) = [
-            one for one in declaration.of_kind(CHOOSES) if one.plays
+            one for one in declaration.of_kind(Kind.CHOOSES) if one.plays
         ]  # see check()
         assert over
         assert move
@@ -61,7 +52,7 @@ class DeclaredReferee:
         self.to_play = opening.to_play
         self.end: Ending | None = None
         self.begin = tuple(
-            self._fill(one.name, one.arguments) for one in declaration.of_kind(STARTS)
+            self._fill(one.name, one.arguments) for one in declaration.of_kind(Kind.STARTS)
         )
         for command in self.begin:
             if self.refuses(self._say(command)):
@@ -69,7 +60,7 @@ class DeclaredReferee:
 
     def _fill(self, name: str, arguments: tuple[Argument, ...]) -> str:
         columns, rows = self._size
-        known = {SIZE: columns, COLUMN_COUNT: columns, ROW_COUNT: rows}
+        known = {Drawn.SIZE: columns, Drawn.COLUMN_COUNT: columns, Drawn.ROW_COUNT: rows}
         return " ".join([name, *(str(known.get(one.drawn, "")) for one in arguments)])
 
     def _say(self, command: str) -> Reply:
@@ -112,7 +103,7 @@ class DeclaredReferee:
         rest = iter(move.split())
         words = [self._move.name]
         for argument in self._move.arguments:
-            if argument.drawn == COLOR:
+            if argument.drawn == Drawn.COLOR:
                 words.append(self._game.colors[color - 1])
             else:
                 words += [next(rest, "") for _ in range(width(argument, self._game))]
@@ -149,7 +140,7 @@ def check(declaration: Declaration, name: str) -> None:
             ("a command that plays", declaration.move),
             (
                 "a command that chooses and plays a move, such as genmove",
-                any(one.plays for one in declaration.of_kind(CHOOSES)),
+                any(one.plays for one in declaration.of_kind(Kind.CHOOSES)),
             ),
         )
         if not is_there

@@ -20,7 +20,7 @@ from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, NullListener, Task
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
 from harness.options import Limit, Limits, Options
 from harness.reading import casefile
@@ -354,7 +354,7 @@ class PaperClass:
         ]
         with closing(Ledger(folder / "ledger.sqlite")) as ledger:
             ledger.plan(ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}")), planned)
-            Runner(ledger, means, NullListener(), self).run(units)
+            Runner(ledger, means, GradingListener(), self).run(units)
             states = ledger.states([task.basis for _, task in tasks])
             assert {one.state for one in states.values()} == {"done"}
             return {

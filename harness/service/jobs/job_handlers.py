@@ -14,7 +14,7 @@ from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
-from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener
+from harness.grading.attempts.units import GradingListener, GradingUnit
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -166,7 +166,7 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(NullListener):
+class _ProgressRecorder(GradingListener):
     """Notes in the queue that a job gets on, and counts attempts."""
 
     def __init__(self, context: AssignmentContext, job: Job) -> None:
