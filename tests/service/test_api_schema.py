@@ -18,10 +18,10 @@ from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
 from harness.service.jobs import tournaments
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
-from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads

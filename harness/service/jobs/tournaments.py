@@ -17,18 +17,10 @@ from pathlib import Path
 
 from harness import file_system
 from harness.errors import HarnessError, UsageError
-from harness.grading import grade
+from harness.grading import grade, tournament
 from harness.grading.attempts.orders import Concurrency, GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Marks, Submission, decimal
-from harness.grading.tournament import (
-    STUDENTS,
-    TABLE,
-    TournamentOptions,
-    hold_tournament,
-    rules_of,
-    write,
-)
 from harness.match import schedule
 from harness.match.pages import INDEX
 from harness.match.schedule import GAUNTLET, SWISS
@@ -64,7 +56,7 @@ def folder_in(settings: Settings, grading: Grading) -> Path:
 
 def own_folder(made: Path, grading: str, key: str) -> Path:
     """Return where the pages of one student or group are."""
-    return folder_of(made, grading) / STUDENTS / key
+    return folder_of(made, grading) / tournament.STUDENTS / key
 
 
 def has_pages(folder: Path) -> bool:
@@ -75,7 +67,7 @@ def has_pages(folder: Path) -> bool:
 def can_play(assignment: Assignment) -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
-        rules_of(assignment)
+        tournament.rules_of(assignment)
     except UsageError:
         return False
     return True
@@ -94,7 +86,7 @@ def begin(
         UsageError: the assignment has no games, or the choice is wrong.
         InvalidGradingStateError: marks are not released, or a later grading has marks.
     """
-    rules_of(own_files.assignment_of(settings, assigned))
+    tournament.rules_of(own_files.assignment_of(settings, assigned))
     gradings.begin_tournament(act, grading)
     choose(folder_in(settings, grading), *choice)
 
@@ -119,19 +111,21 @@ def choose(folder: Path, points: str, format_: str = SWISS) -> None:
     file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
 
 
-def load_choice(folder: Path) -> TournamentOptions:
+def load_choice(folder: Path) -> tournament.TournamentOptions:
     """Return what the teacher chose last; the usual if nothing was chosen."""
     try:
         chosen = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return TournamentOptions()
-    return TournamentOptions(chosen.get("format", SWISS), points=Fraction(chosen["points"]))
+        return tournament.TournamentOptions()
+    return tournament.TournamentOptions(
+        chosen.get("format", SWISS), points=Fraction(chosen["points"])
+    )
 
 
 def load_table(folder: Path) -> list[dict[str, str]]:
     """Return the rows of the table, the best first; none if nothing was played."""
     try:
-        text = (folder / TABLE).read_text(encoding="utf-8")
+        text = (folder / tournament.TABLE).read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
     return list(csv.DictReader(text.splitlines()))
@@ -213,15 +207,15 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     means: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
-    wanted: TournamentOptions,
+    wanted: tournament.TournamentOptions,
     folder: Path,
 ) -> None:
     """Play, write the pages, and tell what went wrong; "" if nothing did."""
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            result = hold_tournament(means, submissions, units, wanted, folder)
-            write(result, submissions, wanted, folder)
+            result = tournament.hold_tournament(means, submissions, units, wanted, folder)
+            tournament.write(result, submissions, wanted, folder)
             tell.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
             tell.send(str(error))
