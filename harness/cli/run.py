@@ -16,8 +16,7 @@ from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
-from harness.reading.named_case_files import gather
-from harness.reading.suite import is_case_like
+from harness.reading.suite import gather, is_case_like
 from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view

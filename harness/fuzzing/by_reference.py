@@ -35,7 +35,7 @@ from harness.fuzzing.judges import (
     kind,
     text_of,
 )
-from harness.judging.equivalence import expression, is_exact, same
+from harness.judging.in_process import expression, is_exact, same
 from harness.records import Reply
 from harness.running import protocol_facts
 from harness.specifications.record import Specification

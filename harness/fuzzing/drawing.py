@@ -16,7 +16,7 @@ from hypothesis.strategies import SearchStrategy
 
 from harness.declared.conversation_drawing import Drawer, KnownBeginning
 from harness.declared.declaration import Kind
-from harness.judging.equivalence import is_underspecified
+from harness.judging.in_process import is_underspecified
 from harness.records import Reply
 from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, lay_files, name_of, write_script

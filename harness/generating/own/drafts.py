@@ -17,13 +17,13 @@ from harness.declared.game_state import vertex_of
 from harness.declared.reply_forms import match_anywhere
 from harness.generating.record_reading import Choices
 from harness.generating.record_replay import is_private
-from harness.judging import equivalence
+from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import literally
 from oracle.errors import SgfError
 from oracle.position import grid
-from oracle.sgf import Node, dialects, games, values
+from oracle.sgf import Node, games, load, write
 
 
 class Opening(NamedTuple):
@@ -174,7 +174,7 @@ class Drafter:
         for name in asked:
             right = engine.replies((*engine.said, command, name))[-1]
             if right.ok:
-                found = equivalence.expression(name, right, self._specification)
+                found = in_process.expression(name, right, self._specification)
                 yield after._replace(command=name, expression=found)
 
     def _asks_alone(self) -> list[DeclaredCommand]:
@@ -202,7 +202,7 @@ class Drafter:
     def _are_same(self, command: str, found: Sequence[Reply]) -> bool:
         first = found[0]
         return first.ok and all(
-            equivalence.same(command, first, one, self._specification) for one in found
+            in_process.same(command, first, one, self._specification) for one in found
         )
 
     def _expression(
@@ -217,7 +217,7 @@ class Drafter:
             return self._of_move(command, right)
         if declared.kind != Kind.ASKS or declared.is_free:
             return ""
-        return equivalence.expression(command, right, self._specification)
+        return in_process.expression(command, right, self._specification)
 
     @staticmethod
     def _sure(declared: DeclaredCommand, right: Reply) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ class Drafter:
             return ""
         engine = self._engine()
         if engine.refuses(right):
-            return equivalence.expression(command, right, self._specification)
+            return in_process.expression(command, right, self._specification)
         return f"!{match_anywhere(refused)}"
 
     def _setup(self, engine: ReferenceEngine, random: Random) -> Draft:
@@ -382,7 +382,7 @@ class Records:
 
     def _respell(self, name: str, value: str) -> str:
         """Return a value as SGF has it, if that is known."""
-        spelled = None if self._strict else dialects.spell(name, value)
+        spelled = None if self._strict else load.spell(name, value)
         return value if spelled is None else spelled
 
     def _play_accepted(
@@ -426,7 +426,7 @@ def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:
     """Return the column and row, from the lower left, of a point in a record."""
     columns, rows = size
     try:
-        row, column = values.point(value, grid(rows, columns))
+        row, column = write.point(value, grid(rows, columns))
     except ValueError:
         return None
     return column, row
