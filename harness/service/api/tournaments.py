@@ -9,7 +9,7 @@ from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from harness.grading.records import decimal
-from harness.match.schedule import SWISS
+from harness.match.tournament import SWISS
 from harness.service.api import requests
 from harness.service.jobs import tournaments
 from harness.service.records import OVERRIDE, TOURNAMENT
@@ -95,9 +95,9 @@ def begin(
     """Let the submissions play each other, once their marks are released."""
     assert context.grading
     with context.service.database.acting(context.by) as act:
+        settings, assigned = context.service.settings, context.require().assigned
         choice = body.points, body.format
-        assigned = context.require().assigned
-        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
+        tournaments.begin(act, settings, assigned, context.grading, choice)
     return _describe(context)
 
 
@@ -108,9 +108,8 @@ def count(context: Context) -> Counted:
     """Add what the rank is worth to each mark, as a mark that is given instead."""
     assert context.grading
     with context.service.database.acting(context.by) as act:
-        stays = tournaments.count_points(
-            act, context.require().assigned, context.grading, _folder(context)
-        )
+        assigned, folder = context.require().assigned, _folder(context)
+        stays = tournaments.count_points(act, assigned, context.grading, folder)
     return Counted(unchanged=stays)
 
 

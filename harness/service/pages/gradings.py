@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
-from harness.match.schedule import SWISS
+from harness.match.tournament import SWISS
 from harness.service import machines
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
@@ -240,23 +240,16 @@ def _act(
 @ROUTES.at("POST", f"{_ONE}/tournament", TEACHERS, most=Form(page=show))
 def begin_tournament(context: Context) -> Response:
     """Let the submissions play each other."""
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
-        choice = context.field("points"), context.field("format") or SWISS
-        assigned = context.require().assigned
-        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
-    return RedirectResponse(_address(context, context.grading.id), 303)
+    settings, assigned = context.service.settings, context.require().assigned
+    choice = context.field("points"), context.field("format") or SWISS
+    return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
 
 
 @ROUTES.at("POST", f"{_ONE}/tournament/count", require_permission(OVERRIDE), most=Form(page=show))
 def count_tournament(context: Context) -> Response:
     """Let ranks count in marks."""
-    return _act(
-        context,
-        lambda act, one: tournaments.count_points(
-            act, context.require().assigned, one, _tournament(context)
-        ),
-    )
+    assigned, folder = context.require().assigned, _tournament(context)
+    return _act(context, lambda act, one: tournaments.count_points(act, assigned, one, folder))
 
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)

@@ -305,8 +305,7 @@ def own_tournament(context: Context) -> Response:
 
 def _tournament(context: RequestContext, own: _OwnMark) -> Path:
     """Return the folder of the student's or group's own pages."""
-    made = context.service.settings.assignment_folder(context.require().assigned.id)
-    return tournaments.own_folder(made, own.grading.id, own.key)
+    return tournaments.folder_in(context.service.settings, own.grading, own.key)
 
 
 def _find(db: Connection, context: RequestContext) -> _OwnMark:
