@@ -19,12 +19,12 @@ from harness.match.game import Arbiter
 from harness.match.ratings import Sprt
 from harness.match.records import GO, GOMOKU, KOS, Game, Match, Opening, Player, Rules, TimeControl
 from harness.match.referee import check, handicap_opening, read_openings
-from harness.match.reporters import REPORTERS
 from harness.match.standings import Standings, game_line, lines
 from harness.match.tournament import FORMATS, ROUND_ROBIN, SWISS, Journal, Schedule, Tournament
 from harness.options import Options
 from harness.processes import processors
 from harness.report import report_files
+from harness.report.reporters import Reporter
 from harness.signals import ending_on_signals
 from oracle.errors import FormatError
 from oracle.komi import parse_komi
@@ -70,6 +70,18 @@ _GAMES = {SWISS: 2}  # of each pairing; otherwise:
 _USUAL = 20
 _MOST_BY_TEST = 10_000  # games, where a test ends the match
 
+# In the order in which they are written. Each module has ``report(path, standings)``.
+REPORTERS = (
+    Reporter("output", "DIR", "write pages: the crosstable, plots, and each game on a board",
+             "harness.match.pages"),
+    Reporter("sgf", "DIR", "write each game as SGF; a game that is declared as GTP commands",
+             "harness.match.game_records"),
+    Reporter("json", "FILE", "write all results as JSON (-: to standard output)",
+             "harness.match.document"),
+    Reporter("junit", "FILE", "write JUnit XML: for each engine whether it is weaker than"
+             " --baseline, or broke (-: to standard output)", "harness.match.junit"),
+)  # fmt: skip
+
 
 def main(arguments: list[str]) -> int:
     """Run the command and return its exit status."""
@@ -80,7 +92,7 @@ def main(arguments: list[str]) -> int:
     if len(given.arguments) < 2:
         parser.error("give two engines or more")
     never_fail_to_encode()
-    places = _places(given)
+    places = run.report_places(given, REPORTERS, {})
     players = _players(given.arguments)
     sprt, baseline = _test(given, [player.name for player in players])
     rules, declared = _rules(given)
@@ -105,20 +117,19 @@ def main(arguments: list[str]) -> int:
     return max(status, _report(found, places))
 
 
-def _report(found: Standings, places: Mapping[str, str]) -> ExitCode:
+def _report(found: Standings, places: Mapping[Reporter, str]) -> ExitCode:
     """Write all reports; return what the games say as an exit status."""
     status = ExitCode.OK
     if found.result.unplayed:
         status = ExitCode.FAULT
     elif any(one.is_weaker for one in found.comparisons):
         status = ExitCode.FAILED
-    for one in REPORTERS:
-        if path := places.get(one.attribute):
-            try:
-                one.write(path, found)  # type: ignore[arg-type]
-            except ReportError as error:
-                print(f"gtp-harness: {error}", file=sys.stderr)
-                status = ExitCode.FAULT
+    for one, path in places.items():
+        try:
+            one.write(path, found)  # type: ignore[arg-type]
+        except ReportError as error:
+            print(f"gtp-harness: {error}", file=sys.stderr)
+            status = ExitCode.FAULT
     if not any(path in report_files.STDOUT for path in places.values()):
         print("\n".join(lines(found)))
     return status
@@ -269,15 +280,6 @@ def _about(given: argparse.Namespace, match: Match, schedule: Schedule) -> dict[
         "limits": match.options.limits._asdict(),
         "sandbox": given.sandbox,
     }
-
-
-def _places(given: argparse.Namespace) -> dict[str, str]:
-    """Return where reports go; see that they can be written."""
-    places = {one.attribute: getattr(given, one.attribute) for one in REPORTERS}
-    for one in REPORTERS:
-        if path := places[one.attribute]:
-            (report_files.try_to_write_into if one.is_folder else report_files.try_to_write)(path)
-    return {key: path for key, path in places.items() if path}
 
 
 # --- the command line --------------------------------------------------------------------------

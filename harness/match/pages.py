@@ -13,7 +13,7 @@ from harness.report import report_files
 from harness.report.board_evidence import Evidence
 from harness.report.html.board_drawing import figure
 from harness.report.html.page_names import MATRIX
-from harness.report.html.parts import PageFrame, box, facts, items, page
+from harness.report.html.parts import PageFrame, box, facts, items, page, sortable_heads
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of, one_line
 from oracle.draw import Diagram, PositionCourse
@@ -32,9 +32,10 @@ def report(path: str, found: Standings) -> None:
     write_pages(path, found, found.result.games)
 
 
-def write_pages(
-    path: str, found: Standings, games: tuple[Game, ...], title: str = "Match"
-) -> None:
+Games = tuple[Game, ...]
+
+
+def write_pages(path: str, found: Standings, games: Games, title: str = "Match") -> None:
     """Write the first page, and those of some games: of others there is no link."""
     for place, game in enumerate(games):
         near = games[max(0, place - 1) : place] + games[place + 1 : place + 2]
@@ -90,25 +91,24 @@ _TABLE = Markup(
     '<div class="card ft"><div class="scroll"><table><thead><tr>%s</tr></thead>'
     "<tbody>%s</tbody></table></div></div>"
 )
-_HEAD = Markup('<th scope="col" class="%s"><button type="button">%s</button></th>')
 _CELL = Markup('<td class="%s" data-l="%s" data-k="%s">%s</td>')
 Cell = tuple[object, object]  # what it is sorted by; what it shows
 
 
 def _table(columns: str, rows: Iterable[Sequence[Cell]]) -> Markup:
     """Return a table that can be sorted; numbers, whose columns have a #, stand at the right."""
-    heads = [("num" if one[0] == "#" else "", one.strip("#")) for one in columns.split(", ")]
+    heads = [("num" if one[0] == "#" else "", one.strip("#")) for one in columns.split("; ")]
     body = (
         join_markup(_CELL % (*head, *cell) for head, cell in zip(heads, row, strict=True))
         for row in rows
     )
     shown = join_markup(Markup("<tr>%s</tr>") % row for row in body)
-    return _TABLE % (join_markup(_HEAD % head for head in heads), shown)
+    return _TABLE % (sortable_heads(columns), shown)
 
 
 def _standings(found: Standings) -> Markup:
     """Return everybody's points, by color and reason."""
-    columns = "#Rank, Engine, #Points, #Games, #As Black, #As White, #Elo, Lost by"
+    columns = "#Rank; Engine; #Points; #Games; #As Black; #As White; #Elo; Lost by"
     return _table(columns, (_standing(row, found.ranks[row.place]) for row in found.ranked))
 
 
@@ -239,7 +239,7 @@ def _link(game: Game) -> Markup:
 
 
 def _games(match: Match, games: Sequence[Game]) -> Markup:
-    columns = "Game, Black, White, Result, Reason, #Moves"
+    columns = "Game; Black; White; Result; Reason; #Moves"
     table = _table(columns, (_game_row(match, game) for game in games[:_LISTED]))
     rest = len(games) - _LISTED
     return table + (Markup("<p>and %s</p>") % number_of(rest, "game") if rest > 0 else NOTHING)
