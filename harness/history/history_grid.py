@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
-from harness.history.test_courses import FileCourse, Streak, TestCourse
+from harness.history.trends import FileCourse, Streak, TestCourse
 from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, part_name, style
 from harness.report.html.parts import PageFrame, dot, filter_tools, headline, page, part_links

@@ -19,7 +19,7 @@ from harness.history.records import (
     of_file,
     of_run,
 )
-from harness.history.test_courses import FileCourse, choose_shown_runs, file_courses
+from harness.history.trends import FileCourse, choose_shown_runs, file_courses
 from harness.report import report_files
 from harness.report.html.page_names import link, page_names
 from harness.report.html.parts import (

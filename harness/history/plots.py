@@ -11,9 +11,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.history.records import RunKept, RunState, Spread, TestInRun
-from harness.history.test_courses import FileCourse, TestCourse
 from harness.history.text import counts, counts_text, in_words, seconds
-from harness.history.trends import measure_spread
+from harness.history.trends import FileCourse, TestCourse, measure_spread
 from harness.report.html.page_names import style
 from harness.report.markup import NOTHING, Markup, join_markup
 
