@@ -1,7 +1,7 @@
 """The command ``gtp-harness``: find the subcommand, and report every error in one line.
 
-Each subcommand is a module with ``main(arguments) -> exit status``, imported when it is called:
-what a command does not use costs it nothing.
+Each subcommand is a :class:`~harness.cli.commandline.Command`, with its name in capitals in a
+module that is imported when it is called: what a command does not use costs it nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from oracle import interrupts  # all else after main() is called: until then Ctr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
+
+    from harness.cli.commandline import Command
 
 # name: (module, what it does, in one line)
 COMMANDS = {
@@ -147,7 +149,7 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
-    command = _import(COMMANDS[name][0], collects=collects)
+    command = find_command(name, collects=collects)
     signals.watch_sigchld()
     with signals.ending_on_signals():
         interrupts.reinstall_sigint()
@@ -155,8 +157,8 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def _import(module: str, *, collects: bool) -> Any:
-    """Import a module; the garbage collector does not go over what is being loaded."""
+def find_command(name: str, *, collects: bool = False) -> Command:
+    """Return a command from its module; no garbage is collected while that is loaded."""
     import gc
 
     from harness.postponed import load, postpone
@@ -165,7 +167,8 @@ def _import(module: str, *, collects: bool) -> Any:
     collects = collects or gc.isenabled()
     gc.disable()
     try:
-        return load(module)
+        command: Command = getattr(load(COMMANDS[name][0]), name.upper())
+        return command
     finally:
         if collects:
             gc.enable()

@@ -47,12 +47,16 @@ class CommandParser(argparse.ArgumentParser):
         # (The terminal is not asked for its width here: every add_argument() comes by.)
         return _HelpPage(self.prog, width=self.width - 2)
 
+    def complete(self) -> None:
+        """Add ``--help``, unless it stands in a group already."""
+        if "--help" not in self._option_string_actions:
+            add_help(self.add_argument)
+
     def read(
         self, arguments: list[str], remark: Remark = lambda option, words, first: ""
     ) -> argparse.Namespace | None:
         """Return what the command line says; None if it asked for help, which is printed.
 
-        The parser has an option ``--help`` like any other, among those it belongs to.
         ``remark``: returns the end of the sentence about an option that does not exist; it is
         given that option, all words, and the place of the first that is not an option nor its
         value.
@@ -116,6 +120,11 @@ def terminal_width() -> int:
 
 
 Add = Callable[..., Any]  # ``add_argument`` of a parser, or of a group of one
+
+
+def add_help(add: Add) -> None:
+    """Add the option that asks for help."""
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
 
 
 def add_assignment(add: Add) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
 from harness.cli import service_options
-from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.text import number_of
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness backup DIR [OPTION…]
+
 Copy a whole service into a new folder: its database, ledgers, keys, submissions, and
 what grading wrote. The service may be running; unfinished work is redone after a
 restore. A database on a server is copied by pg_dump. The copy contains the keys and
-all submissions: keep it as safe as the service."""
+all submissions: keep it as safe as the service.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     1  backed up, but the keys of some ledgers are missing, which are named
     2  the input was bad, such as a DIR that exists
@@ -34,14 +38,9 @@ _KEYLESS = (
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.folder:
-        parser.error("expected the new folder DIR")
+        BACKUP.refuse("expected the new folder DIR")
     settings = service_options.place(given)
     from harness.service.operations.backups import back_up
     from harness.service.storage import data_folder
@@ -54,6 +53,4 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if made.keyless else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    return service_options.folder_command("backup", _DESCRIPTION, _EPILOG)
+BACKUP = Command("backup", _PAGE, service_options.add_folder, _run)

@@ -14,8 +14,8 @@ from harness.banks import banks
 from harness.banks.banks import Bank
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
-from harness.cli.option_values import whole
 from harness.errors import ExitCode, UsageError
 from harness.processes import processors
 from harness.text import escape_controls, number_of
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness bank add GRADED [OPTION…]
+       gtp-harness bank list BANK
+
 Make a bank of wrong engines. strength, fuzz and generate use it to measure tests.
 
 add takes wrong submissions from GRADED, the output folder of a grading. Of several
@@ -40,9 +43,10 @@ prints why each of the others was left out; the bank stores only how many. A
 programming style can still reveal its author: keep a bank to yourself.
 
 list shows what is in a bank. You can also write one by hand: bank.toml has a table
-[[engine]] with a name and a command for each engine."""
+[[engine]] with a name and a command for each engine.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  something was added; a bank was listed
     1  nothing was added
@@ -56,24 +60,16 @@ Examples:
   gtp-harness strength @go-scoring --assignment go-scoring --bank ~/banks/go1"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if given.action not in ("add", "list") or not given.folder:
-        parser.error("expected add GRADED or list BANK")
+        BANK.refuse("expected add GRADED or list BANK")
     never_fail_to_encode()
     if given.action == "list":
         return _list(banks.read(Path(given.folder)))
     return _add(given)
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("bank", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness bank add GRADED [OPTION…]\n       gtp-harness bank list BANK"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -90,8 +86,6 @@ def command_line() -> CommandParser:
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     arguments.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- list --------------------------------------------------------------------------------------
@@ -228,3 +222,6 @@ def _say(added: Added, folder: Path) -> None:
         print(escape_controls(f"  {one.name}  {one.sentence}"))
     for key, why in added.left_out:
         print(escape_controls(f"  not {key}: {why}"))
+
+
+BANK = Command("bank", _PAGE, _add_options, _run)

@@ -14,7 +14,7 @@ from harness.assignments.assignment import Assignment
 from harness.banks.banks import WrongEngine
 from harness.banks.mutants import mutant_engines
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import whole
+from harness.cli.commandline import whole
 from harness.engine.launch import as_typed
 from harness.errors import UsageError
 from harness.options import SANDBOXES

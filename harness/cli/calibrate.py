@@ -14,8 +14,8 @@ from harness import find_assignment
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.option_values import number, whole
 from harness.declared import declaration as declarations
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
@@ -32,7 +32,9 @@ SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
 _WRAP = 88
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]
+
 Try out an assignment of your own before it grades anybody. Random conversations
 are sent to its reference, to new processes of the reference, and to other engines
 that you believe to be right (--engine). Their replies are compared.
@@ -48,9 +50,10 @@ For each command it reports:
   its own choice  the reference's play refuses a move that the reference chose
 and for the game: sizes, turns, refusals, the end. If the reference stands alone
 against engines that agree with each other, it asks you who is right. Last it lists
-what no case file can ask, such as errors of GTP."""
+what no case file can ask, such as errors of GTP.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  nothing was reported
     1  something was reported
@@ -61,14 +64,9 @@ Examples:
   gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.assignment:
-        parser.error("give ASSIGNMENT")
+        CALIBRATE.refuse("give ASSIGNMENT")
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
@@ -137,18 +135,13 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
     )
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("calibrate", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT",
         help="an assignment.toml, or its folder")  # fmt: skip
     add_options(parser)
     add("--json", metavar="FILE", help="write the observations and the report as JSON")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def add_options(parser: CommandParser) -> None:
@@ -245,3 +238,6 @@ def _document(trial: TriedDeclaration) -> str:
         "bounds": beyond,
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+CALIBRATE = Command("calibrate", _PAGE, _add_options, _run)

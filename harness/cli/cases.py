@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,17 +10,22 @@ from pathlib import Path
 from harness import find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode, UsageError
 from harness.text import plural
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness cases [list] [NAME…]
+       gtp-harness cases [NAME…] --copy DIR
+
 List the case files that ship with gtp-harness, or copy them. Every command that takes
 case files takes their names, too: @go-scoring for all of an assignment,
 @go-scoring/public and @go-scoring/thorough for one set, @go-scoring/area for one
 file. (If the current folder has a file of that name, @FILE means that file, a list
-of case files.) NAME is one of these names, with or without the @."""
+of case files.) NAME is one of these names, with or without the @.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  listed, or copied
     2  NAME is unknown, or a folder cannot be written or exists already
@@ -34,15 +40,10 @@ Examples:
 _LIST = "list"  # what is done anyway, by the word that other programs have for it
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     is_list = given.names[:1] == [_LIST]
     if is_list and given.copy:
-        parser.error("give either list or --copy")
+        CASES.refuse("give either list or --copy")
     wanted = [name.removeprefix("@") for name in given.names[is_list:]]
     _refuse_unknown(wanted)
     if given.copy:
@@ -54,16 +55,10 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("cases", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cases [list] [NAME…]\n" \
-        "       gtp-harness cases [NAME…] --copy DIR"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
     add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _refuse_unknown(names: Sequence[str]) -> None:
@@ -125,3 +120,6 @@ def _copy(names: Sequence[str], target: Path) -> None:
         except OSError as error:
             raise UsageError(f"cannot copy to {target / name}: {error.strerror}") from error
         print(target / name)
+
+
+CASES = Command("cases", _PAGE, _add_options, _run)

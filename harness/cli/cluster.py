@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import socket
 import subprocess
@@ -14,13 +15,11 @@ from urllib.parse import urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import MOST_PORT, port, whole
+from harness.cli.commandline import MOST_PORT, Command, port, whole
 from harness.errors import ExitCode, UsageError
 from harness.text import escape_controls, number_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
     from harness.cluster.tls import TlsCredentials
@@ -75,16 +74,21 @@ def _worker(one: WorkerStatus) -> Iterator[str]:
 # --- ``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share
 
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness cluster certificates DIR [--days N]
+       gtp-harness cluster scheduler [OPTION…]
+       gtp-harness cluster status ADDRESS [OPTION…]
+
 Prepare and run a cluster: machines that run engines for the grading machine.
 
 certificates makes the files with which the machines identify each other. scheduler
 starts the scheduler, which knows the workers and accepts nothing from a worker that could
 run code. gtp-harness worker starts a worker; gtp-harness grade --scheduler grades with
 them. status shows the workers: what each has, is doing and could not do, and which have
-left."""
+left.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  done
     1  status: there is no worker
@@ -105,21 +109,16 @@ _days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
 PORT = 8786
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.action:
-        parser.error(f"expected one of {', '.join(_ACTIONS)}")
+        CLUSTER.refuse(f"expected one of {', '.join(_ACTIONS)}")
     require()
     if given.action == "certificates":
-        return _certificates(parser, given)
+        return _certificates(given)
     if given.action == "status":
-        return _status(parser, given)
+        return _status(given)
     if given.folder:
-        parser.error("DIR goes with certificates; scheduler has --tls DIR")
+        CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
     return _scheduler(given)
 
 
@@ -132,11 +131,11 @@ def require() -> None:
     extras.require("a cluster", "cluster", "distributed", "cryptography")
 
 
-def _certificates(parser: CommandParser, arguments: argparse.Namespace) -> int:
+def _certificates(arguments: argparse.Namespace) -> int:
     from harness.cluster import tls
 
     if not arguments.folder:
-        parser.error("certificates needs DIR, where it writes them")
+        CLUSTER.refuse("certificates needs DIR, where it writes them")
     tls.make(Path(arguments.folder), arguments.days)
     for role in tls.ROLES:
         print(
@@ -146,10 +145,10 @@ def _certificates(parser: CommandParser, arguments: argparse.Namespace) -> int:
     return ExitCode.OK
 
 
-def _status(parser: CommandParser, arguments: argparse.Namespace) -> int:
+def _status(arguments: argparse.Namespace) -> int:
 
     if not arguments.folder:
-        parser.error("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
     arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
     return print_status(connector_settings(arguments), as_json=arguments.json)
 
@@ -270,14 +269,7 @@ def own_address(scheduler: str) -> str:
         raise UsageError(f"cannot reach {scheduler}: {error.strerror}") from None
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("cluster", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cluster certificates DIR [--days N]\n" \
-        "       gtp-harness cluster scheduler [OPTION…]\n" \
-        "       gtp-harness cluster status ADDRESS [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -289,5 +281,6 @@ def command_line() -> CommandParser:
         help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--tls", default="", metavar="DIR", help="folder of certificates")
     add("--json", action="store_true", help="write the status as JSON")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+CLUSTER = Command("cluster", _PAGE, _add_options, _run)

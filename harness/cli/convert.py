@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from harness import file_system, read_case_file
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import CaseError, ExitCode, UsageError
 from harness.reading.suite import expand
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
 from harness.report import report_files
 from harness.text import encode, one_line
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness convert FILE… --to FORMAT [OPTION…]
+
 Convert case files for GTP (.gtp, .tst) to the format with status lines (.txt), or
 back. The commands and the tests stay the same; comments stay. FILE is a case file, a
 folder, @FILE, a list of such names, or @NAME, cases that ship.
 
 What the other format cannot express is an error with its line. The format with status
 lines has neither test IDs nor tests that are expected to fail. Case files for GTP
-cannot test a refusal; --drop leaves such tests out."""
+cannot test a refusal; --drop leaves such tests out.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  all are converted
     2  a file cannot be read or converted; the others are converted
@@ -34,27 +39,19 @@ Examples:
   gtp-harness convert --to txt --output mine @go-scoring/public"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.files or not given.to:
-        parser.error("give FILE and --to")
+        CONVERT.refuse("give FILE and --to")
     paths = expand(given.files, has_answers=True)
     if len(paths) > 1 and not given.output:
-        parser.error(f"give --output DIR for {len(paths)} files")
+        CONVERT.refuse(f"give --output DIR for {len(paths)} files")
     errors = list(_convert(paths, given.to, given.output, drops=given.drop))
     for error in errors:
         print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
     return ExitCode.BROKEN if errors else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("convert", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness convert FILE… --to FORMAT [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
     add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format to write")
@@ -62,8 +59,6 @@ def command_line() -> CommandParser:
         help="write files of the same names into DIR (default: a single file is"
         " printed)")  # fmt: skip
     add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> list[CaseError]:
@@ -104,3 +99,6 @@ def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
         raise UsageError(f"{target} already exists; convert overwrites nothing")
     file_system.make(target.parent)
     report_files.write_bytes(str(target), data)
+
+
+CONVERT = Command("convert", _PAGE, _add_options, _run)

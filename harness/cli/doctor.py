@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from harness import platforms
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import attack_report
@@ -22,15 +24,18 @@ if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
     from harness.sandbox.redteam.referee import AttackResult
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness doctor [OPTION…]
+
 Show which sandbox levels work on this machine. Each is tried with a canary, a program
 that looks for a way out. With --attack, hostile programs (a red team) are sent
 through every level that works, or through --level; the report says whether each was
 stopped, and by what. They are limited: a machine without any sandbox would survive
 them. Those in C and Java are left out if cc or a JDK is missing. With --assignment,
-also show which of its programs are installed, and the Debian packages of the others."""
+also show which of its programs are installed, and the Debian packages of the others.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  a level works; with --attack: every attack was stopped, except those that a
        level cannot stop according to the threat model (docs/threat-model.md)
@@ -38,12 +43,7 @@ Exit status:
     3  the level asked for cannot be used here"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     asked = (given.level,) if given.level else (3, 2, 1)
     facts, found = _facts(), _find_levels()
     if not given.json:
@@ -61,17 +61,12 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness doctor [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")
     add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
     add("--json", action="store_true", help="print everything as JSON")
     add("--assignment", metavar="NAME", help="show what the assignment needs on this machine")
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _facts() -> dict[str, str]:
@@ -222,3 +217,6 @@ def _as_json(
             attack_report.as_json(one) for findings in attacks.values() for one in findings
         ],
     }
+
+
+DOCTOR = Command("doctor", _PAGE, _add_options, _run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from harness import find_assignment
@@ -9,19 +10,23 @@ from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.environments import environment_cache
 from harness.environments.environment_cache import Stored
 from harness.errors import ExitCode
 from harness.text import number_of
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT
+
 Build the Python environment that an assignment declares for its engines (keys python
 and packages of [engine]). Print where it is and what was installed. It is built once,
 with uv if that is installed, else with venv and pip, from the package index that they
 are set to. check builds a missing environment, too; grade asks for it. Engines can
-only read it."""
+only read it.
 
-_EPILOG = """\
+[options]
+
 Environments are kept in ~/.cache/gtp-harness or, for root, whose engines run as
 another user, in /var/cache/gtp-harness; XDG_CACHE_HOME names another folder.
 
@@ -36,14 +41,9 @@ Examples:
   gtp-harness env --remove python3.11.7-4790efd77e2e"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
-        parser.error("give --assignment, --list or --remove")
+        ENV.refuse("give --assignment, --list or --remove")
     if given.remove:
         environment_cache.remove(given.remove)
         print(f"{given.remove} is removed")
@@ -94,13 +94,11 @@ def _list() -> None:
     print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("env", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     add("--list", action="store_true", help="list the environments that are built")
     add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+ENV = Command("env", _PAGE, _add_options, _run)

@@ -15,7 +15,7 @@ from harness.assignments import needs
 from harness.assignments.assignment import specification_of
 from harness.cli import sandbox
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import number, whole
+from harness.cli.commandline import Command, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
@@ -40,14 +40,18 @@ if TYPE_CHECKING:
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness fuzz PROGRAM --assignment A [OPTION…]
+       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]
+
 Send random commands to PROGRAM, an engine that speaks the Go Text Protocol, and
 compare its replies with the oracle's wherever the specification decides them. Each
 wrong reply is made as small as possible and written as a case file with the board
 and the reason for the right answer. Then the search continues for other causes.
-Crashes, hangs and violations of the protocol are found, too."""
+Crashes, hangs and violations of the protocol are found, too.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  nothing was found
     1  something was found
@@ -81,16 +85,11 @@ _SECONDS, _TIMEOUT = 60.0, 5.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.program or not (given.assignment or given.against):
-        parser.error("give PROGRAM, and --assignment or --against")
+        FUZZ.refuse("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
-        parser.error("--bank needs --assignment: the bank belongs to one")
+        FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
     hypothesis_setup.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
@@ -296,13 +295,7 @@ def _look(
 # --- the command line --------------------------------------------------------------------------
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = (
-        "gtp-harness fuzz PROGRAM --assignment A [OPTION…]\n"
-        "       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]"
-    )
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
@@ -342,8 +335,6 @@ def command_line() -> CommandParser:
     )
     sandbox.add_options(parser)
     parser.set_defaults(sandbox="auto", engine=[], mutants=0)
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- for a reader ------------------------------------------------------------------------------
@@ -467,3 +458,6 @@ def _entry(finding: FuzzFinding, path: Path) -> dict[str, object]:
         "examples": finding.examples,
         "question": finding.is_question,
     }
+
+
+FUZZ = Command("fuzz", _PAGE, _add_options, _run)

@@ -15,7 +15,7 @@ from harness.banks import banks as bank_runs
 from harness.banks.banks import EngineAsker, EngineBench
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import whole
+from harness.cli.commandline import Command, whole
 from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
 from harness.generating import record_reading, scene_production, scene_text
@@ -34,7 +34,9 @@ from harness.specifications.record import Specification
 
 _HALVES = {"public": False, "private": True, "all": None}
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]
+
 Make a case file from game records (SGF: files, folders, collections of any length).
 Without game records, or for features that they lack, positions are made at random.
 The oracle gives every answer. Every test says where its position comes from, what it
@@ -49,9 +51,10 @@ many of the chosen were made at random; and it shows their answers.
 For a game of your own, your reference gives every answer. Conversations are drawn at
 random, or continue from game records and from the positions of the cases of --with and
 --kill. With wrong programs (--bank, --engine, --mutants), a few tests are chosen that
-catch all of them; each program is run."""
+catch all of them; each program is run.
 
-_EPILOG = """\
+[options]
+
 Public and private: a hash of their moves (the same for mirrored copies) divides games
 into two halves, so that public and private cases never come from the same game. With
 --secret the private half is used, positions are turned, and every choice depends on
@@ -74,14 +77,9 @@ Examples:
   gtp-harness generate --assignment nogo --bank former -n 40 -o nogo/public.gtp"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: Namespace) -> int:
     if not given.assignment or not given.output:
-        parser.error("give --assignment and -o")
+        GENERATE.refuse("give --assignment and -o")
     assignment = find_assignment(given.assignment)
     file_system.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
@@ -225,10 +223,7 @@ def _status(
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("generate", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", metavar="A",
@@ -263,8 +258,6 @@ def command_line() -> CommandParser:
     add("--jobs", type=whole(1, "a number of processes"), metavar="N",
         help="processes that read games (default: the number of cores)")  # fmt: skip
     banks.add_options(parser)
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _sizes(text: str) -> range:
@@ -440,3 +433,6 @@ def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
     if not kept:
         raise UsageError("--sizes: the game has no board with such sides")
     return declaration._replace(game=declaration.game._replace(sizes=kept))
+
+
+GENERATE = Command("generate", _PAGE, _add_options, _run)

@@ -16,8 +16,8 @@ from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
 from harness.cli import arguments, auditing
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.option_values import number, whole
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE
 from harness.grading.exports import exporters
@@ -40,7 +40,9 @@ if TYPE_CHECKING:
 TOURNAMENTS = ("round-robin", "swiss")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness grade [OPTION…] SOURCE --assignment NAME
+
 Grade a class, from the submissions to the filled gradebook. SOURCE is a folder of
 archives or of folders, a download from Canvas or Moodle (a folder, or the zip
 itself), or a CSV that names them. Every submission is unpacked, built and run in a
@@ -48,9 +50,10 @@ sandbox, as gtp-harness check does it.
 
 Results are kept in the ledger, a file or a database on a server. After Ctrl-C,
 SIGKILL or a power cut, the same command continues and runs nothing twice. A mark
-that was given changes only with --accept; the old one stays in the ledger."""
+that was given changes only with --accept; the old one stays in the ledger.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  every submission has its mark
     1  marks would change (--accept makes it so)
@@ -73,20 +76,15 @@ Examples:
   gtp-harness grade --marks-only --assignment go-scoring --output graded"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.assignment:
-        parser.error(f"give --assignment: {', '.join(shipped.names())}")
+        GRADE.refuse(f"give --assignment: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
-        parser.error("give either SOURCE or --marks-only")
+        GRADE.refuse("give either SOURCE or --marks-only")
     if given.tournament and given.marks_only:
-        parser.error("--marks-only runs nothing, but a tournament runs engines")
+        GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if given.audit and given.marks_only:
-        parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
+        GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
     assignment = find_assignment(given.assignment)
     if not (given.marks_only or given.scheduler):
@@ -392,16 +390,12 @@ def _points(text: str) -> Fraction:
     return value
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("grade", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness grade [OPTION…] SOURCE --assignment NAME"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     _add_assignment(parser)
     _add_run(parser)
     _add_output(parser)
     _add_marks(parser)
-    return parser
 
 
 def _add_assignment(parser: CommandParser) -> None:
@@ -491,7 +485,7 @@ def _add_output(parser: CommandParser) -> None:
         help="file with the key that signs the ledger (default: beside it; for a server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    arguments.add_help(add)
 
 
 def _add_marks(parser: CommandParser) -> None:
@@ -501,3 +495,6 @@ def _add_marks(parser: CommandParser) -> None:
     add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
     add("--marks-only", action="store_true",
         help="recompute marks from the ledger; run nothing")  # fmt: skip
+
+
+GRADE = Command("grade", _PAGE, _add_options, _run)

@@ -7,13 +7,13 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from harness import shipped
-from harness.cli import COMMANDS, help_layout, overview, version
+from harness.cli import COMMANDS, find_command, help_layout, overview, version
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
 from harness.errors import ExitCode
 from harness.report import report_files
@@ -80,11 +80,11 @@ class CommandHelp(NamedTuple):
 
 def describe_commands() -> list[CommandHelp]:
     """Return all commands, in the order of the help page."""
-    return [_command(name, *about) for name, about in COMMANDS.items()]
+    return [_command(name, summary) for name, (_, summary) in COMMANDS.items()]
 
 
-def _command(name: str, module: str, summary: str) -> CommandHelp:
-    parser: CommandParser = import_module(module).command_line()
+def _command(name: str, summary: str) -> CommandHelp:
+    parser = find_command(name).parser()
     arguments = [action for action in parser._actions if not action.option_strings]
     return CommandHelp(
         name=name,
@@ -132,12 +132,15 @@ def cases() -> list[str]:
 # --- ``gtp-harness man``: manual pages, made of what ``--help`` prints ---------------------------
 
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness man [DIR]
+
 Write the manual pages of gtp-harness, one for each command, into DIR/man1, where
 man looks for them if DIR is a folder of manual pages such as ~/.local/share/man.
-Without DIR print the page gtp-harness(1)."""
+Without DIR print the page gtp-harness(1).
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  written
     2  the folder cannot be written to
@@ -149,11 +152,7 @@ Examples:
 _WRAP = 78  # columns of the source
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    given = command_line().read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     commands = describe_commands()
     if given.folder is None:
         print(_overview(commands), end="")
@@ -163,14 +162,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("man", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness man [DIR]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _write(folder: Path, pages: dict[str, str]) -> None:
@@ -273,3 +267,6 @@ def _roff(text: str) -> str:
     text = text.replace("\\", r"\e").replace("-", r"\-")
     text = re.sub(r"[^\x20-\x7e]", lambda found: rf"\[u{ord(found[0]):04X}]", text)
     return rf"\&{text}" if text[:1] in (".", "'") else text
+
+
+MAN = Command("man", _PAGE, _add_options, _run)

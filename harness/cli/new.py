@@ -15,6 +15,7 @@ from harness.assignments import needs
 from harness.assignments.assignment import FILE
 from harness.cli import calibrate
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import proposal
 from harness.declared.evidence import Evidence
@@ -35,7 +36,9 @@ _QUESTIONS = 3  # at most, at a terminal
 _LAST_LINES = 8  # of standard error
 _SHOWN = 200  # characters of such a line
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]
+
 Draft an assignment of your own in DIR from a correct solution. It is any program that
 speaks GTP or the course's protocol with a status line at the end. The program is asked
 for its commands, the public tests are run with it, some games are played, and
@@ -43,9 +46,10 @@ DIR/assignment.toml is written. It declares the game; each guess in it has its r
 beside it. At a terminal, you are asked what nothing tells: three questions at most.
 
 The declaration is then tried out with the solution and the engines that you name, as
-gtp-harness calibrate does. Correct what is wrong, and calibrate again."""
+gtp-harness calibrate does. Correct what is wrong, and calibrate again.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  written; the report says what to check
     2  the input was bad, or the program does not answer
@@ -55,14 +59,9 @@ Examples:
   gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.folder or not given.reference:
-        parser.error("give DIR and --reference")
+        NEW.refuse("give DIR and --reference")
     never_fail_to_encode()
     folder = Path(given.folder)
     if (folder / FILE).exists():
@@ -208,10 +207,7 @@ def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
         yield case
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("new", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add(
         "folder",
@@ -228,5 +224,6 @@ def command_line() -> CommandParser:
         help="the Python of a command that begins with python3 (default: the system's, or one of"
         " an environment beside the program that has the modules it needs)")  # fmt: skip
     calibrate.add_options(parser)
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+NEW = Command("new", _PAGE, _add_options, _run)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from contextlib import closing
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness prune [OPTION…]
+
 Delete data that a service no longer needs. The service itself does so once a day,
 by the --keep that it was started with. It may be running.
 
@@ -18,9 +22,10 @@ marks of an assignment may come up to 1095 days after its last date, submission 
 grading (marks). Until then its originals and the audit log since its start stay,
 whatever their own rules say. Originals are deleted after 1095 days, the audit log
 never, unless you say so. Marks, ledgers and the output of gradings stay. The audit
-log records what was deleted."""
+log records what was deleted.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     2  the input was bad, such as a DIR without a service
     3  the database cannot be used now, or was edited
@@ -30,11 +35,7 @@ Examples:
   gtp-harness prune --keep logs=14 --keep originals=forever --data /srv/tests"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    given = command_line().read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     settings = service_options.place(given)._replace(keep=",".join(given.keep))
     from harness.service.operations import pruning
     from harness.service.storage.database import Database
@@ -50,16 +51,12 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("prune", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness prune [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     service_options.add_place(parser)
     service_options.add_keep(parser)
     parser.add_argument(
         "--dry-run", action="store_true", help="only show how much would be deleted"
     )
-    parser.add_argument(
-        "--help", "-help", "-h", action="store_true", help="print this help and exit"
-    )
-    return parser
+
+
+PRUNE = Command("prune", _PAGE, _add_options, _run)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
 from harness.cli import service_options
-from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.text import number_of
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness restore DIR [OPTION…]
+
 Restore a service from a folder that gtp-harness backup wrote. Its data folder must
 not exist yet. If the backup has a database of a server, give an empty one with
 --database. First, every file is compared with its SHA-256. Last, the audit log and
-every ledger are checked: each mark is as it was given."""
+every ledger are checked: each mark is as it was given.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     1  restored, but the keys of some ledgers are missing, which are named
     2  the input was bad: the backup is not complete, or was edited
@@ -34,14 +38,9 @@ _KEYLESS = (
 )
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.folder:
-        parser.error("expected the folder DIR of a backup")
+        RESTORE.refuse("expected the folder DIR of a backup")
     settings = service_options.place(given)
     from harness.service.operations.backups import restore
     from harness.service.storage import data_folder
@@ -55,6 +54,4 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if made.keyless else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    return service_options.folder_command("restore", _DESCRIPTION, _EPILOG)
+RESTORE = Command("restore", _PAGE, service_options.add_folder, _run)

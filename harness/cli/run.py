@@ -9,20 +9,28 @@ from collections.abc import Callable
 from functools import partial
 
 from harness.cli import sandbox, standard_streams, version
-from harness.cli.commandline import Plain, repeat, with_config
+from harness.cli.commandline import (
+    Command,
+    Plain,
+    figure,
+    number,
+    protocol,
+    size,
+    whole,
+    with_config,
+)
 from harness.cli.console import Console, Style
-from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather
 from harness.reading.suite import is_case_like
-from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
-from harness.report.reporters import Finished, Reporter
+from harness.report.reporters import Finished, Reporter, shell_word
 from harness.report.tally import exit_code, tally
 from harness.running.gathering import RunListeners
 from harness.running.runs import Interrupted, run_gathered
@@ -37,16 +45,19 @@ if TYPE_CHECKING:
     from harness.report.baseline import Comparison
     from harness.vocabulary.board_kinds import BoardKind
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness run [OPTION…] PROGRAM TEST…
+
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
 another --protocol), and judge its replies. PROGRAM is one argument, split into
 words as a shell does. TEST is a .gtp or .tst file (or .txt, of another
 protocol), a folder of them, @FILE, a list of such names, or @NAME, cases that
 ship, such as @go-scoring (gtp-harness cases lists them). Each file gets a fresh
 engine, started in the file's folder. If common mistakes (gtp-oracle gtp --mistake
-list) explain the failures, the end of the report names them."""
+list) explain the failures, the end of the report names them.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  no test failed unexpectedly
     1  at least one test did (with --baseline: a test broke that passed before)
@@ -60,23 +71,6 @@ Examples:
   gtp-harness run --output report --jobs 4 "./engine -x 'a b'" cases/
   gtp-harness run --json now.json --baseline before.json ./engine @all
   gtp-harness run -long ./engine @suite | grep FAILED"""
-
-
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    if {"--version", "-version"} & set(arguments):
-        print(version())
-        return ExitCode.OK
-    words, plain = with_config(arguments), Plain("arguments")
-    add_options(plain)
-    given = plain.read(words) or command_line().read(words, _remark)
-    if given is None:
-        return ExitCode.OK
-    if len(given.arguments) < 2:
-        command_line().error("give PROGRAM and at least one TEST")
-    # The records of a large run are many and hold no cycles: looking for some is a waste.
-    gc.disable()
-    return _CommandRun(given, plain).main()
 
 
 def _remark(option: str, words: list[str], first: int) -> str:
@@ -226,19 +220,6 @@ class _CommandRun:
 
 
 # --- the command line --------------------------------------------------------------------------
-
-
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    from harness.cli.arguments import CommandParser
-
-    parser = CommandParser("run", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
-    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
-    add_options(parser)
-    return parser
 
 
 def add_options(parser: Plain | CommandParser) -> None:
@@ -504,3 +485,61 @@ def _load_former(path: str | None) -> dict[str, Any] | None:
     from harness.report import json
 
     return json.load(path)
+
+
+# --- the command line of a run, made anew -------------------------------------------------------
+
+# What an engine is told, how it is listened to and how it is judged; all else is for one run.
+_KEPT = (
+    "gtpfile protocol translate restart lockstep pty dialect compatible game sandbox show"
+    " timeout startup file quit"
+)
+
+
+def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
+    """Return how tests are repeated.
+
+    ``plain``: the existing options. ``program``: what to run, which need not be what was
+    typed: its seed is drawn by then.
+    """
+    words = ["gtp-harness", "run"]
+    for option in plain.options:
+        value = getattr(arguments, option.name, None)
+        if value == option.default or not (option.name in _KEPT.split() or option.name[:4] == "max_"):
+            continue
+        if value is True:
+            words.append(option.flag)
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words.append(f"{option.flag}={f'{one:g}' if isinstance(one, float) else one}")
+    start = " ".join(map(shell_word, [*words, program]))
+    return Repeat(start, find_dialect(arguments.dialect).settles_late)
+
+
+class _RunCommand(Command):
+    """``gtp-harness run``, which reads a plain command line without argparse."""
+
+    def main(self, words: list[str]) -> int:
+        if {"--version", "-version"} & set(words):
+            print(version())
+            return ExitCode.OK
+        words, plain = with_config(words), Plain("arguments")
+        add_options(plain)
+        given = plain.read(words) or self.parser().read(words, _remark)
+        if given is None:
+            return ExitCode.OK
+        if len(given.arguments) < 2:
+            self.refuse("give PROGRAM and at least one TEST")
+        # The records of a large run are many and hold no cycles: looking for some is a waste.
+        gc.disable()
+        return _CommandRun(given, plain).main()
+
+
+def _add_all(parser: CommandParser) -> None:
+    import argparse
+
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
+    add_options(parser)
+
+
+RUN = _RunCommand("run", _PAGE, _add_all)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode, UsageError
 from harness.text import escape_controls, number_of
@@ -21,7 +22,12 @@ if TYPE_CHECKING:
 
     from harness.client.client import Client, SuitePlace
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness runs push ADDRESS FILE [OPTION…]
+       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]
+       gtp-harness runs list ADDRESS [OPTION…]
+       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]
+
 Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is the address of
 a suite's page.
 
@@ -33,9 +39,10 @@ shows the runs of a suite. compare shows what differs between run number NOW and
 before, or run number FORMER.
 
 The API token needs the scope submit to push a run or send case files, all to push an
-engine, and read for the other actions."""
+engine, and read for the other actions.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  posted, and nothing is worse than before; listed; compared, and nothing is worse
     1  a test broke that passed before, or a new test failed
@@ -59,24 +66,19 @@ _SENTENCES = {
 }
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if given.action not in _ACTIONS or not given.address:
-        parser.error(
+        RUNS.refuse(
             "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
             " [FORMER]"
         )
     least, most = _WORDS[given.action]
     if not least <= len(given.words) <= most:
-        parser.error(f"{given.action}: found {len(given.words)} words after ADDRESS")
+        RUNS.refuse(f"{given.action}: found {len(given.words)} words after ADDRESS")
     if given.revision and given.action != "push":
-        parser.error("--revision goes with push")
+        RUNS.refuse("--revision goes with push")
     if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
-        parser.error("cases needs --command; --command and --build go with cases")
+        RUNS.refuse("cases needs --command; --command and --build go with cases")
     service_options.require_httpx("runs")
     from harness.client import Client, suite_of
 
@@ -223,13 +225,7 @@ _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
 _WORDS = {"push": (1, 1), "cases": (1, 1), "list": (0, 0), "compare": (1, 2)}
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("runs", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness runs push ADDRESS FILE [OPTION…]\n" \
-        "       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]\n" \
-        "       gtp-harness runs list ADDRESS [OPTION…]\n" \
-        "       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     hidden = argparse.SUPPRESS
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
@@ -251,5 +247,6 @@ def command_line() -> CommandParser:
         metavar="TEXT",
         help="with cases: command that builds an engine first, in its folder",
     )
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+RUNS = Command("runs", _PAGE, _add_options, _run)

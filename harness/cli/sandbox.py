@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from harness.cli.option_values import figure, number, size, whole
+from harness.cli.commandline import figure, number, size, whole
 from harness.engine.launch import ORACLE, find_program, split_program
 from harness.options import SANDBOXES, BoxLimits
 

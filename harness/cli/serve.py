@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli import arguments, service_options
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import port, whole
+from harness.cli.commandline import Command, port, whole
 from harness.errors import ExitCode
 from harness.processes import processors
 from harness.text import escape_controls
 
 if TYPE_CHECKING:
-    import argparse
-
     from harness.service.settings import Settings
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness serve [OPTION…]
+
 Serve courses: students submit in a browser and see the public tests run; teachers
 grade and release marks. Without options, all data are in a folder of this user, and
 only this machine can reach the pages. The first start prints a link with which the
-first teacher signs in, once. Submissions are graded as gtp-harness grade does it."""
+first teacher signs in, once. Submissions are graded as gtp-harness grade does it.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  with --check: nothing is missing
     1  with --check: something is missing or wrong
@@ -41,11 +43,7 @@ Examples:
   gtp-harness serve --scheduler tls://10.0.0.1:8786 --tls ~/cluster --workers 40"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    given = command_line().read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     settings = service_options.place(given)._replace(
         host=given.host,
         port=given.port,
@@ -133,10 +131,7 @@ def print_timezone(settings: Settings) -> None:
     data_folder.keep_zone(settings.data, now)
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("serve", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness serve [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     service_options.add_place(parser)
     add("--host", default="127.0.0.1", metavar="ADDRESS",
@@ -184,5 +179,6 @@ def command_line() -> CommandParser:
     service_options.add_keep(parser)
     add("--check", action="store_true",
         help="start nothing; check whether everything that a service needs is there")  # fmt: skip
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+SERVE = Command("serve", _PAGE, _add_options, _run)

@@ -26,15 +26,10 @@ def add_place(parser: CommandParser) -> None:
         help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
 
 
-def folder_command(name: str, description: str, epilog: str) -> CommandParser:
-    """Return the parser of a command that takes a folder and says where the data are."""
-    parser = CommandParser(name, description=description, epilog=epilog)
-    parser.usage = f"gtp-harness {name} DIR [OPTION…]"
+def add_folder(parser: CommandParser) -> None:
+    """Add a folder, and the options that say where the data of a service are."""
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add_place(parser)
-    parser.add_argument("--help", "-help", "-h", action="store_true",
-        help="print this help and exit")  # fmt: skip
-    return parser
 
 
 def add_keep(parser: CommandParser) -> None:

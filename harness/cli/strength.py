@@ -12,7 +12,7 @@ from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import banks as bank_runs
 from harness.cli import banks
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import number, whole
+from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
@@ -221,7 +221,9 @@ def _test(strength: Strength, test: MeasuredTest) -> dict[str, object]:
 
 _NAMED = 3  # mistakes that are not caught, in a line
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness strength [CASES…] [--assignment A] [OPTION…]
+
 Measure which common mistakes (gtp-oracle gtp --mistake list) the tests of case files
 catch. Every test is given to one mutant for each mistake. A test catches a mistake if
 the reference engine passes it and the mutant fails it, crashes or hangs. No engine is
@@ -241,9 +243,10 @@ thorough ones that ship beside them, and private ones in its folder or at --priv
 
 A clause of an assignment's document is tested if some test catches a mistake that
 breaks it (docs/mistakes.md). The report lists clauses that are not; the table lists
-those without a public test."""
+those without a public test.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  the kill rate is at least that of --at-least
     1  it is lower (mutants do not count), or the reference engine fails a test;
@@ -263,26 +266,21 @@ Examples:
   gtp-harness strength nogo/cases --assignment nogo --mutants 40"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
-    _check(parser, given)
+def _run(given: argparse.Namespace) -> int:
+    _check(given)
     if given.json:
         report_files.try_to_write(given.json)
-    return _tell_cases(parser, given) if given.cases else _tell_sets(given)
+    return _tell_cases(given) if given.cases else _tell_sets(given)
 
 
-def _check(parser: CommandParser, arguments: argparse.Namespace) -> None:
+def _check(arguments: argparse.Namespace) -> None:
     if not arguments.assignment and (arguments.cases or arguments.private):
-        parser.error("give --assignment")
+        STRENGTH.refuse("give --assignment")
     if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
-        parser.error("give CASES for these engines")
+        STRENGTH.refuse("give CASES for these engines")
 
 
-def _tell_cases(parser: CommandParser, arguments: argparse.Namespace) -> ExitCode:
+def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
     named = find_assignment(arguments.assignment)
     specification = specification_of(named)
@@ -295,7 +293,7 @@ def _tell_cases(parser: CommandParser, arguments: argparse.Namespace) -> ExitCod
     else:
         found = measure(cases, specification, arguments.dialect)
     if not found.tests and not found.wrong:
-        parser.error("found no tests in these files")
+        STRENGTH.refuse("found no tests in these files")
     report = StrengthReport(found, _subject_name(arguments, named))
     print("\n".join(report.lines(len(cases), _sets(arguments), matrix=arguments.matrix)))
     if arguments.json:
@@ -335,10 +333,7 @@ def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
     return {one: set(expand([one], has_answers=True)) for one in arguments.cases}
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("strength", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -358,8 +353,6 @@ def command_line() -> CommandParser:
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
     banks.add_options(parser)
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- the sets of an assignment ------------------------------------------------------------------
@@ -386,3 +379,6 @@ def _row(one: Set) -> str:
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
     lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
     return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
+
+
+STRENGTH = Command("strength", _PAGE, _add_options, _run)

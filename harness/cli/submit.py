@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.cli import service_options
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
 from harness.text import escape_controls
@@ -17,13 +18,16 @@ if TYPE_CHECKING:
 
     from harness.client.client import Client, RemoteAssignment
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness submit ADDRESS FILE [OPTION…]
+
 Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is the
 address of the assignment's page. The receipt is printed when the archive is stored;
 the results of the public tests follow when they have run. The API token needs the
-scope all; with --no-wait the scope submit is enough."""
+scope all; with --no-wait the scope submit is enough.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  submitted, and all public tests passed
     1  submitted; something is wrong with the archive, or a public test failed
@@ -35,14 +39,9 @@ Examples:
   gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.address or not given.file:
-        parser.error("give ADDRESS and FILE")
+        SUBMIT.refuse("give ADDRESS and FILE")
     service_options.require_httpx("submit")
     from harness.client import Client, place_of
 
@@ -102,14 +101,12 @@ def _status(check: dict[str, Any]) -> int:
     return ExitCode.FAULT if "harness error" in results else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("submit", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness submit ADDRESS FILE [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     service_options.add_token_options(parser)
     add = parser.add_argument
     add("--no-wait", action="store_true", help="end as soon as the archive is received")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+SUBMIT = Command("submit", _PAGE, _add_options, _run)

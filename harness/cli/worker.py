@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import socket
@@ -13,19 +14,22 @@ from urllib.parse import quote
 
 from harness.cli import cluster
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import size
+from harness.cli.commandline import Command, size
 from harness.errors import ExitCode, UsageError
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness worker ADDRESS [OPTION…]
+
 Start a worker of a cluster, which runs engines for the grading machine. It runs one
 submission at a time, so start one for each core. First it tests what it can offer
 (sandbox levels, programs, Pythons, its speed) and announces it; it gets only work that
 fits. It must reach the scheduler and the grading machine. From the latter it fetches
 files, and Python environments that gtp-harness env built there, if it has the same
 Python. It needs no database. If the scheduler goes away or the worker dies, it comes
-back by itself until a signal ends it."""
+back by itself until a signal ends it.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     2  the input was bad
     3  no sandbox works here
@@ -39,14 +43,9 @@ _PAUSES = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds before it comes back, longer ea
 _FATAL = (ExitCode.BROKEN, ExitCode.FAULT)
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.scheduler:
-        parser.error("give the ADDRESS of a scheduler: tls://HOST:PORT")
+        WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
     cluster.require()
     from harness import file_system
     from harness.cluster import tls
@@ -100,12 +99,7 @@ def _stay(be: Callable[[], int]) -> int:
         failed = failed + 1 if be() in _FATAL else 0
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("worker", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness worker ADDRESS [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--tls", default="", metavar="DIR",
@@ -127,5 +121,6 @@ def command_line() -> CommandParser:
         " %(default)s)")  # fmt: skip
     add("--unsafe-no-sandbox", action="store_true",
         help="also accept work without a sandbox, with all your rights")  # fmt: skip
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+WORKER = Command("worker", _PAGE, _add_options, _run)

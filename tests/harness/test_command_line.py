@@ -11,7 +11,7 @@ from harness.cli import run
 from harness.cli.commandline import Plain
 from harness.errors import UsageError
 
-PARSER = run.command_line()
+PARSER = run.RUN.parser()
 FLAGS = [flag for action in PARSER._actions for flag in action.option_strings]
 VALUES = [
     "1",

@@ -130,7 +130,7 @@ def test_half_a_run_is_refused_by_the_service(ask, tmp_path):
 )
 def test_a_wrong_command_line_says_what_is_expected(words, said):
     with pytest.raises(UsageError) as error:
-        runs.main(words)
+        runs.RUNS.main(words)
     assert said in str(error.value)
 
 
