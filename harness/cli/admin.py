@@ -6,7 +6,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from harness.cli import service_options
+from harness.cli import service
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
@@ -83,7 +83,7 @@ _TOKEN = "token"  # what a token is called that was given no name
 def _run(given: argparse.Namespace) -> int:
     if mistake := _find_mistake(given):
         ADMIN.refuse(mistake)
-    settings = service_options.place(given)
+    settings = service.place(given)
     from harness.service.settings import read_address
 
     if given.address:
@@ -91,7 +91,7 @@ def _run(given: argparse.Namespace) -> int:
         read_address(settings)
     from harness.service.storage.database import Database
 
-    service_options.require(settings)
+    service.require(settings)
     database = Database(settings)
     try:
         with database.acting() as act:
@@ -371,7 +371,7 @@ def _actions() -> dict[
 def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
-    service_options.add_place(parser)
+    service.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")

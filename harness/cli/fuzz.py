@@ -8,13 +8,16 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from harness import file_system, find_assignment, read_case_file
 from harness.assignments import needs
-from harness.assignments.assignment import specification_of
-from harness.cli import sandbox
+from harness.assignments.assignment import Assignment, specification_of
+from harness.banks.banks import EngineAsker, WrongEngine
+from harness.cli import engine_options
 from harness.cli.arguments import CommandParser
+from harness.cli.bank import wrong_engines
 from harness.cli.commandline import Command, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
@@ -22,17 +25,17 @@ from harness.engine.translation import sessions_of
 from harness.errors import ExitCode, UsageError
 from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
+from harness.reading import casefile
+from harness.records import FileResult
 from harness.report import report_files
 from harness.sandbox import programs
 from harness.text import encode_without_surrogates, number_of, one_line, plural
-from harness.vocabulary.script import BOARDS
+from harness.vocabulary.script import BOARDS, Script, Trace, lay_files
 from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
-    from harness.cli.fuzz_bank import KnownEngines
+if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer
@@ -95,7 +98,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.json:
         report_files.try_to_write(given.json)
     findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(given) as fuzzer, _load_known_engines(given, fuzzer) as known:
+    with _fuzzer(given) as fuzzer, _known_engines(given, given.found, fuzzer) as known:
         is_over = _look(given, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.engine_python:
@@ -178,15 +181,6 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
         yield Fuzzer(program, judge, budget, arguments.seed, witnesses)
 
 
-def _load_known_engines(
-    arguments: argparse.Namespace, fuzzer: Fuzzer
-) -> AbstractContextManager[KnownEngines]:
-    """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.fuzz_bank import load_engines
-
-    return load_engines(arguments, arguments.found, fuzzer)
-
-
 @contextlib.contextmanager
 def _open_engine(
     arguments: argparse.Namespace, words: list[str], room: Path, translate: str
@@ -257,8 +251,8 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
     return Options(
         limits=limits,
         sandbox=arguments.sandbox,
-        box=sandbox.box_limits(arguments),
-        show=sandbox.visible_paths(
+        box=engine_options.box_limits(arguments),
+        show=engine_options.visible_paths(
             arguments.program, arguments.sandbox, (*arguments.show, *shown)
         ),
     )
@@ -267,7 +261,7 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
 def _look(
     arguments: argparse.Namespace,
     fuzzer: Fuzzer,
-    known: KnownEngines,
+    known: _KnownEngines,
     found: list[tuple[FuzzFinding, Path]],
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
@@ -333,7 +327,7 @@ def _add_options(parser: CommandParser) -> None:
         default="",
         help="the Python of a PROGRAM that begins with python3 (default: the system's)",
     )
-    sandbox.add_options(parser)
+    engine_options.add_options(parser)
     parser.set_defaults(sandbox="auto", engine=[], mutants=0)
 
 
@@ -461,3 +455,59 @@ def _entry(finding: FuzzFinding, path: Path) -> dict[str, object]:
 
 
 FUZZ = Command("fuzz", _PAGE, _add_options, _run)
+
+
+# --- The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them ---
+
+
+class _KnownEngines:
+    """The wrong engines that somebody knows already."""
+
+    def __init__(self, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer) -> None:
+        self._engines = engines
+        self._asker = asker
+        self._fuzzer = fuzzer
+
+    def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
+        """Return the engines that answer the last command of a finding as wrongly.
+
+        Raises:
+            SandboxError: the harness failed, or there is no sandbox here.
+        """
+        return tuple(one for one in self._engines if self._is_like(one, finding))
+
+    def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
+        trace = self._run_script(engine, finding.script)
+        return self._fuzzer.shows(trace, finding.difference)
+
+    def _run_script(self, engine: WrongEngine, script: Script) -> Trace:
+        folder = self._fuzzer.judge.folder
+        text = "\n".join(script.commands)
+        case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
+        lay_files(script, folder)
+        (result,) = self._asker.results([case], engine)
+        return _trace(script, result)
+
+
+def _trace(script: Script, result: FileResult) -> Trace:
+    """Return what an engine answered until it broke; a new one may have gone on."""
+    failure = next(iter(result.failures), None)
+    end = len(script.commands) if failure is None else failure.step or 0
+    replies = takewhile(lambda one: one is not None, result.replies[:end])
+    return Trace(script, tuple(one for one in replies if one), failure)
+
+
+@contextlib.contextmanager
+def _known_engines(
+    arguments: argparse.Namespace, assignment: Assignment | None, fuzzer: Fuzzer
+) -> Iterator[_KnownEngines]:
+    """Give the engines of the banks that the command line names, and those of the assignment."""
+    asker = EngineAsker(
+        fuzzer.judge.specification.commands, arguments.sandbox, protocol=arguments.protocol
+    )
+    with (
+        wrong_engines(arguments, assignment)
+        if assignment
+        else contextlib.nullcontext(()) as engines
+    ):
+        yield _KnownEngines(engines, asker, fuzzer)

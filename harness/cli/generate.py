@@ -13,7 +13,7 @@ from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks import banks as bank_runs
 from harness.banks.banks import EngineAsker, EngineBench
-from harness.cli import banks
+from harness.cli import bank
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole
 from harness.declared.declaration import Declaration
@@ -116,12 +116,12 @@ def _bench(
     arguments: Namespace, assignment: Assignment, request: scene_production.SceneRequest
 ) -> Iterator[bank_runs.EngineBench | None]:
     """Give the wrong engines that are named; None if there are none."""
-    if not banks.are_known(arguments, assignment):
+    if not bank.are_known(arguments, assignment):
         yield None
         return
     with (
         TemporaryDirectory(prefix="gtp-harness-") as room,
-        banks.wrong_engines(arguments, assignment) as engines,
+        bank.wrong_engines(arguments, assignment) as engines,
     ):
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
@@ -257,7 +257,7 @@ def _add_options(parser: CommandParser) -> None:
         help="repeat none of the tests of these case files")  # fmt: skip
     add("--jobs", type=whole(1, "a number of processes"), metavar="N",
         help="processes that read games (default: the number of cores)")  # fmt: skip
-    banks.add_options(parser)
+    bank.add_wrong_engines(parser)
 
 
 def _sizes(text: str) -> range:
@@ -361,7 +361,7 @@ class OwnGame:
             self._specification, self._declaration, self._found.place, positions,
             refusals=not given.output.endswith(_ANSWERS),
         )  # fmt: skip
-        with banks.wrong_engines(given, self._found) as engines:
+        with bank.wrong_engines(given, self._found) as engines:
             commands, protocol = self._specification.commands, self._found.protocol
             asker = EngineAsker(commands, given.sandbox, protocol=protocol, strict=False)
             bench = EngineBench(engines, self._specification, self._found.place, asker)
@@ -377,7 +377,7 @@ class OwnGame:
         identities = {
             one for case in excluded for one in drafts.identities(case, self._declaration)
         }
-        is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
+        is_chosen_for = given.kill or bank.are_known_wrong(given, self._found)
         most = given.tests or (40 if is_chosen_for else 16)
         return TestRequest(
             self._choices, most, identities, bench.find_caught(beside), bool(given.kill)

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import shipped
-from harness.cli import COMMANDS, find_command, help_layout, overview, version
-from harness.cli.arguments import CommandParser
+from harness.cli import COMMANDS, arguments, find_command, overview, version
+from harness.cli.arguments import CommandParser, DefinitionTable, ExampleLines, Paragraph
 from harness.cli.commandline import Command
-from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
 from harness.errors import ExitCode
 from harness.report import report_files
 
@@ -226,12 +225,12 @@ def _see_also(names: list[str]) -> Iterator[str]:
 
 
 def _text(text: str, otherwise: str) -> Iterator[str]:
-    """Yield a text as :mod:`harness.cli.help_layout` reads it, in sections.
+    """Yield a text as :mod:`harness.cli.arguments` reads it, in sections.
 
     A line that ends with a colon begins one. ``otherwise``: that of what has no such line.
     """
     section = ""
-    for first, *rest in help_layout.blocks(text):
+    for first, *rest in arguments.blocks(text):
         heading = _heading(first) if rest else ""
         if heading or section != otherwise:
             section = heading or otherwise
@@ -242,13 +241,13 @@ def _text(text: str, otherwise: str) -> Iterator[str]:
             yield from _block(block)
 
 
-def _heading(block: help_layout.Block) -> str:
+def _heading(block: arguments.Block) -> str:
     if not isinstance(block, Paragraph) or not re.fullmatch(r"[A-Z][\w ]*:", block.text):
         return ""
     return block.text[:-1].upper()
 
 
-def _block(block: help_layout.Block) -> Iterator[str]:
+def _block(block: arguments.Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from _fill(block.text)
     elif isinstance(block, ExampleLines):
@@ -259,7 +258,7 @@ def _block(block: help_layout.Block) -> Iterator[str]:
 
 
 def _fill(text: str) -> list[str]:
-    return [_roff(line) for line in help_layout.wrap(text, _WRAP)]
+    return [_roff(line) for line in arguments.wrap(text, _WRAP)]
 
 
 def _roff(text: str) -> str:

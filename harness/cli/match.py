@@ -10,7 +10,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from harness.cli import run, sandbox
+from harness.cli import engine_options
 from harness.cli.arguments import CommandParser, add_help
 from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
@@ -285,11 +285,11 @@ def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
     shown = [
         path
         for player in players
-        for path in sandbox.visible_paths(player.command, given.sandbox, given.show)
+        for path in engine_options.visible_paths(player.command, given.sandbox, given.show)
     ]
     return Options(
-        limits=run.read_limits(given),
-        box=sandbox.box_limits(given),
+        limits=engine_options.read_limits(given),
+        box=engine_options.box_limits(given),
         sandbox=given.sandbox,
         show=tuple(dict.fromkeys(shown)),
         jobs=given.concurrency or processors(),
@@ -358,8 +358,8 @@ def _add_options(parser: CommandParser) -> None:
     _add_game(parser)
     _add_schedule(parser)
     add = parser.add_argument_group("the engines").add_argument
-    run.add_limits(add)
-    sandbox.add_options(parser)
+    engine_options.add_limits(add)
+    engine_options.add_options(parser)
     add = parser.add_argument_group("output").add_argument
     for one in REPORTERS:
         add(one.option, metavar=one.metavar, help=one.what)

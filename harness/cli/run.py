@@ -8,21 +8,18 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-from harness.cli import sandbox, standard_streams, version
+from harness.cli import engine_options, status_of, version
 from harness.cli.commandline import (
     Command,
     Plain,
-    figure,
-    number,
     protocol,
-    size,
     whole,
     with_config,
 )
 from harness.cli.console import Console, Style
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
-from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
+from harness.options import GTP, Options
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.named_case_files import gather
 from harness.reading.suite import is_case_like
@@ -116,7 +113,7 @@ class _CommandRun:
         else:
             status = self._report(_add_diagnosis(self._complete(result)))
         lost = self.console.lost
-        return standard_streams.status_of(lost) if lost else status
+        return status_of(lost) if lost else status
 
     @property
     def _is_useless(self) -> bool:
@@ -227,7 +224,7 @@ def add_options(parser: Plain | CommandParser) -> None:
     _add_gogui(parser)
     _add_engine(parser)
     _add_selection(parser)
-    sandbox.add_options(parser)
+    engine_options.add_options(parser)
     _add_output(parser)
 
 
@@ -253,7 +250,7 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
 
 def _add_engine(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
-    add_limits(add)
+    engine_options.add_limits(add)
     add(
         "--protocol",
         type=protocol,
@@ -273,46 +270,6 @@ def _add_engine(parser: Plain | CommandParser) -> None:
         help="wait for each reply before sending the next command",
     )
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
-
-
-def add_limits(add: Callable[..., object]) -> None:
-    """Add the options that limit an engine's time and output."""
-    for flag, name, reader, metavar, what in _LIMITS:
-        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
-
-
-def read_limits(arguments: Namespace) -> Limits:
-    """Return the limits that the command line asks for."""
-    said = {name: getattr(arguments, name) for _, name, *_ in _LIMITS}
-    chosen = {name: value for name, value in said.items() if value is not None}
-    return limits_of(arguments.sandbox)._replace(**chosen)
-
-
-_SECONDS = number(0, "seconds, 0 for no limit")
-_LIMITS = (
-    ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
-    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until the engine's first reply"),
-    ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
-    ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
-    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
-    ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
-    (
-        "--max-total-output",
-        "max_total_output",
-        size,
-        "BYTES",
-        "most bytes the engine writes during a file",
-    ),
-    ("--max-stderr", "max_stderr", size, "BYTES", "bytes of its standard error to keep"),
-)
-
-
-def _default(name: str) -> str:
-    """Say what a limit is if it is not given."""
-    own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
-    unit = figure if name.startswith("max_") else "{:g}".format
-    words = unit(own) if own else "no limit"
-    return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
 
 
 def _add_selection(parser: Plain | CommandParser) -> None:
@@ -371,8 +328,8 @@ def _take_dialect(arguments: Namespace) -> None:
 
 
 def _options(arguments: Namespace) -> Options:
-    box = sandbox.box_limits(arguments)
-    show = sandbox.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
+    box = engine_options.box_limits(arguments)
+    show = engine_options.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
     own = {
         "limits",
         "box",
@@ -385,7 +342,7 @@ def _options(arguments: Namespace) -> Options:
     }  # not the user's
     names = set(Options._fields) - own
     others = {name: getattr(arguments, name) for name in names}
-    return Options(limits=read_limits(arguments), box=box, show=show, **others)
+    return Options(limits=engine_options.read_limits(arguments), box=box, show=show, **others)
 
 
 def _places(arguments: Namespace) -> dict[Reporter, str]:
@@ -505,7 +462,9 @@ def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
     words = ["gtp-harness", "run"]
     for option in plain.options:
         value = getattr(arguments, option.name, None)
-        if value == option.default or not (option.name in _KEPT.split() or option.name[:4] == "max_"):
+        if value == option.default or not (
+            option.name in _KEPT.split() or option.name[:4] == "max_"
+        ):
             continue
         if value is True:
             words.append(option.flag)

@@ -10,7 +10,7 @@ from harness import find_assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import banks as bank_runs
-from harness.cli import banks
+from harness.cli import bank
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
@@ -288,7 +288,7 @@ def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     cases = named_files.cases
     if errors := named_files.errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    if banks.are_known(arguments, named):
+    if bank.are_known(arguments, named):
         found = _by_engines(arguments, named, specification, cases)
     else:
         found = measure(cases, specification, arguments.dialect)
@@ -313,7 +313,7 @@ def _by_engines(
         specification.commands, arguments.sandbox, arguments.dialect, protocol=assignment.protocol
     )
     bad = bank_runs.find_failing(cases, specification, arguments.dialect)
-    with banks.wrong_engines(arguments, assignment) as engines:
+    with bank.wrong_engines(arguments, assignment) as engines:
         return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
         )
@@ -321,9 +321,9 @@ def _by_engines(
 
 def _subject_name(arguments: argparse.Namespace, assignment: Assignment) -> str:
     """Return what the tests are put to, as the report calls one of them."""
-    if not banks.are_known(arguments, assignment):
+    if not bank.are_known(arguments, assignment):
         return MISTAKE
-    return ENGINE if banks.are_known_wrong(arguments, assignment) else MUTANT
+    return ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
 
 
 def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
@@ -352,7 +352,7 @@ def _add_options(parser: CommandParser) -> None:
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
-    banks.add_options(parser)
+    bank.add_wrong_engines(parser)
 
 
 # --- the sets of an assignment ------------------------------------------------------------------

@@ -89,7 +89,7 @@ def test_what_is_left_to_argparse(words: list[str]) -> None:
 
 def test_its_errors_are_told_as_ever() -> None:
     with pytest.raises(UsageError, match=r"argument --jobs: found '0', expected a whole number"):
-        run.main(["--jobs", "0", "./engine", "t.gtp"])
+        run.RUN.main(["--jobs", "0", "./engine", "t.gtp"])
 
 
 @pytest.mark.processes

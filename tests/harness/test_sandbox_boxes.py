@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from harness.cli import doctor as doctor_module
-from harness.cli.doctor import DOCTOR
+from harness.cli import machine as doctor_module
+from harness.cli.machine import DOCTOR
 from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher

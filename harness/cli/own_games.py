@@ -1,38 +1,48 @@
-"""``gtp-harness calibrate``: does a declaration accuse nobody, and see what it should?"""
+"""``gtp-harness new`` and ``calibrate``: an assignment of one's own, drafted and tried out."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
+import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness import find_assignment
+from harness import file_system, find_assignment
 from harness.assignments import needs
-from harness.assignments.assignment import Assignment
+from harness.assignments.assignment import FILE, Assignment
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import declaration as declarations
+from harness.declared import proposal
+from harness.declared.evidence import Evidence
+from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.remarks import Note, bounds, notes
 from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
 from harness.engine.launch import as_typed, split_program
-from harness.errors import ExitCode, UsageError
-from harness.options import SANDBOXES
+from harness.environments import interpreters
+from harness.errors import CaseError, ExitCode, UsageError
+from harness.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST
+from harness.reading import casefile, suite
+from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint
 from harness.text import encode_without_surrogates, number_of, one_line
+from oracle.command_properties import STANDARD
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
 _SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
 _WRAP = 88
 
-_PAGE = """\
+_CALIBRATE_PAGE = """\
 usage: gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]
 
 Try out an assignment of your own before it grades anybody. Random conversations
@@ -64,7 +74,7 @@ Examples:
   gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
 
 
-def _run(given: argparse.Namespace) -> int:
+def _calibrate(given: argparse.Namespace) -> int:
     if not given.assignment:
         CALIBRATE.refuse("give ASSIGNMENT")
     if given.json:
@@ -135,16 +145,16 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
     )
 
 
-def _add_options(parser: CommandParser) -> None:
+def _add_calibrate_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("assignment", nargs="?", metavar="ASSIGNMENT",
         help="an assignment.toml, or its folder")  # fmt: skip
-    add_options(parser)
+    _add_trial_options(parser)
     add("--json", metavar="FILE", help="write the observations and the report as JSON")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
 
 
-def add_options(parser: CommandParser) -> None:
+def _add_trial_options(parser: CommandParser) -> None:
     """Add the options that say how long is tried, and with which engines."""
     add = parser.add_argument
     add("--engine", action="append", default=[], metavar="PROGRAM",
@@ -240,4 +250,204 @@ def _document(trial: TriedDeclaration) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-CALIBRATE = Command("calibrate", _PAGE, _add_options, _run)
+CALIBRATE = Command("calibrate", _CALIBRATE_PAGE, _add_calibrate_options, _calibrate)
+
+
+# --- ``gtp-harness new``: an assignment of one's own, proposed from a right solution -------------
+
+
+_QUESTIONS = 3  # at most, at a terminal
+_LAST_LINES = 8  # of standard error
+_SHOWN = 200  # characters of such a line
+
+_NEW_PAGE = """\
+usage: gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]
+
+Draft an assignment of your own in DIR from a correct solution. It is any program that
+speaks GTP or the course's protocol with a status line at the end. The program is asked
+for its commands, the public tests are run with it, some games are played, and
+DIR/assignment.toml is written. It declares the game; each guess in it has its reason
+beside it. At a terminal, you are asked what nothing tells: three questions at most.
+
+The declaration is then tried out with the solution and the engines that you name, as
+gtp-harness calibrate does. Correct what is wrong, and calibrate again.
+
+[options]
+
+Exit status:
+    0  written; the report says what to check
+    2  the input was bad, or the program does not answer
+
+Examples:
+  gtp-harness new nogo --reference "python3 nogo.py" --public public/*.gtp
+  gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
+
+
+def _new(given: argparse.Namespace) -> int:
+    if not given.folder or not given.reference:
+        NEW.refuse("give DIR and --reference")
+    never_fail_to_encode()
+    folder = Path(given.folder)
+    if (folder / FILE).exists():
+        raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
+    cases = list(_cases(given.public))
+    _make(given, folder, cases)
+    assignment = find_assignment(str(folder))
+    trial = try_declaration(assignment, given)
+    print("\n".join(lines(trial, Paint(colors(sys.stdout)))))
+    print(f"\n{_next_steps(given, folder, cases, bool(trial.notes))}")
+    return ExitCode.OK
+
+
+def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) -> None:
+    """Ask the program, read the tests, and write the assignment's file beside them."""
+    conversations = tuple(tuple(step.command for step in case.steps) for case in cases)
+    told = {STATUS_LAST if case.format == ANSWERS_FILE else GTP for case in cases}
+    protocol = arguments.protocol or (told.pop() if len(told) == 1 else "")
+    file_system.make(folder)
+    ask = Questions()
+    failure = ""
+    for words in _commands(
+        _from(folder, split_program(arguments.reference)), arguments.python, ask
+    ):
+        full, described = needs.in_command(words, "")
+        start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
+        try:
+            with try_protocols(start, conversations, protocol) as trial:
+                proposed = proposal.propose(Evidence(trial, conversations, ask))
+            break
+        except NoProtocolError as error:
+            failure = failure or _explain(arguments, full, described, error)
+            ask.missing = needs.missing_module(" ".join(error.seen.values()))
+            if not ask.missing:
+                raise UsageError(failure) from None
+    else:
+        raise UsageError(failure)
+    for path in arguments.public:
+        shutil.copy(path, folder)
+    report_files.write(
+        str(folder / FILE), [proposal.text(shlex.join(words), arguments.sandbox, proposed)]
+    )
+    print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
+
+
+class Questions:
+    """Asks the person at the terminal; elsewhere there is no answer.
+
+    Attributes: ``missing``, a module that the program needs and its Python lacks.
+    """
+
+    def __init__(self) -> None:
+        self.missing = ""
+        self._left = _QUESTIONS if sys.stdin.isatty() and sys.stdout.isatty() else 0
+
+    def __call__(self, question: str) -> str:
+        """Return the answer; "" if there is none."""
+        if not self._left:
+            return ""
+        self._left -= 1
+        try:
+            return input(f"{question}? ").strip()
+        except EOFError:
+            self._left = 0
+            return ""
+
+
+def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str]]:
+    """Yield the command, and while a module is missing, the same with Pythons that may have it."""
+    if named or not interpreters.is_meant(words[0]):
+        own = needs.in_command(words, named)[0][0] if named else ""
+        yield [own or words[0], *words[1:]]
+        return
+    yield words
+    files = [Path(word) for word in words[1:] if Path(word).suffix == ".py"]
+    for program in interpreters.environments_near([Path.cwd(), *(one.parent for one in files)]):
+        yield [program, *words[1:]]
+    for found in interpreters.of_all_versions():
+        if ask.missing in dict(found.packages):
+            yield [found.program, *words[1:]]
+    if answer := ask(f"{ask.missing} is missing. Which Python has it (its path)"):
+        yield [needs.in_command(["python3"], answer)[0][0], *words[1:]]
+
+
+def _explain(
+    arguments: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
+) -> str:
+    """Return why a program is not understood: its last words, and where it ran."""
+    lines = [f"{arguments.reference!r} does not answer as a program for a game does:"]
+    lines += [f"  as {name!r}: {one_line(what, 2 * _SHOWN)}" for name, what in error.seen.items()]
+    if said := [line for line in error.stderr.splitlines() if line.strip()][-_LAST_LINES:]:
+        lines.append("The end of its standard error:")
+        lines += [f"  {one_line(line, _SHOWN)}" for line in said]
+    lines.append(f"It was started as {shlex.join(full)!r}, sandbox: {error.box}.")
+    if described:
+        lines.append(f"That is {described}.")
+    advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
+    if not advice:
+        advice = (
+            "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
+        )
+    return "\n".join([*lines, f"{advice}."])
+
+
+def _next_steps(
+    arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile], has_notes: bool
+) -> str:
+    """Return what to do now: the last command compares the reference with itself."""
+    own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
+    steps = [f"Correct {folder / FILE}, and try it again: {own}"] * has_notes
+    steps += [
+        f"{case.path}: no command counts; write '?' before those whose answers are judged"
+        for case in cases
+        if not any(step.is_test for step in case.steps) and case.format == ANSWERS_FILE
+    ]
+    words = ["gtp-harness", "fuzz", arguments.reference, "--assignment", arguments.folder]
+    words += ["--seconds", "30"] + ["--sandbox", arguments.sandbox] * (arguments.sandbox != "auto")
+    words += ["--python", arguments.python] * bool(arguments.python)
+    return "\n".join([*steps, f"Grade the reference against itself: {shlex.join(words)}"])
+
+
+def _from(folder: Path, words: Sequence[str]) -> list[str]:
+    """Return a command with its files as they are called from the assignment's folder."""
+    first, *rest = words
+    is_interpreter = Path(first).is_absolute() and any(Path(word).is_file() for word in rest)
+    named = [
+        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
+        for word in words
+    ]
+    return [first, *named[1:]] if is_interpreter else named
+
+
+def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
+    """Yield the public tests, those too in which no command counts.
+
+    Raises:
+        CaseError: one cannot be read.
+    """
+    for path in suite.expand(paths, has_answers=True):
+        case = casefile.read(path)
+        if not case.steps:
+            raise CaseError("found no command, expected a test", path)
+        yield case
+
+
+def _add_new_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add(
+        "folder",
+        nargs="?",
+        metavar="DIR",
+        help="folder of the assignment; created if it does not exist",
+    )
+    add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
+    add("--public", nargs="+", default=[], metavar="FILE",
+        help="public tests to copy into DIR")  # fmt: skip
+    add("--protocol", choices=PROTOCOLS, default="",
+        help="what the program speaks (default: as in the tests, or as it answers)")  # fmt: skip
+    add("--python", default="", metavar="PATH",
+        help="the Python of a command that begins with python3 (default: the system's, or one of"
+        " an environment beside the program that has the modules it needs)")  # fmt: skip
+    _add_trial_options(parser)
+
+
+NEW = Command("new", _NEW_PAGE, _add_new_options, _new)
