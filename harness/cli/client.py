@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from harness.client.client import Client, RemoteAssignment, SuitePlace
+    from harness.client import Client, RemoteAssignment, SuitePlace
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 

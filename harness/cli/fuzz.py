@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
-from harness import file_system, find_assignment, read_case_file
+from harness import file_system, find_assignment, fuzzing, read_case_file
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks.banks import EngineAsker, WrongEngine
@@ -23,7 +23,6 @@ from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import ExitCode, UsageError
-from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.records import FileResult
@@ -93,7 +92,7 @@ def _run(given: argparse.Namespace) -> int:
         FUZZ.refuse("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
         FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
-    hypothesis_setup.require_hypothesis("fuzz")
+    fuzzing.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         report_files.try_to_write(given.json)
@@ -169,7 +168,7 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         file_system.make_open(room / BOARDS)
-        open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
+        open_.enter_context(fuzzing.hypothesis_at_home_in(room))
         words = _words(arguments, arguments.program, arguments.python)
         program = open_.enter_context(_open_engine(arguments, words, room, arguments.translate))
         arguments.specification = arguments.specification or _by_engine(arguments, program, room)

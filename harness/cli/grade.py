@@ -515,7 +515,7 @@ def _require_audit(assignment: Assignment) -> None:
     Raises:
         UsageError: Hypothesis is not installed, or nobody knows which answers are right.
     """
-    from harness.fuzzing.hypothesis_setup import require_hypothesis
+    from harness.fuzzing import require_hypothesis
     from harness.grading.auditing.audit import require_oracle
 
     require_hypothesis("--audit")

@@ -10,7 +10,7 @@ from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number
 from harness.errors import ExitCode, UsageError
-from harness.gradescope.autograder_run import VISIBILITIES, GradescopeSettings
+from harness.gradescope import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
@@ -47,16 +47,16 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _grade(root: Path) -> int:
-    from harness.gradescope import autograder_run
+    from harness import gradescope
 
-    marked = autograder_run.mark(root)
+    marked = gradescope.mark(root)
     sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
     print(f"{marked.mark} points. {sandbox}.")
     return ExitCode.OK
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from harness.gradescope import bundle
+    from harness import gradescope
 
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
@@ -65,7 +65,7 @@ def _make(arguments: argparse.Namespace) -> int:
     wanted = GradescopeSettings(
         "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
-    content = bundle.bundle(assignment, arguments.private, overlay, wanted)
+    content = gradescope.bundle(assignment, arguments.private, overlay, wanted)
     _write(Path(arguments.output), content)
     print(
         f"{arguments.output}: {len(content):,} bytes. "

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
-    from harness.vocabulary.board_kinds import BoardKind
+    from harness.vocabulary import BoardKind
 
 _PAGE = """\
 usage: gtp-harness run [OPTION…] PROGRAM TEST…
@@ -314,7 +314,7 @@ def _board(game: str) -> BoardKind | None:
     """Return how boards are drawn; None: as the commands of a file tell."""
     if game == "auto":  # the modules of the games take longer to load than a file to run
         return None
-    from harness.vocabulary.board_kinds import GO, GOMOKU
+    from harness.vocabulary import GO, GOMOKU
 
     return {"go": GO, "gomoku": GOMOKU}[game]
 

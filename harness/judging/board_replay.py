@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 
 from harness.records import FileResult, Reply
-from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
+from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError

@@ -101,7 +101,7 @@ from harness.cli import COMMANDS, find_command
 
 for name in COMMANDS:
     find_command(name).parser()
-import harness.declared.program_process, harness.generating.own
+import harness.declared.program_process, harness.generating.test_production
 del sys.modules["cryptography"]  # joserfc brings it to a service
 import harness.service.app
 """

@@ -10,10 +10,9 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
-from harness import cli
+from harness import cli, client
 from harness.cli import client as commands
-from harness.client import Client, client, place_of
-from harness.client.client import RemoteAssignment
+from harness.client import Client, RemoteAssignment, place_of
 from harness.errors import ServerError, UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses

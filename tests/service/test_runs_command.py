@@ -7,8 +7,7 @@ import json
 import pytest
 
 from harness.cli import client as commands
-from harness.client import Client, suite_of
-from harness.client.client import SuitePlace
+from harness.client import Client, SuitePlace, suite_of
 from harness.errors import UsageError
 from harness.report import json as run_json
 from tests.service.serving import BASE, KINDS, open_service, settings_of
