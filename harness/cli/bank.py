@@ -153,7 +153,16 @@ def _run(given: argparse.Namespace) -> int:
         BANK.refuse("expected add GRADED or list BANK")
     never_fail_to_encode()
     if given.action == "list":
-        return _list(banks.read(Path(given.folder)))
+        bank = banks.read(Path(given.folder))
+        of = f" of {bank.assignment}" if bank.assignment else ""
+        print(f"{number_of(len(bank.entries), 'engine')}{of}")
+        for one in bank.entries:
+            print(escape_controls(f"  {one.name}  {one.sentence or one.command}"))
+        if bank.left_out:
+            print("left out:")
+        for why, count in sorted(bank.left_out.items()):
+            print(escape_controls(f"  {count:4}  {why}"))
+        return ExitCode.OK
     return _add_bank(given)
 
 
@@ -177,18 +186,6 @@ def _add_options(parser: CommandParser) -> None:
 
 
 # --- list --------------------------------------------------------------------------------------
-
-
-def _list(bank: Bank) -> int:
-    of = f" of {bank.assignment}" if bank.assignment else ""
-    print(f"{number_of(len(bank.entries), 'engine')}{of}")
-    for one in bank.entries:
-        print(escape_controls(f"  {one.name}  {one.sentence or one.command}"))
-    if bank.left_out:
-        print("left out:")
-    for why, count in sorted(bank.left_out.items()):
-        print(escape_controls(f"  {count:4}  {why}"))
-    return ExitCode.OK
 
 
 # --- add ---------------------------------------------------------------------------------------
@@ -250,7 +247,12 @@ def _take(
     banks.keep_course(folder, grade.overlay(wanted))
     entries = (*before.entries, *added.entries)
     banks.write(folder, Bank(assignment.key, entries, count_left_out(before, added)))
-    _say(added, folder)
+    count = number_of(len(added.entries), "engine")
+    print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
+    for one in added.entries:
+        print(escape_controls(f"  {one.name}  {one.sentence}"))
+    for key, why in added.left_out:
+        print(escape_controls(f"  not {key}: {why}"))
     return ExitCode.OK if added.entries else ExitCode.FAILED
 
 
@@ -301,15 +303,6 @@ def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], b
             known = ", ".join(sorted(set(commands.values())))
             raise UsageError(f"--commands: no test of that grading is of {name!r}, but of {known}")
     return lambda place: not names or commands[place] in names
-
-
-def _say(added: Added, folder: Path) -> None:
-    count = number_of(len(added.entries), "engine")
-    print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
-    for one in added.entries:
-        print(escape_controls(f"  {one.name}  {one.sentence}"))
-    for key, why in added.left_out:
-        print(escape_controls(f"  not {key}: {why}"))
 
 
 BANK = Command("bank", _PAGE, _add_options, _run)

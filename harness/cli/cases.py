@@ -49,7 +49,12 @@ def _list_or_copy(given: argparse.Namespace) -> int:
     if is_list and given.copy:
         CASES.refuse("give either list or --copy")
     wanted = [name.removeprefix("@") for name in given.names[is_list:]]
-    _refuse_unknown(wanted)
+    for name in wanted:
+        if not shipped.find_paths(name):
+            from oracle.sentences import hint
+
+            told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
+            raise UsageError(f"no cases are called {name!r}{told}")
     if given.copy:
         _copy(wanted or shipped.names(), Path(given.copy))
     elif wanted:
@@ -63,15 +68,6 @@ def _add_cases_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
     add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")
-
-
-def _refuse_unknown(names: Sequence[str]) -> None:
-    for name in names:
-        if not shipped.find_paths(name):
-            from oracle.sentences import hint
-
-            told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
-            raise UsageError(f"no cases are called {name!r}{told}")
 
 
 def _overview() -> Iterator[str]:
@@ -182,7 +178,19 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
     errors: list[CaseError] = []
     for path in paths:
         try:
-            text = _convert_case(read_case_file(path), wanted, drops=drops)
+            case = read_case_file(path)
+            from harness.reading import conversion
+
+            if case.format == wanted:
+                raise CaseError(
+                    f"found a file in this format already, expected another than {wanted}",
+                    case.path,
+                )
+            text = (
+                conversion.to_answers(case)
+                if wanted == ANSWERS_FILE
+                else conversion.to_gtp(case, drops=drops)
+            )
         except CaseError as error:
             errors.append(error)
             continue
@@ -192,20 +200,6 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
             sys.stdout.buffer.write(encode(text))
             sys.stdout.flush()
     return errors
-
-
-def _convert_case(case: CaseFile, wanted: str, *, drops: bool) -> str:
-    from harness.reading import conversion
-
-    if case.format == wanted:
-        raise CaseError(
-            f"found a file in this format already, expected another than {wanted}", case.path
-        )
-    return (
-        conversion.to_answers(case)
-        if wanted == ANSWERS_FILE
-        else conversion.to_gtp(case, drops=drops)
-    )
 
 
 def _write(path: str, folder: str, wanted: str, data: bytes) -> None:

@@ -138,11 +138,7 @@ def _tell_end(found: dict[str, Any]) -> int:
     if found["state"] == "fault" or found["check"] is None:
         print("It was received, but the service failed to check it: ask your teacher.")
         return ExitCode.FAULT
-    return _tell_check(found["check"])
-
-
-def _tell_check(check: dict[str, Any]) -> int:
-    """Print the result of a check; return the exit status."""
+    check = found["check"]
     for fault in filter(None, [check["refused"], *check["faults"]]):
         print(escape_controls(f"The archive: {fault}"))
     if check["builds"] is False:

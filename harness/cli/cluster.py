@@ -117,7 +117,17 @@ def _run(given: argparse.Namespace) -> int:
         CLUSTER.refuse(f"expected one of {', '.join(_ACTIONS)}")
     require()
     if given.action == "certificates":
-        return _certificates(given)
+        from harness.cluster import tls
+
+        if not given.folder:
+            CLUSTER.refuse("certificates needs DIR, where it writes them")
+        tls.make(Path(given.folder), given.days)
+        for role in tls.ROLES:
+            print(
+                escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
+            )
+        print(escape_controls(f"{given.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
+        return ExitCode.OK
     if given.action == "status":
         return _status(given)
     if given.folder:
@@ -132,20 +142,6 @@ def require() -> None:
         UsageError: something is not.
     """
     extras.require("a cluster", "cluster", "distributed", "cryptography")
-
-
-def _certificates(arguments: argparse.Namespace) -> int:
-    from harness.cluster import tls
-
-    if not arguments.folder:
-        CLUSTER.refuse("certificates needs DIR, where it writes them")
-    tls.make(Path(arguments.folder), arguments.days)
-    for role in tls.ROLES:
-        print(
-            escape_controls(f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
-        )
-    print(escape_controls(f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
-    return ExitCode.OK
 
 
 def _status(arguments: argparse.Namespace) -> int:

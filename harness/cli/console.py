@@ -95,7 +95,7 @@ class Console:
 
     def on_file(self, view: FileView) -> None:
         """Write what is to be said about one file, and was not yet."""
-        self._write(self._lines(view) if self.lines else self._report(view))
+        self._write(self._lines(view) if self.lines else list(self._terminal.file(view)))
 
     def _write(self, texts: Sequence[str]) -> None:
         if texts:
@@ -128,9 +128,6 @@ class Console:
         self._under_way = None
         many = self.files > 1
         return list(gogui.lines(view.file, prefix=many, long=self.long, first=first))
-
-    def _report(self, view: FileView) -> list[str]:
-        return list(self._terminal.file(view))
 
     @cached_property
     def _terminal(self) -> Terminal:

@@ -135,15 +135,11 @@ def _find_out(arguments: argparse.Namespace) -> None:
         arguments.specification, arguments.judging = specification_of(assignment), []
     else:
         arguments.specification, arguments.judging = None, arguments.witnesses.pop(0)
-    arguments.openings = _openings(
-        [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
-    )
-
-
-def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the commands of case files, to continue from."""
+    paths = [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
     cases = (read_case_file(path) for path in paths)
-    return [tuple(step.command for step in case.steps) for case in cases if case.steps]
+    arguments.openings = [
+        tuple(step.command for step in case.steps) for case in cases if case.steps
+    ]
 
 
 def _words(arguments: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
@@ -476,16 +472,13 @@ class _KnownEngines:
         return tuple(one for one in self._engines if self._is_like(one, finding))
 
     def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
-        trace = self._run_script(engine, finding.script)
-        return self._fuzzer.shows(trace, finding.difference)
-
-    def _run_script(self, engine: WrongEngine, script: Script) -> Trace:
         folder = self._fuzzer.judge.folder
-        text = "\n".join(script.commands)
+        text = "\n".join(finding.script.commands)
         case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
-        lay_files(script, folder)
+        lay_files(finding.script, folder)
         (result,) = self._asker.results([case], engine)
-        return _trace(script, result)
+        trace = _trace(finding.script, result)
+        return self._fuzzer.shows(trace, finding.difference)
 
 
 def _trace(script: Script, result: FileResult) -> Trace:

@@ -457,7 +457,9 @@ def _report_coverage(
     """Yield the lines of the report."""
     yield from _read(harvest)
     yield from _features(request, harvest, produced)
-    yield from _size_lines(produced)
+    sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
+    if sizes:
+        yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
     yield from _section("Left out", produced.left_out)
     yield from _strength(produced)
 
@@ -505,12 +507,6 @@ def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes)
     missing = [one.name for one in request.specification.kind.features if one.name not in chosen]
     if missing:
         yield f"not in the set: {', '.join(missing)}"
-
-
-def _size_lines(produced: ProducedScenes) -> Iterator[str]:
-    sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
-    if sizes:
-        yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
 
 
 def _strength(produced: ProducedScenes) -> Iterator[str]:

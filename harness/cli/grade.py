@@ -401,7 +401,12 @@ def _add_options(parser: CommandParser) -> None:
     _add_assignment(parser)
     _add_run(parser)
     _add_output(parser)
-    _add_marks(parser)
+    add = parser.add_argument_group("marks that were given before").add_argument
+    add("--regrade", action="store_true",
+        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
+    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
+    add("--marks-only", action="store_true",
+        help="recompute marks from the ledger; run nothing")  # fmt: skip
 
 
 def _add_assignment(parser: CommandParser) -> None:
@@ -492,15 +497,6 @@ def _add_output(parser: CommandParser) -> None:
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
     arguments.add_help(add)
-
-
-def _add_marks(parser: CommandParser) -> None:
-    add = parser.add_argument_group("marks that were given before").add_argument
-    add("--regrade", action="store_true",
-        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
-    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
-    add("--marks-only", action="store_true",
-        help="recompute marks from the ledger; run nothing")  # fmt: skip
 
 
 GRADE = Command("grade", _PAGE, _add_options, _run)

@@ -42,17 +42,14 @@ def _run(given: argparse.Namespace) -> int:
     if (given.assignment is None) is (given.grade is None):
         GRADESCOPE.refuse(f"give --assignment: {', '.join(shipped.names())}, or a folder")
     if given.grade is not None:
-        return _grade(Path(given.grade))
+        root = Path(given.grade)
+        from harness import gradescope
+
+        marked = gradescope.mark(root)
+        sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
+        print(f"{marked.mark} points. {sandbox}.")
+        return ExitCode.OK
     return _make(given)
-
-
-def _grade(root: Path) -> int:
-    from harness import gradescope
-
-    marked = gradescope.mark(root)
-    sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
-    print(f"{marked.mark} points. {sandbox}.")
-    return ExitCode.OK
 
 
 def _make(arguments: argparse.Namespace) -> int:

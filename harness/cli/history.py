@@ -69,7 +69,12 @@ def _run(given: argparse.Namespace) -> int:
 
         report_files.write(given.json, [document(found)], encode_without_surrogates)
     if given.json not in report_files.STDOUT:
-        _show(found, given)
+        from harness.history import text
+        from harness.report.paint import Paint
+
+        paint = Paint(0 if given.no_color else colors(sys.stdout))
+        for line in text.lines(found, paint, unicode=not given.ascii):
+            print(line)
     return ExitCode.OK
 
 
@@ -87,15 +92,6 @@ def _trends(arguments: argparse.Namespace) -> Trends:
         runs[-arguments.last :] if arguments.last else runs,
         arguments.program,
     )
-
-
-def _show(trends: Trends, arguments: argparse.Namespace) -> None:
-    from harness.history import text
-    from harness.report.paint import Paint
-
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-    for line in text.lines(trends, paint, unicode=not arguments.ascii):
-        print(line)
 
 
 def _add_options(parser: CommandParser) -> None:

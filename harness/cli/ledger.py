@@ -51,22 +51,18 @@ def _run(given: argparse.Namespace) -> int:
     never_fail_to_encode()
     key = Path(given.key) if given.key else None
     if given.action == "check":
-        return _check(given.ledger, key)
+        from harness.grading.ledger import salvage
+
+        facts, wrong = salvage.check(given.ledger, key)
+        for text in facts:
+            print(escape_controls(text))
+        _list(wrong)
+        if not wrong:
+            print("it holds")
+            return ExitCode.OK
+        print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
+        return ExitCode.FAILED
     return _salvage(given.ledger, given.output, key, checked=not given.unchecked)
-
-
-def _check(where: str, key: Path | None) -> int:
-    from harness.grading.ledger import salvage
-
-    facts, wrong = salvage.check(where, key)
-    for text in facts:
-        print(escape_controls(text))
-    _list(wrong)
-    if not wrong:
-        print("it holds")
-        return ExitCode.OK
-    print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
-    return ExitCode.FAILED
 
 
 def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:

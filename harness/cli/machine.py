@@ -164,17 +164,12 @@ def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
     for level, why in found.items():
         print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
         if not why:
-            _remark(level)
+            if level in levels.GAPS:
+                print(f"{'':16}does not hold: {levels.GAPS[level]}")
+            if level in levels.REMARKS:
+                print(f"{'':16}{levels.REMARKS[level]}")
     best = max((level for level, why in found.items() if not why), default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
-
-
-def _remark(level: int) -> None:
-    """Say what a level does not hold, and what else one may wonder about."""
-    if level in levels.GAPS:
-        print(f"{'':16}does not hold: {levels.GAPS[level]}")
-    if level in levels.REMARKS:
-        print(f"{'':16}{levels.REMARKS[level]}")
 
 
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
@@ -263,7 +258,11 @@ def _run_env(given: argparse.Namespace) -> int:
         environment_cache.remove(given.remove)
         print(f"{given.remove} is removed")
     elif given.list:
-        _list_environments()
+        found = environment_cache.all_of_them()
+        for one in found:
+            lines = [line for line in one.requirements.splitlines() if line.strip()]
+            print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
+        print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
     else:
         _build_environment(find_assignment(given.assignment))
     return ExitCode.OK
@@ -276,11 +275,7 @@ def _build_environment(assignment: Assignment) -> None:
         return
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
-    _describe_environment(needs.build_environment(assignment, choice))
-
-
-def _describe_environment(made: Stored) -> None:
-    """Print where an environment is, and what is in it as ``pip freeze`` would."""
+    made = needs.build_environment(assignment, choice)
     from harness.environments import interpreters
 
     found = interpreters.inspect_python(made.program)
@@ -299,14 +294,6 @@ def _tell_undeclared(assignment: Assignment) -> None:
         print(
             f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
         )
-
-
-def _list_environments() -> None:
-    found = environment_cache.all_of_them()
-    for one in found:
-        lines = [line for line in one.requirements.splitlines() if line.strip()]
-        print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
-    print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
 
 
 def _add_env_options(parser: CommandParser) -> None:

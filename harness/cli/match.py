@@ -84,7 +84,20 @@ def _run(given: argparse.Namespace) -> int:
         MATCH.refuse("give two engines or more")
     never_fail_to_encode()
     places = _places(given)
-    players = _players(given)
+    found: list[Player] = []
+    for text in given.arguments:
+        named = _NAMED.fullmatch(text)
+        command = named[2] if named else text
+        name = base = named[1] if named else text
+        if named and any(name == player.name for player in found):
+            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
+        count = 1
+        while any(name == player.name for player in found):
+            count += 1
+            name = f"{base} ({count})"
+        words = tuple(as_typed(split_program(command)))
+        found.append(Player(name, command, words, seeded="%SRAND" in command))
+    players = tuple(found)
     sprt, baseline = _test(given, players)
     rules, declared = _rules(given)
     match = Match(players, rules, options=_options(given, players), place=str(Path.cwd()))
@@ -92,7 +105,11 @@ def _run(given: argparse.Namespace) -> int:
     match = match._replace(openings=_openings(given, arbiter))
     arbiter.match = match
     try:
-        _try_engines(match, arbiter)
+        for player in match.players:
+            try:
+                try_engine(player, match, arbiter.launcher(1, player))
+            except EngineError as error:
+                raise UsageError(f"engine {player.name}: {error}") from None
         schedule = _schedule(given, len(players), len(match.openings), has_test=sprt is not None)
         journal = Journal(given.journal, _about(given, match, schedule))
         with closing(journal):
@@ -150,15 +167,6 @@ class _Progress:
             print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
 
 
-def _try_engines(match: Match, arbiter: Arbiter) -> None:
-    """Start each engine once: who cannot be started is no opponent."""
-    for player in match.players:
-        try:
-            try_engine(player, match, arbiter.launcher(1, player))
-        except EngineError as error:
-            raise UsageError(f"engine {player.name}: {error}") from None
-
-
 # --- what is asked for -------------------------------------------------------------------------
 
 
@@ -203,23 +211,6 @@ def _sprt(text: str) -> Sprt:
             " below elo1"
         )
     return found
-
-
-def _players(given: argparse.Namespace) -> tuple[Player, ...]:
-    found: list[Player] = []
-    for text in given.arguments:
-        named = _NAMED.fullmatch(text)
-        command = named[2] if named else text
-        name = base = named[1] if named else text
-        if named and any(name == player.name for player in found):
-            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
-        count = 1
-        while any(name == player.name for player in found):
-            count += 1
-            name = f"{base} ({count})"
-        words = tuple(as_typed(split_program(command)))
-        found.append(Player(name, command, words, seeded="%SRAND" in command))
-    return tuple(found)
 
 
 def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:

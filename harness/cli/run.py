@@ -84,8 +84,16 @@ class _CommandRun:
         program, *tests = arguments.arguments
         self.program = with_seed(program)
         self.repeat = repeat(plain, arguments, self.program)
-        _refuse_swapped(self.program, tests)
-        _take_dialect(arguments)
+        if is_case_like(self.program) and (
+            os.path.isdir(self.program) or not os.access(self.program, os.X_OK)
+        ):
+            from harness.cli import hints
+
+            hints.refuse_swapped(self.program, tests)
+        if arguments.compatible:
+            if arguments.dialect == GnuGo.name:
+                raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
+            arguments.dialect = Compatible.name
         self.dialect = find_dialect(arguments.dialect)
         self.options = _options(arguments)
         self.found = gather(
@@ -127,7 +135,14 @@ class _CommandRun:
         """Write all reports; return the exit status."""
         console = self.console
         comparison = self._compare(result)
-        is_whole = self._write_reports(result, comparison)
+        finished = Finished(result, self.views, comparison)
+        told = [
+            self._wrote(one.option, path, partial(one.write, path, finished))
+            for one, path in self.reports.items()
+        ]
+        if self.entered:
+            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
+        is_whole = all(told)
         console.summary(result, [shown.tally for shown in self.views])
         status = exit_code(result, needs_answers=self.dialect.needs_answers)
         if status in (ExitCode.FAILED, ExitCode.BROKEN):
@@ -182,17 +197,6 @@ class _CommandRun:
 
         return baseline.compare(self.former, result)
 
-    def _write_reports(self, result: RunResult, comparison: Comparison | None) -> bool:
-        """Write all reports, and return whether all could be: one that fails takes no other."""
-        finished = Finished(result, self.views, comparison)
-        told = [
-            self._wrote(one.option, path, partial(one.write, path, finished))
-            for one, path in self.reports.items()
-        ]
-        if self.entered:
-            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
-        return all(told)
-
     def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
         """Write a report, and return whether that went well; if not, say what went wrong."""
         try:
@@ -221,14 +225,6 @@ class _CommandRun:
 
 def add_options(parser: Plain | CommandParser) -> None:
     """Add all options of its command line."""
-    _add_gogui(parser)
-    _add_engine(parser)
-    _add_selection(parser)
-    engine_options.add_options(parser)
-    _add_output(parser)
-
-
-def _add_gogui(parser: Plain | CommandParser) -> None:
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
     _add_reports(add, is_gogui=True)
@@ -238,6 +234,10 @@ def _add_gogui(parser: Plain | CommandParser) -> None:
     add("--config", "-config", metavar="FILE", help="more options and arguments, in a file")
     add("--version", "-version", action="store_true", help="print the version and exit")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    _add_engine(parser)
+    _add_selection(parser)
+    engine_options.add_options(parser)
+    _add_output(parser)
 
 
 def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
@@ -319,14 +319,6 @@ def _board(game: str) -> BoardKind | None:
     return {"go": GO, "gomoku": GOMOKU}[game]
 
 
-def _take_dialect(arguments: Namespace) -> None:
-    """Make ``--compatible`` the dialect that it is. Raises :class:`UsageError`."""
-    if arguments.compatible:
-        if arguments.dialect == GnuGo.name:
-            raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
-        arguments.dialect = Compatible.name
-
-
 def _options(arguments: Namespace) -> Options:
     box = engine_options.box_limits(arguments)
     show = engine_options.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
@@ -357,7 +349,9 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
     taken: dict[str, str] = {}
     for one, path in places.items():
         if one.is_folder:
-            _try_folder(one.option, path)
+            if path in STDOUT:
+                raise UsageError(f"{one.option}: found {path}, expected a folder for many files")
+            report_files.try_to_write_into(path)
         else:
             _try_file(one.option, path, taken)
     if arguments.history:
@@ -372,12 +366,6 @@ def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
     if other := None if real == os.devnull else taken.get(real):
         raise UsageError(f"{other} and {option} would both be written to {path}")
     taken[real] = option
-
-
-def _try_folder(option: str, path: str) -> None:
-    if path in STDOUT:
-        raise UsageError(f"{option}: found {path}, expected a folder for many files")
-    report_files.try_to_write_into(path)
 
 
 def _enter_history(arguments: Namespace) -> RunKept | None:
@@ -403,13 +391,6 @@ def _style(arguments: Namespace) -> Style:
         unicode=not arguments.ascii,
         progress=not arguments.verbose,
     )
-
-
-def _refuse_swapped(program: str, tests: list[str]) -> None:
-    if is_case_like(program) and (os.path.isdir(program) or not os.access(program, os.X_OK)):
-        from harness.cli import hints
-
-        hints.refuse_swapped(program, tests)
 
 
 def _refuse_unquoted(program: str, tests: list[str]) -> None:

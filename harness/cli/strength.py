@@ -51,12 +51,19 @@ class StrengthReport:
         )
         if matrix:
             yield from _matrix(found)
-        yield from _mistakes(found)
+        width = max(len(one.name) for one in found.mistakes)
+        yield f"\n{'caught by':>{width + 9}}  first"
+        for place, one in enumerate(found.mistakes):
+            by = [test for test in found.tests if test.caught >> place & 1]
+            yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
         yield from _describe_sets(found, sets)
         yield from _section("The reference engine fails", [_place(test) for test in found.wrong])
         yield from _section("No test catches", [_describe(one) for one in found.survivors])
         yield from _section("No test of these clauses", list(map(describe_clause, found.untested)))
-        yield from _idle(found.idle)
+        shown = at_most([_place(test) for test in found.idle], _IDLE)
+        if found.idle:
+            yield f"\nCatches nothing ({len(found.idle)}):"
+            yield from (f"  {line}" for line in shown)
         alone = found.indispensable
         yield from _section(
             "No other test catches what this one catches", [_place(test) for test in alone]
@@ -86,15 +93,6 @@ def percent(strength: Strength) -> str:
     return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
 
-def _mistakes(strength: Strength) -> Iterator[str]:
-    """Yield each mistake with how many tests catch it, and the first of them."""
-    width = max(len(one.name) for one in strength.mistakes)
-    yield f"\n{'caught by':>{width + 9}}  first"
-    for place, one in enumerate(strength.mistakes):
-        by = [test for test in strength.tests if test.caught >> place & 1]
-        yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
-
-
 def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
     """Yield what each of several sets catches, and what it alone does."""
     caught = {name: _find_caught(strength, paths) for name, paths in sets.items()}
@@ -116,13 +114,6 @@ def _find_caught(strength: Strength, paths: set[str]) -> int:
     for test in strength.tests:
         bits |= test.caught if test.path in paths else 0
     return bits
-
-
-def _idle(tests: Sequence[MeasuredTest]) -> Iterator[str]:
-    shown = at_most([_place(test) for test in tests], _IDLE)
-    if tests:
-        yield f"\nCatches nothing ({len(tests)}):"
-        yield from (f"  {line}" for line in shown)
 
 
 def _matrix(strength: Strength) -> Iterator[str]:
@@ -267,17 +258,13 @@ Examples:
 
 
 def _run(given: argparse.Namespace) -> int:
-    _check(given)
+    if not given.assignment and (given.cases or given.private):
+        STRENGTH.refuse("give --assignment")
+    if (given.bank or given.engine or given.mutants) and not given.cases:
+        STRENGTH.refuse("give CASES for these engines")
     if given.json:
         report_files.try_to_write(given.json)
     return _tell_cases(given) if given.cases else _tell_sets(given)
-
-
-def _check(arguments: argparse.Namespace) -> None:
-    if not arguments.assignment and (arguments.cases or arguments.private):
-        STRENGTH.refuse("give --assignment")
-    if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
-        STRENGTH.refuse("give CASES for these engines")
 
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:

@@ -127,7 +127,8 @@ def _run(given: Namespace) -> int:
         _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
     else:
         checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
-        _print_in_place(checked, given.format)
+        for line in in_place.FORMATS[given.format](checked):
+            print(without_surrogates(line))
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
@@ -154,11 +155,6 @@ def _verify(cases: Sequence[CaseFile], arguments: Namespace) -> Verified:
         specification.commands, arguments.sandbox, arguments.dialect, protocol=own.protocol
     )
     return with_questions(found, cases, arguments.against, asker) if arguments.against else found
-
-
-def _print_in_place(checked: in_place.VerifiedText, name: str) -> None:
-    for line in in_place.FORMATS[name](checked):
-        print(without_surrogates(line))
 
 
 def _add_options(parser: CommandParser) -> None:
