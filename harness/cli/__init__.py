@@ -129,13 +129,21 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     if name == "help" and rest:
         name, *rest = rest[0], "--help"
     if name in ("--help", "-help", "-h", "help"):
-        print(_help())
+        from harness.cli.arguments import fill, terminal_width
+
+        page = fill(overview(), terminal_width() - 2)
+        print(f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}")
         return ExitCode.OK
     if name in ("--version", "-version", "version"):
         print(version())
         return ExitCode.OK
     if name not in COMMANDS:
-        return _say(_describe_unknown(name), ExitCode.BROKEN)
+        from oracle.sentences import hint
+
+        known = ", ".join(COMMANDS)
+        return _say(
+            f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}", ExitCode.BROKEN
+        )
     from harness import platforms
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
@@ -165,25 +173,11 @@ def find_command(name: str, *, collects: bool = False) -> Command:
             gc.enable()
 
 
-def _describe_unknown(name: str) -> str:
-    from oracle.sentences import hint
-
-    known = ", ".join(COMMANDS)
-    return f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}"
-
-
 def overview() -> str:
     """Return the text of ``gtp-harness --help``, in 80 columns."""
     rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
     end = "gtp-harness help COMMAND explains one of them."
     return "\n".join(["Commands:", *rows, "", end])
-
-
-def _help() -> str:
-    from harness.cli.arguments import fill, terminal_width
-
-    page = fill(overview(), terminal_width() - 2)
-    return f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}"
 
 
 def version() -> str:

@@ -146,7 +146,9 @@ class _CommandRun:
         console.summary(result, [shown.tally for shown in self.views])
         status = exit_code(result, needs_answers=self.dialect.needs_answers)
         if status in (ExitCode.FAILED, ExitCode.BROKEN):
-            console.hints(_hints(result))
+            from harness.cli import hints
+
+            console.hints(list(hints.of_run(result)))
         if comparison is not None:
             console.comparison(comparison)
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
@@ -397,12 +399,6 @@ def _refuse_unquoted(program: str, tests: list[str]) -> None:
     from harness.cli import hints
 
     hints.refuse_unquoted(program, tests)
-
-
-def _hints(result: RunResult) -> list[str]:
-    from harness.cli import hints
-
-    return list(hints.of_run(result))
 
 
 def _add_diagnosis(result: RunResult) -> RunResult:
