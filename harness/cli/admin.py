@@ -258,11 +258,11 @@ def _remove_teacher(
 def _platforms(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
-    from harness.service.lti.platforms import PLATFORMS
+    from harness.service.storage import lti
 
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in PLATFORMS.all(act.db, "title", "id")
+        for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 
@@ -270,31 +270,22 @@ def _add_platform(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
     from harness.service.lti import platforms
+    from harness.service.records import Platform
 
-    own = (
-        arguments.who,
-        arguments.issuer,
-        arguments.client_id,
-        arguments.login_url,
-        arguments.token_url,
-    )
-    wanted = platforms.Platform("", *own, arguments.keyset_url)
-    made = platforms.register(
-        act,
-        settings,
-        wanted._replace(
-            deployments=" ".join(arguments.deployment), hosts=" ".join(arguments.origin)
-        ),
-    )
+    one = arguments
+    own = (one.who, one.issuer, one.client_id, one.login_url, one.token_url, one.keyset_url)
+    deployments, hosts = " ".join(one.deployment), " ".join(one.origin)
+    given = Platform("", *own, deployments=deployments, hosts=hosts)
+    made = platforms.register(act, settings, given)
     return [_line(made.id, made.title)]
 
 
 def _link_platform(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
-    from harness.service.lti import registration
+    from harness.service.lti import platforms
 
-    return [registration.make_link(act, settings.base)]
+    return [platforms.make_link(act, settings.base)]
 
 
 def _remove_platform(

@@ -9,8 +9,7 @@ from harness import file_system
 from harness.grading import grade
 from harness.grading.ledger.places import Store
 from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
-from harness.match.standings import Standings
-from harness.match.text import lines
+from harness.match.standings import Standings, lines
 from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
 

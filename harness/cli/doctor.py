@@ -181,10 +181,10 @@ _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    from harness.sandbox.redteam import compiling, referee
+    from harness.sandbox.redteam import referee, scene
 
     found: dict[int, list[AttackResult]] = {level: [] for level in asked}
-    total = sum(map(compiling.can_run, ROSTER)) * len(asked)
+    total = sum(map(scene.can_run, ROSTER)) * len(asked)
     _show_progress(0, total)
     try:
         with contextlib.closing(referee.play_at_once(asked)) as findings:

@@ -11,7 +11,7 @@ from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.reduction import reduce_script
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
-from harness.judging.equivalence import is_judged
+from harness.judging.in_process import is_judged
 from harness.text import number_of
 from harness.vocabulary.script import Script, Trace, name_of
 

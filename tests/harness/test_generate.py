@@ -13,7 +13,7 @@ from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
 from harness.generating import record_reading, record_replay
-from harness.judging.equivalence import identities
+from harness.judging.in_process import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
