@@ -20,7 +20,8 @@ from harness.service.api import courses, marks, people, requests, submissions
 from harness.service.api import gradings as api_gradings
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
-from harness.service.lti import course_pages, launch_pages, platform_pages
+from harness.service.lti import launch_pages
+from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
 from harness.service.pages import (
     account,
@@ -90,7 +91,7 @@ ROUTES = (
     *(marks.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
     *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),
     *(api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
-    *(FOR_OPERATORS, METRICS, platform_pages.ROUTES, launch_pages.ROUTES, course_pages.ROUTES),
+    *(FOR_OPERATORS, METRICS, lti_pages.ROUTES, launch_pages.ROUTES),
     api_gradings.TOURNAMENT_ROUTES,
 )
 

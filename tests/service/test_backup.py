@@ -26,7 +26,7 @@ from tests.service.serving import (
     work,
 )
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(1)]
+pytestmark = [pytest.mark.processes, pytest.mark.long(1), pytest.mark.stored]
 
 
 @pytest.fixture(params=KINDS)

@@ -14,7 +14,7 @@ from tests.service.serving import make_course, work
 from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.stored]
 CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
 
 

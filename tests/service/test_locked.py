@@ -18,7 +18,7 @@ from tests.service.serving import KINDS, Browser, make_course, open_service, set
 from tests.service.test_moving import MARK
 from tests.service.test_story import hand_in
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
+pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.stored]
 
 SOON = 0.2  # seconds: others wait 30
 

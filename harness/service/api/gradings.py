@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.grading.records import decimal
-from harness.match.schedule import SWISS
+from harness.match.tournament import SWISS
 from harness.service.api import requests
 from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated

@@ -13,7 +13,7 @@ from harness import file_system
 from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener
+from harness.grading.attempts.units import GradingListener, GradingUnit
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -37,7 +37,7 @@ from harness.service.jobs import (
 )
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
-from harness.service.storage import courses, queue, scores, uploads
+from harness.service.storage import courses, lti, queue, uploads
 from harness.text import escape_controls, one_line
 from harness.work import canonical_json, worker_events
 
@@ -134,7 +134,7 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(NullListener):
+class _ProgressRecorder(GradingListener):
     """Notes in the queue that a job gets on, and counts attempts."""
 
     def __init__(self, context: AssignmentContext, job: records.Job) -> None:
@@ -318,7 +318,7 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
             uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
-        scores.put(db, grading.assignment)  # of one that is released already
+        lti.put_scores(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, records.Job("", records.EXPORT, grading.assignment, grading.id))
         context.database.log.note(db, "", "graded", grading.id, marks=len(rows))

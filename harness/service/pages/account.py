@@ -79,9 +79,9 @@ def enter(context: Context) -> Response:
     return start_session(context, entered[1])
 
 
-def start_session(context: RequestContext, session: Secret) -> Response:
-    """Let a browser keep a session, and show its courses."""
-    answer = RedirectResponse("/courses", 303)
+def start_session(context: RequestContext, session: Secret, path: str = "/courses") -> Response:
+    """Let a browser keep a session, and show its courses, or another page."""
+    answer = RedirectResponse(path, 303)
     answer.set_cookie(
         COOKIE,
         session.text,

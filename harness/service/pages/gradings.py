@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
-from harness.match.schedule import SWISS
+from harness.match.tournament import SWISS
 from harness.service import machines, records
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
@@ -198,11 +198,9 @@ def _act(
 @ROUTES.at("POST", f"{_ONE}/tournament", access.TEACHERS, most=access.Form(page=show))
 def begin_tournament(context: access.Context) -> Response:
     """Let the submissions play each other."""
-    with context.acting() as act:
-        choice = context.field("points"), context.field("format") or SWISS
-        assigned = context.assigned
-        tournaments.begin(act, context.settings, assigned, context.grading, choice)
-    return RedirectResponse(context.grading_page, 303)
+    settings, assigned = context.settings, context.assigned
+    choice = context.field("points"), context.field("format") or SWISS
+    return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
 
 
 @ROUTES.at(
@@ -213,12 +211,8 @@ def begin_tournament(context: access.Context) -> Response:
 )
 def count_tournament(context: access.Context) -> Response:
     """Let ranks count in marks."""
-    return _act(
-        context,
-        lambda act, one: tournaments.count_points(
-            act, context.assigned, one, _tournament(context)
-        ),
-    )
+    assigned, folder = context.assigned, _tournament(context)
+    return _act(context, lambda act, one: tournaments.count_points(act, assigned, one, folder))
 
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)

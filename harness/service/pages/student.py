@@ -273,8 +273,7 @@ def own_tournament(context: access.Context) -> Response:
 
 def _tournament(context: RequestContext, own: uploads.ReleasedMark) -> Path:
     """Return the folder of the student's or group's own pages."""
-    made = context.folder
-    return tournaments.own_folder(made, own.grading.id, own.marked.key)
+    return tournaments.folder_in(context.settings, own.grading, own.marked.key)
 
 
 def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:
