@@ -79,7 +79,7 @@ REFUSED = [
     ({"assignment": "new:nothing"}, 422, "There is no assignment"),
     ({"assignment": "own:0"}, 422, "hoose one of the list"),
     ({"assignment": ""}, 422, "hoose one of the list"),
-    ({"assignment": "new:counting", "code": "0"}, 404, "begun too long ago"),
+    ({"assignment": "new:counting", "code": "0"}, 410, "begun too long ago"),
 ]
 
 
