@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
-from joserfc import jwt
+from authlib.oauth2.rfc7523 import private_key_jwt_sign
 
 from harness import network
 from harness.errors import HarnessError, UsageError
@@ -126,18 +125,12 @@ class PlatformClient(NamedTuple):
         if now < until:
             return token
         key = platforms.signing_key(self.settings, now)
-        claims = {
-            "iss": own.client_id,
-            "sub": own.client_id,
-            "aud": own.token_url,
-            "iat": int(now),
-            "exp": int(now) + 60,
-            "jti": secrets.token_urlsafe(16),
-        }
         form = {
             "grant_type": "client_credentials",
             "client_assertion_type": _ASSERTION,
-            "client_assertion": jwt.encode({"alg": "RS256", "kid": key.kid}, claims, key),
+            "client_assertion": private_key_jwt_sign(
+                key, own.client_id, own.token_url, header={"kid": key.kid}, expires_in=60
+            ),
             "scope": scope,
         }
         headers = {"content-type": "application/x-www-form-urlencoded"}

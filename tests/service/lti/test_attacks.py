@@ -300,7 +300,7 @@ def test_a_new_key_of_the_platform_is_read_once_the_last_reading_is_a_minute_old
 
 ADDRESSES = [
     "http://moodle.example.org/keys", "ftp://moodle.example.org/", "file:///etc/passwd",
-    "https://user:pw@moodle.example.org/", "https:///keys", "moodle.example.org", "",
+    "https://user:pw@moodle.example.org/", "https:///keys", "moodle.example.org", "", "https://[",
     "https://127.0.0.1/keys", "https://localhost/keys", "https://[::1]/", "https://moodle.example.org/;x",
     "https://moodle.example.org/#x", "https://moodle.example.org:99999/",
     f"https://m.example.org/{'x' * 3000}",
