@@ -359,8 +359,7 @@ def decide(
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
     """Whether a student may see mark and comments: the mark was released."""
-    released = uploads.find_released(db, assigned)
-    return released is not None and uploads.mark_of(db, released.id, student) is not None
+    return uploads.find_released_mark(db, assigned, student) is not None
 
 
 def override(

@@ -28,9 +28,8 @@ from harness.service.records import STUDENT, TEACHER, CourseLink, Platform
 from harness.service.storage import courses, lti, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import FRAME_COOKIE, Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, RequestContext
+from harness.service.web.access import ANYBODY, FRAME_COOKIE, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
 _FOREIGN = Form(files=0, fields=20, is_foreign=True, needs_token=False)

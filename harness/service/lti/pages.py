@@ -26,15 +26,16 @@ from harness.service.records import WAITING, CourseAssignment, CourseLink, Platf
 from harness.service.storage import courses, lti, outgoing
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
+from harness.service.web.access import (
     ADMINS,
     ANYBODY,
     STAFF_ONLY,
     TEACHERS,
-    RequestContext,
+    Context,
+    Form,
+    Routes,
 )
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
 _PATH = "/courses/{course}/lti"

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    func,
     insert,
     select,
     text,
@@ -417,6 +418,16 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
+    """Return how many rows there are with these clauses."""
+    return int(db.execute(select(func.count()).where(*clauses)).scalar_one())
+
+
+def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
+    """Return the values of columns that occur together, each with how many rows have them."""
+    return [tuple(row) for row in db.execute(select(*columns, func.count()).group_by(*columns))]
+
+
 class Rows(Generic[T]):
     """The rows of a table as records of one type."""
 
@@ -437,8 +448,7 @@ class Rows(Generic[T]):
 
     def find(self, db: Connection, **named: object) -> T | None:
         """Return the record with these values; None if there is none."""
-        row = db.execute(self._where(named)).fetchone()
-        return self.read(row) if row is not None else None
+        return self.first(db, self._where(named))
 
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
@@ -465,6 +475,11 @@ class Rows(Generic[T]):
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
         """Return the records of a query that began with ``query``."""
         return [self.read(row) for row in db.execute(query)]
+
+    def first(self, db: Connection, query: Select[Any]) -> T | None:
+        """Return the first record of a query that began with ``query``; None if there is none."""
+        row = db.execute(query.limit(1)).fetchone()
+        return self.read(row) if row is not None else None
 
     def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""

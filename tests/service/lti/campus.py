@@ -22,10 +22,7 @@ from lti1p3platform.oidc_login import OIDCLoginAbstract
 from lti1p3platform.registration import Registration
 from lti1p3platform.request import Request
 from lti1p3platform.score import UpdateScoreStatus
-from lti1p3platform.service_connector import (
-    AssignmentsGradesService,
-    NamesRoleProvisioningService,
-)
+from lti1p3platform.service_connector import AssignmentsGradesService, NamesRoleProvisioningService
 
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 TEACHER, LEARNER = f"{ROLE}#Instructor", f"{ROLE}#Learner"

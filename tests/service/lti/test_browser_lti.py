@@ -158,7 +158,10 @@ PHASEOUT = "--test-third-party-cookie-phaseout"
 WAYS = {"cookies": [], "partitioned cookies": [PHASEOUT], "no cookies": [PHASEOUT]}
 
 
-@pytest.mark.parametrize("way", WAYS)
+# A cookie of a partition is kept as others are, and asked for besides.
+@pytest.mark.parametrize(
+    "way", [pytest.param("cookies", marks=pytest.mark.slow), "partitioned cookies", "no cookies"]
+)
 def test_from_the_platforms_page_to_the_mark_in_its_gradebook(
     world, chromium, way, tmp_path, monkeypatch
 ):
