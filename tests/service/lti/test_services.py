@@ -320,6 +320,22 @@ def test_the_same_mark_is_not_sent_twice(graded):
     assert graded.sent == []
 
 
+def test_a_mark_that_changes_while_the_last_one_is_sent_is_sent_too(graded, monkeypatch):
+    campus, serve = graded.campus, graded.campus._serve
+
+    def serve_slowly(request, path):
+        if path.endswith("/scores") and not campus.scores:
+            graded.override("0.5")
+        return serve(request, path)
+
+    monkeypatch.setattr(campus, "_serve", serve_slowly)
+    campus.scores.clear()
+    graded.override("1.5")
+    assert deliver(graded.service) == 2
+    assert [one[2] for one in graded.sent] == [1.5, 0.5]
+    assert deliver(graded.service) == 0
+
+
 TROUBLE = [
     ({"/lines": 500}, "answered 500"),
     ({"/lines": 429}, "answered 429"),
