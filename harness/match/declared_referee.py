@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 
-from harness.declared.commands import refuses
 from harness.declared.declaration import Argument, Declaration, Drawn, Kind
-from harness.declared.game_state import places, vertex_of, width
+from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match.records import OVER, Opening, Rules

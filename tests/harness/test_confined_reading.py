@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.archives import archive, confined_reading, reader_server, reading
-from harness.archives.archive_streams import IntakeLimits, Meter
+from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
 from harness.archives.confined_reading import ConfinedReader
-from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, seccomp
 from harness.sandbox.seccomp import NUMBERS

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import MIB, IntakeLimits, Meter
-from harness.archives.members import mend_name
+from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions, SubmittedFile
 from harness.text import one_line
