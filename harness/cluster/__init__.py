@@ -12,7 +12,7 @@ truth: what is lost on the way is rerun.
   connector for several dispatchers;
 * ``state``: the state of a cluster, for people;
 * ``unit_executor``, ``worker_files``: on a worker;
-* ``dask_messages``: how messages of Dask are sent and read, and which are refused; ``tls``: who may
-  send which;
+* ``dask_messages``: how messages of Dask are sent and read, and which are refused; ``tls``: who
+  may send which;
 * ``cluster_processes``: run a scheduler or a worker from start to end.
 """

@@ -1,8 +1,8 @@
 """Turns a declaration into a specification, the record that all other rooms work with.
 
-Replies to declared commands are compared as their ``reply`` says, in forms. A form reads a reply as words. Forms of one command are applied together: ``any order`` with
-``caseless``, say. A refusal that says ``=`` has the form that ``refusals`` names, whatever the
-command's own is.
+Replies to declared commands are compared as their ``reply`` says, in forms. A form reads a reply
+as words. Forms of one command are applied together: ``any order`` with ``caseless``, say. A
+refusal that says ``=`` has the form that ``refusals`` names, whatever the command's own is.
 """
 
 from __future__ import annotations
@@ -240,8 +240,9 @@ class _EngineBeside(Engine):
             self._said += (" ".join(words),)
 
 
-# What generated tests of such an assignment are about, too. Positions are those of the features that ship, laid as these lay them: nobody here knows what a
-# command asks, and they are where something happens. In place of their questions it is asked.
+# What generated tests of such an assignment are about, too. Positions are those of the features
+# that ship, laid as these lay them: nobody here knows what a command asks, and they are where
+# something happens. In place of their questions it is asked.
 
 
 def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> FeatureKind:

@@ -28,7 +28,7 @@ PLANTED = """
 import sys; sys.path.insert(0, sys.argv[1])
 import os, socket, time
 from harness.archives import reader_server
-from harness.archives.members import ArchiveMember
+from harness.archives.archive_streams import ArchiveMember
 from harness.archives.reading import OpenArchive, read_here
 
 def read(file, meter):
