@@ -277,22 +277,17 @@ class _Shown(NamedTuple):
     contexts: Contexts  # of that
 
 
-def _not_passed(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
-    """Return what did not plainly pass: what failed first, in the order of the files."""
-    found = []
-    for place, seen in enumerate(views, 1):
-        around, name = contexts(seen, repeat), f"{anchor}{place}L"
-        found += [_Shown(seen, outcome, name, around) for outcome in seen.remarkable]
-    return sorted(found, key=lambda one: one.outcome.verdict is not Verdict.FAILED)
-
-
 def _tests(
     title: str, views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> Iterator[Markup]:
     """What happened to case files: what went wrong first and in full, then what passed."""
     if not views:
         return
-    shown = _not_passed(views, anchor, repeat)
+    shown = []  # what failed first, in the order of the files
+    for number, seen in enumerate(views, 1):
+        around = contexts(seen, repeat)
+        shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
+    shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     crashes = Crashes(seen.file for seen in views)
@@ -319,17 +314,16 @@ def _others(shown: Sequence[_Shown]) -> Markup:
     """Return the names of tests that do not fit."""
     if not shown:
         return NOTHING
-    listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]
+    listed: list[Markup | str] = []
+    for one in shown[:_NAMED]:
+        case, outcome = one.view.file.case, one.outcome
+        step = case.steps[outcome.step]
+        sign, place = badge(outcome.verdict, outcome.flaky), f"{case.path}, line {step.line}"
+        text = one_line(step.text, _COMMAND)
+        listed.append(Markup("%s <code>%s</code> %s") % (sign, text, place))
     rest = count_rest(len(shown) - _NAMED, "and {} more")
     told = items([*listed, rest] if rest else listed)
     return _fold_card(number_of(len(shown), "more test"), "", told)
-
-
-def _test_line(seen: FileView, outcome: Outcome) -> Markup:
-    step = seen.file.case.steps[outcome.step]
-    sign = badge(outcome.verdict, outcome.flaky)
-    place = f"{seen.file.case.path}, line {step.line}"
-    return Markup("%s <code>%s</code> %s") % (sign, one_line(step.text, _COMMAND), place)
 
 
 def _list_passed(views: Sequence[FileView]) -> Markup:
