@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.difference import Segment, Side, Sides, sides
-from harness.report.file_view import (
-    WORDS,
-    Break,
-    FileView,
-    breaks,
-    crash_of,
-    setup_errors,
-)
+from harness.report.file_view import WORDS, Break, FileView, breaks, crash_of, setup_errors
 from harness.report.paint import VERDICTS, Paint, wrap
 from harness.report.reporters import Context, contexts
 from harness.text import escape_controls, number_of, one_line
