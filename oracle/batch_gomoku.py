@@ -60,7 +60,13 @@ def policy_moves(boards: Boards, color: Colors = BLACK) -> tuple[NDArray[np.int8
         types.append(kind)
         return frame.unpack_set(moves)
 
-    moves = ask(_view_as(color, boards), question)
+    # The boards as the side to move sees them: its own stones are 1.
+    seen = check_boards(boards).copy()
+    colors = np.broadcast_to(np.asarray(color), len(boards))
+    if np.isin(colors, (BLACK, WHITE), invert=True).any():
+        raise ValueError("a color is 1 (black) or 2 (white)")
+    seen[colors == WHITE] = _SWAPPED[seen[colors == WHITE]]
+    moves = ask(seen, question)
     return np.concatenate(types)[: len(boards)], moves
 
 
@@ -82,13 +88,3 @@ def _over(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Planes:
     """Return the positions in which somebody has won."""
     mine_won, theirs_won = frame.split(fives(frame, frame.join(mine, theirs)))
     return (mine_won | theirs_won).somewhere()
-
-
-def _view_as(color: Colors, boards: Boards) -> Boards:
-    """Return the boards as the side to move sees them: its own stones are 1."""
-    seen = check_boards(boards).copy()
-    colors = np.broadcast_to(np.asarray(color), len(boards))
-    if np.isin(colors, (BLACK, WHITE), invert=True).any():
-        raise ValueError("a color is 1 (black) or 2 (white)")
-    seen[colors == WHITE] = _SWAPPED[seen[colors == WHITE]]
-    return seen

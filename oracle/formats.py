@@ -31,7 +31,7 @@ from oracle.boards.snapshot import (
     quote,
     read_bytes,
 )
-from oracle.command_properties import BOARD, SIZE, STANDARD, CommandProperties
+from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
 
 TYPE_CHECKING = False
@@ -276,16 +276,12 @@ class _FileReplay:
             if not words:
                 continue
             properties = STANDARD[words[0]]
-            if self._does_as_any(words[0], properties):
+            is_fixed = properties.is_known and properties.sets_up and not properties.chooses
+            if is_fixed and words[0] in self.engine.commands:
                 self._send(words, line, number)
             elif properties.touches & BOARD and not self.spoiled:
                 message = f"what {quote(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
-
-    def _does_as_any(self, name: str, properties: CommandProperties) -> bool:
-        """Whether the engine does what any engine would with a command that changes the game."""
-        is_fixed = properties.is_known and properties.sets_up and not properties.chooses
-        return is_fixed and name in self.engine.commands
 
     def _send(self, words: list[str], line: str, number: int) -> None:
         reply = self.engine.handle(" ".join(_locate(words, self.file)))

@@ -105,16 +105,13 @@ class GameTable:
         if not word:
             return ""
         if command is None:
-            return self._stone(line.strip())
+            shape = self.game.position.grid
+            try:
+                return self._play(parse_vertex(line.strip(), shape.rows, shape.columns))
+            except VertexError as error:
+                told = str(error).removesuffix(EXAMPLE)
+                return f"{told}. Type a point such as C3, pass or help."
         return command[0](self, rest.strip())
-
-    def _stone(self, text: str) -> str:
-        shape = self.game.position.grid
-        try:
-            return self._play(parse_vertex(text, shape.rows, shape.columns))
-        except VertexError as error:
-            told = str(error).removesuffix(EXAMPLE)
-            return f"{told}. Type a point such as C3, pass or help."
 
     def _play(self, point: Point | None) -> str:
         color = self.game.to_play

@@ -77,19 +77,15 @@ def place(adapter: Adapter, folder: Path) -> None:
     _copy(_INSIDE, folder / "inside")
     (folder / "__main__.py").write_text("from inside.main import main\n\nmain()\n")
     for name in _PACKAGES.get(adapter.name, ()):
-        _copy(_package(name), folder / name)
+        from importlib.util import find_spec
+
+        found = find_spec(name)
+        assert found is not None
+        assert found.origin is not None, name
+        _copy(Path(found.origin).parent, folder / name)
     (folder / "settings.json").write_text(json.dumps(adapter.settings, indent=1))
     file_system.open_all(folder)
 
 
 def _copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "tests"))
-
-
-def _package(name: str) -> Path:
-    from importlib.util import find_spec
-
-    found = find_spec(name)
-    assert found is not None
-    assert found.origin is not None, name
-    return Path(found.origin).parent

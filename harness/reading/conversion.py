@@ -205,7 +205,9 @@ def _for_gtp(answer: str, status: str) -> str:
     found = expression_of(answer).replace("\n", r"\n")
     if negated := _NEGATED.fullmatch(found):
         return "!" + _in_java((negated[1] or "") + negated[2])
-    return _shield(_in_java(found))
+    expression = _in_java(found)
+    is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
+    return expression if is_safe else f"(?:{expression})"
 
 
 def _in_java(expression: str) -> str:
@@ -216,9 +218,3 @@ def _in_java(expression: str) -> str:
         )
     matcher(found)
     return found
-
-
-def _shield(expression: str) -> str:
-    """Return an expression that is not taken for a negated one, nor trimmed."""
-    is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
-    return expression if is_safe else f"(?:{expression})"

@@ -100,22 +100,18 @@ def _show_pattern(expression: str, near: str) -> ExpectationInWords:
         return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
     if found.texts:
-        return _by_examples(found, near)
+        case = _EITHER_CASE * found.any_case
+        area = _area(found)
+        if area:
+            return ExpectationInWords(area + case, None)
+        texts = found.texts
+        nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
+        before, after = _others(found, nearest)
+        return ExpectationInWords(before, nearest, after + case, found.any_case)
     told = _by_what_is_fixed(expression)
     if told:
         return ExpectationInWords(told, None)
     return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
-
-
-def _by_examples(found: MatchingTexts, near: str) -> ExpectationInWords:
-    case = _EITHER_CASE * found.any_case
-    area = _area(found)
-    if area:
-        return ExpectationInWords(area + case, None)
-    texts = found.texts
-    nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
-    before, after = _others(found, nearest)
-    return ExpectationInWords(before, nearest, after + case, found.any_case)
 
 
 def _others(found: MatchingTexts, nearest: str) -> tuple[str, str]:

@@ -56,15 +56,12 @@ class Bound:
         if length >= self._many:
             return False
         for longer in (max(_SHORTEST, 1 << length.bit_length()), length):
-            if self._steps(longer) <= MOST:
+            steps = _sequence(self._nodes, longer).steps
+            if (steps * (longer + 1) if self._anywhere else steps) <= MOST:
                 self._few = longer
                 return True
             self._many = min(self._many, longer)
         return False
-
-    def _steps(self, length: int) -> int:
-        steps = _sequence(self._nodes, length).steps
-        return steps * (length + 1) if self._anywhere else steps
 
 
 @lru_cache(1024)

@@ -218,7 +218,8 @@ class _Forked(WorkerHandle):
         os.write(self.requests, _YES if granted else _NO)
 
     def receive(self) -> list[tuple[int, object]] | None:
-        message = _receive(self.answers)
+        header = _read(self.answers, _HEADER)
+        message = None if header is None else _read(self.answers, int.from_bytes(header))
         return None if message is None else [self._load(message)]
 
 
@@ -407,7 +408,16 @@ class _WorkerPool:
             self._on_note(index, content)
         elif kind == CLAIM:
             assert isinstance(content, int)
-            self._grant(worker, content)
+            assert worker.task is not None
+            if content == LONGER:
+                worker.is_prolonged = self._may_prolong(worker.task)
+                worker.grant(granted=worker.is_prolonged)
+                return
+            claimed = self._claimed.setdefault(worker.task, set())
+            worker.claims += 1
+            worker.claimed, worker.is_prolonged = time.monotonic(), False
+            worker.grant(granted=content not in claimed)
+            claimed.add(content)
         else:
             self._arriving = index, content
             self._employ(worker)  # which may wait for the worker's end
@@ -427,18 +437,6 @@ class _WorkerPool:
             for kind, content in messages:
                 if kind != CLAIM and worker.task is not None:
                     self._on_note(worker.task, content)
-
-    def _grant(self, worker: WorkerHandle, part: int) -> None:
-        assert worker.task is not None
-        if part == LONGER:
-            worker.is_prolonged = self._may_prolong(worker.task)
-            worker.grant(granted=worker.is_prolonged)
-            return
-        claimed = self._claimed.setdefault(worker.task, set())
-        worker.claims += 1
-        worker.claimed, worker.is_prolonged = time.monotonic(), False
-        worker.grant(granted=part not in claimed)
-        claimed.add(part)
 
     def _may_prolong(self, task: int) -> bool:
         """Whether a part of a task may last: one of each, and those who wait keep a place."""
@@ -498,11 +496,6 @@ def _send(descriptor: int, message: bytes) -> None:
     data = _header(len(message)) + message
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _receive(descriptor: int) -> bytes | None:
-    header = _read(descriptor, _HEADER)
-    return None if header is None else _read(descriptor, int.from_bytes(header))
 
 
 def _read(descriptor: int, size: int) -> bytes | None:

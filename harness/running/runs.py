@@ -167,7 +167,7 @@ def run_gathered(
                         case, (), options.submission, UNBUFFERED
                     ),
                     leave=sandbox.close,
-                    ends=_end(options.limits),
+                    ends=time.monotonic() + (options.limits.total or float("inf")),
                 )
             )
     except KeyboardInterrupt:
@@ -191,11 +191,6 @@ def _session(table: str) -> Callable[..., EngineSession]:
     from harness.engine import translation
 
     return translation.sessions_of(table)
-
-
-def _end(limits: Limits) -> float:
-    """Return when the run is over, of ``time.monotonic()``."""
-    return time.monotonic() + (limits.total or float("inf"))
 
 
 def _not_judged(results: Sequence[FileResult], dialect: Dialect) -> Iterator[str]:

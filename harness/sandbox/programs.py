@@ -69,7 +69,12 @@ def paths_of(program: str, submission: str = "") -> list[str]:
     if submission and is_within(program, submission):
         return []
     paths: list[str] = []
-    for step in _steps(program):
+    # Follow a path's links one by one: a virtual environment's python is one into another's.
+    steps = [program]
+    while os.path.islink(steps[-1]) and len(steps) < _MOST_LINKS:
+        parent = os.path.dirname(steps[-1])
+        steps.append(os.path.abspath(os.path.join(parent, os.readlink(steps[-1]))))
+    for step in steps:
         paths.append(installation(step))
         paths += [installation(home) for home in _base_python(step)]
     return paths + _interpreter_paths(program, submission)
@@ -99,15 +104,6 @@ def is_within(path: str, outer: str) -> bool:
 def is_in_one(path: str, folders: Iterable[str]) -> bool:
     """Whether ``path`` lies in one of the folders, or is one of them."""
     return any(is_within(path, folder) for folder in folders)
-
-
-def _steps(path: str) -> list[str]:
-    """Follow a path's links one by one: a virtual environment's python is one into another's."""
-    steps = [path]
-    while os.path.islink(steps[-1]) and len(steps) < _MOST_LINKS:
-        parent = os.path.dirname(steps[-1])
-        steps.append(os.path.abspath(os.path.join(parent, os.readlink(steps[-1]))))
-    return steps
 
 
 def _base_python(program: str) -> list[str]:

@@ -324,7 +324,9 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     """
     devices = [(path, landlock.DEVICE) for path in DEVICES]
     if level >= 2:
-        writable = [(place, landlock.WRITE) for place in _changeable(view)]
+        writable = [
+            (place, landlock.WRITE) for place in (*scratch_places(view), *view.writable, "/proc")
+        ]
         return (("/", landlock.READ), *writable, *devices)
     shown = [rule for path in view.shown for rule in _folders_around(path, view.hidden)]
     own = [(f"/proc/{name}", landlock.READ) for name in _MACHINE]
@@ -332,10 +334,6 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     own += [("/proc/self", landlock.READ_DIR)]
     results = [(path, landlock.WRITE) for path in view.writable]
     return (*shown, *own, *results, *devices)
-
-
-def _changeable(view: View) -> tuple[str, ...]:
-    return (*scratch_places(view), *view.writable, "/proc")
 
 
 def _folders_around(path: str, hidden: tuple[str, ...]) -> Iterator[landlock.Rule]:

@@ -336,17 +336,14 @@ class _Loading:
         if point is not None and not board.bit(point) & self.game.position.empty:
             self._faults.warn(place, f"{REASONS['occupied']}; the stone replaces what is there")
         try:
-            self._play(color, point)
+            if isinstance(self.game, GoGame):
+                self.game.record(color, point)
+            elif point is None:
+                raise IllegalMove("Gomoku has no pass")
+            elif self.game.is_over:
+                raise IllegalMove("the game is over")
+            else:
+                self.game.record(color, point)
         except IllegalMove as error:
             raise self._faults.error(place, error.reason) from None
         self.turn = opponent(color)
-
-    def _play(self, color: int, point: Point | None) -> None:
-        if isinstance(self.game, GoGame):
-            self.game.record(color, point)
-        elif point is None:
-            raise IllegalMove("Gomoku has no pass")
-        elif self.game.is_over:
-            raise IllegalMove("the game is over")
-        else:
-            self.game.record(color, point)

@@ -72,17 +72,14 @@ class Player:
     def _after(self, moves: list[Move]) -> TerminalGame:
         """Return a game in which these moves have been played."""
         if self._game is None or self._played != moves[: len(self._played)]:
-            self._begin()
+            way = self._ways.find()
+            self.close()
+            self._game = TerminalGame(self._settings, self._folder, way.main, way.start)
+            self._played, self._prisoners = [], []
         for move in moves[len(self._played) :]:
             self._type(move)
             self._check(move)
         return self._current
-
-    def _begin(self) -> None:
-        way = self._ways.find()
-        self.close()
-        self._game = TerminalGame(self._settings, self._folder, way.main, way.start)
-        self._played, self._prisoners = [], []
 
     def _type(self, move: Move) -> None:
         way, game, (color, point) = self._ways.find(), self._current, move
