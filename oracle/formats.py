@@ -89,9 +89,7 @@ _GAME_RECORD = re.compile(r"\(\s*;")
 
 
 def read_position(
-    path: str | PathLike[str],
-    kind: str | None = None,
-    choice: SnapshotChoice | None = None,
+    path: str | PathLike[str], kind: str | None = None, choice: SnapshotChoice | None = None
 ) -> Snapshot:
     """Read a position from a file of any format (``-`` is standard input), or from a text.
 

@@ -39,10 +39,7 @@ def _lines(value: Any, place: KeyPlace) -> list[str]:
     return list(value)
 
 
-_GOSENSEI = {
-    "programs": Field(_texts),
-    "seconds": Field(_seconds, 5.0),
-}
+_GOSENSEI = {"programs": Field(_texts), "seconds": Field(_seconds, 5.0)}
 _MOVES = ["{x} {y}", "{x}\n{y}", "{x},{y}", "{letter}{row}", "{letter_without_i}{row}"]
 _JAVA_GO = {
     "classes": Field(toml_schema.text),

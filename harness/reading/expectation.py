@@ -31,11 +31,7 @@ _SEVERAL = 3  # repetitions, words of a list in any order, or points of an area:
 _LONGEST = 20_000  # characters of an expression that is read, and of an example
 _NEAR = 1_000  # characters of a reply that tell which answer is nearest
 _ANY_CASE = "(?i)"
-_ANYTHING = {
-    ".*": "any answer",
-    ".+": "any answer that is not empty",
-    ".": "any single character",
-}
+_ANYTHING = {".*": "any answer", ".+": "any answer that is not empty", ".": "any single character"}
 ANY = "any answer but an error"  # where there is no expression
 _ANY_ORDER = "these, in any order:"
 _EITHER_CASE = " (upper or lower case)"

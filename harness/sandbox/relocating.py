@@ -53,10 +53,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(
-        shown=(
-            *(path for path in seen.shown if path not in seen.copied),
-            *_find_inside(seen),
-        ),
+        shown=(*(path for path in seen.shown if path not in seen.copied), *_find_inside(seen)),
         folder=places.get(seen.folder, seen.folder),
         program=_rename(seen.program, places),
         writable=(room, home),

@@ -164,13 +164,7 @@ class Box:
                 self._fault = self._fault or "it could not be made in time"
         most = self._group.peak() or self._memory
         return BoxReport(
-            self._status,
-            self._fault,
-            self._unstarted,
-            self._hit,
-            most,
-            self._cpu,
-            self._leftovers,
+            self._status, self._fault, self._unstarted, self._hit, most, self._cpu, self._leftovers
         )
 
     def _watch_over(self, streams: inside.Streams) -> bool:

@@ -67,9 +67,7 @@ def add_position(parser: OptionParser, needed: bool = True) -> None:
     )
     which = parser.add_argument_group("which position")
     which.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="the file's format (default: detected from its content)",
+        "--format", choices=FORMATS, help="the file's format (default: detected from its content)"
     )
     which.add_argument(
         "--game", type=whole, metavar="N", help="the N-th game of an SGF collection, from 1"

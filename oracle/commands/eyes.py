@@ -27,12 +27,7 @@ called A to I, with I, so boards have at most nine.
 
 # Name on the command line: what is counted, the sentence, the reason and the readings.
 QUESTIONS: dict[str, tuple[Count, Sentence, Explain, Readings]] = {
-    "eyes": (
-        gosensei.eyes,
-        gosensei.eyes_sentence,
-        gosensei.explain_eyes,
-        gosensei.readings_eyes,
-    ),
+    "eyes": (gosensei.eyes, gosensei.eyes_sentence, gosensei.explain_eyes, gosensei.readings_eyes),
     "twoeyes": (
         gosensei.two_eyes,
         gosensei.two_eyes_sentence,
