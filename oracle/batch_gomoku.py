@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle.planes import PlaneFrame, Planes, ask, check_boards
 from oracle.position import BLACK, WHITE
 from oracle.rules.gomoku import TYPES, by_urgency, fives
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Boards = NDArray[np.int8]
-    Map = NDArray[np.bool_]
-    Colors = int | NDArray[np.int8]
+Boards = NDArray[np.int8]
+Map = NDArray[np.bool_]
+Colors = int | NDArray[np.int8]
 
 # What the numbers of :func:`policy_moves` mean; the last is the end of the game.
 TYPE_NAMES = (*TYPES, "")

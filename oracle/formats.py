@@ -18,6 +18,7 @@ name           what it is                                                      m
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -33,14 +34,9 @@ from oracle.boards.snapshot import (
 )
 from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
+from oracle.gtp.protocol import Engine
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
-    from oracle.gtp.protocol import Engine
+Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 

@@ -9,6 +9,7 @@ line (ie show the game board and allow for users to input coordinates to play th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oracle.answers import java_go
@@ -29,11 +30,6 @@ from oracle.position import (
     vertex,
 )
 from oracle.sentences import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _REASONS = {
     "off board": "there is no such point on this board",

@@ -16,6 +16,7 @@ from harness.errors import UndecidedError
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Reply, Step, Verdict
+from harness.specifications.record import Specification
 from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
@@ -25,11 +26,6 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp.protocol import Engine
 from oracle.position import BLACK, WHITE, Point, Position, color_of, grid, parse_vertex, vertex
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
 
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 

@@ -14,15 +14,12 @@ from functools import cache, lru_cache
 from itertools import islice, permutations, product
 from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
+from typing import Any
 
 from harness.errors import PatternError, UndecidedError
 from harness.reading.pattern import matcher, plain_texts
 from harness.records import Pattern
 from harness.typed import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MOST = 64  # texts that are looked at
 _LISTED = 6  # right answers that are all shown

@@ -14,16 +14,12 @@ from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
 from signal import SIGVTALRM
+from typing import Any
 
 from harness.errors import HarnessError, UndecidedError
 from harness.typed import NamedTuple
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    Nodes = Iterable[tuple[Any, Any]]
+Nodes = Iterable[tuple[Any, Any]]
 
 MOST = 1 << 21  # steps, which take a tenth of a second or two
 _SHORTEST = 64  # characters: texts that are shorter are not told apart

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
+
 from oracle.answers import java_go
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, points, question, run
 from oracle.explanation import Explanation, Sentence, number
 from oracle.position import Point, Position, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 Which points of a board are captured, by the rules of java-go.txt: a stone whose chain has no

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Sequence
+
 from oracle.answers import gosensei
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, add_color, question, run
 from oracle.errors import OracleError
+from oracle.explanation import Explanation
 from oracle.position import BLACK, SENSEI_LETTERS, Position
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
-    from oracle.boards.snapshot import Snapshot
-    from oracle.explanation import Explanation
-
-    Count = Callable[[Position, int], Sequence[object]]
-    Sentence = Callable[[int, int], str]
-    Explain = Callable[[Position, int], Explanation]
-    Readings = Callable[[Position, int], dict[str, int]]
+Count = Callable[[Position, int], Sequence[object]]
+Sentence = Callable[[int, int], str]
+Explain = Callable[[Position, int], Explanation]
+Readings = Callable[[Position, int], dict[str, int]]
 
 DESCRIPTION = """\
 The eyes, two eyes and eye spaces of a color, as gosensei.txt defines them. As there, columns are

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 from oracle.answers import gomoku_rules, java_go
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, add_color, add_rules, color_to_play, points, question, run
 from oracle.explanation import Explanation, Sentence, a_color, a_point, number
 from oracle.explanation import points as listed
 from oracle.position import NAMES, Point, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 Which moves are legal.

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 from oracle.answers import gomoku_policy
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, add_color, color_to_play, question, run
 from oracle.position import Point, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 The moves that a playout of Gomoku considers (policy_moves of gomoku-policy.txt): their type, which

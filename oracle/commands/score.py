@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+
 from oracle.answers import go_scoring, java_go
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, komi, question, run
 from oracle.position import BLACK, NAMES, WHITE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 The score of a board as it is: no stones count as dead.

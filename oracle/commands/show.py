@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Callable
 
 from oracle.boards.diagram import format_diagram, format_digits, format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
@@ -13,13 +15,7 @@ from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text
 from oracle.position import BLACK, NAMES, Position, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from oracle.sgf import SgfGame
+from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
 The position itself, as a picture and with its known facts; or the games of an SGF file; or

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+
 from oracle.answers import gomoku_rules
+from oracle.boards.snapshot import Snapshot
 from oracle.commands.ask import Answer, question, run
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-
-    from oracle.boards.snapshot import Snapshot
 
 DESCRIPTION = """\
 The winner of a game of Gomoku, by the rules of gomoku-rules.html: black, white, draw or unknown

@@ -10,6 +10,7 @@ Source: records of servers and programs as they are found; GNU Go 3.8, by what i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
@@ -21,11 +22,6 @@ from oracle.rules.go import fixed_points, most_fixed
 from oracle.sgf import write
 from oracle.sgf.replay import MOVES, REASONS, SETUP, Header, read_header
 from oracle.sgf.tree import Faults, Node, SgfGame, games, where
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 # What the first node says of the whole game, and how SGF reads it.
 HEADER = {"GM": write.game, "SZ": write.shape, "KM": write.komi, "HA": write.number}
