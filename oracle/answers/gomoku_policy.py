@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from oracle.answers.gomoku_rules import by_name, explain_result, orders
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.position import Point, Position, each_bit, opponent
 from oracle.rules import gomoku as rules
 from oracle.rules.gomoku import almost_open_fours, long_lines, steps, window
 
-Moves = tuple[str, list[Point]]
-Reason = tuple[Sentence, int, int]  # its stones; its points that must be empty
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Moves = tuple[str, list[Point]]
+    Reason = tuple[Sentence, int, int]  # its stones; its points that must be empty
 
 DEFAULT = "random"  # the policy before any is set; boardsize and clear_board keep it
 STOPPING = "no open four left"  # the other reading of BlockOpenFour

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
 
 from oracle.gtp import GAMES, describe, new_engine, serve
-from oracle.gtp.protocol import Engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from oracle.gtp.protocol import Engine
 
 *_OTHERS, _LAST = [game for game in GAMES if game != "go"]
 USAGE = f"""\

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 from oracle.boards.snapshot import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove, SgfError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
-from oracle.komi import Komi
 from oracle.position import BLACK, NAMES, WHITE, Grid, Move, Point, Position, grid, opponent
 from oracle.sgf import write
 from oracle.sgf.tree import Faults, Node, SgfGame, games, shorten, where
 
-Value = TypeVar("Value")
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    from oracle.komi import Komi
+
+    Value = TypeVar("Value")
 
 # Fox writes hundredths: 50 for half a point, 375 for 3.75 stones, 650 for 6.5 points.
 ABSURD_KOMI = 50

@@ -5,11 +5,9 @@ Functions raise :class:`ValueError` with the reason, which the caller joins to p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
 import oracle
 from oracle.errors import FormatError
-from oracle.komi import Komi, parse_komi, plain_text
+from oracle.komi import parse_komi, plain_text
 from oracle.position import (
     BLACK,
     LETTERS,
@@ -22,6 +20,13 @@ from oracle.position import (
     color_of,
     grid,
 )
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from oracle.komi import Komi
 
 # Source: SGF FF[4], "Properties of the root", GM. The others have no stones, or other boards.
 GAMES = {"1": "go", "4": "gomoku"}
