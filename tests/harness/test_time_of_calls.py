@@ -16,10 +16,10 @@ import pytest
 
 from harness.adapters import adapter
 from harness.adapters.adapter import ADAPTERS
-from harness.adapters.inside import time_left
+from harness.adapters.inside import calling
+from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
-from harness.adapters.inside.time_left import TimeLeft, count_seconds
 from harness.assignments import workspace
 from harness.assignments.build_steps import build
 from harness.engine.engine_session import EngineSession
@@ -63,8 +63,8 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     monkeypatch, share, expected
 ):
     now, own = [50.0], [0.3]
-    monkeypatch.setattr(time_left.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time_left.time, "clock_gettime", lambda _: own[0])
+    monkeypatch.setattr(calling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(calling.time, "clock_gettime", lambda _: own[0])
     one = TimeLeft(1, 1.0)
     while left := one.left():
         now[0] += left
