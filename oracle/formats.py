@@ -23,15 +23,7 @@ from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
 
-from oracle.boards.snapshot import (
-    Lines,
-    Snapshot,
-    SnapshotChoice,
-    decode,
-    lines_of,
-    quote,
-    read_bytes,
-)
+from oracle.boards import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
 from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
 from oracle.gtp.protocol import Engine

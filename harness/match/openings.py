@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.match.records import Opening, Rules
-from oracle.boards.snapshot import SnapshotChoice
+from oracle.boards import SnapshotChoice
 from oracle.errors import SgfError
 from oracle.position import BLACK, WHITE, vertex
 from oracle.sgf import games, read_sgf

@@ -33,8 +33,8 @@ from harness.sandbox import (
     view,
 )
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
-from harness.sandbox.programs import is_in_one
 from harness.sandbox.untrusted_folders import Size
+from harness.sandbox.view import is_in_one
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16

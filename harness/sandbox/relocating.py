@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.sandbox import untrusted_folders
-from harness.sandbox.programs import is_in_one, is_within
-from harness.sandbox.view import View
+from harness.sandbox.view import View, is_in_one, is_within
 
 GROUND = ".run"  # in the folder above a submission's, which is the harness's own
 _MOST_BROUGHT = 1 << 20  # bytes of a file that is copied for each start: a record of a game

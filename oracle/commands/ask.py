@@ -7,7 +7,7 @@ import json
 import sys
 import textwrap
 
-from oracle.boards.snapshot import Snapshot
+from oracle.boards import Snapshot
 from oracle.draw import Diagram, draw_text
 from oracle.errors import OracleError
 from oracle.explanation import Explanation, is_underspecified

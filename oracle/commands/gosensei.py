@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from oracle.answers import gosensei
+from oracle.boards import decode, read_bytes
 from oracle.boards.gosensei import draw_gosensei, parse_gosensei
-from oracle.boards.snapshot import decode, read_bytes
 from oracle.errors import FormatError
 from oracle.position import Position
 

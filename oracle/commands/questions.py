@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
-from oracle.boards.snapshot import Snapshot
+from oracle.boards import Snapshot
 from oracle.commands import ask
 from oracle.commands.ask import Answer, OptionParser
 from oracle.errors import OracleError

@@ -6,9 +6,9 @@ import argparse
 import sys
 from collections.abc import Callable
 
+from oracle.boards import Snapshot, read_bytes
 from oracle.boards.diagram import format_diagram, format_digits, format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
-from oracle.boards.snapshot import Snapshot, read_bytes
 from oracle.commands import ask
 from oracle.commands.ask import add_rules, read
 from oracle.draw import Diagram, draw_svg

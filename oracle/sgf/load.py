@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame

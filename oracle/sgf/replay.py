@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove, SgfError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame

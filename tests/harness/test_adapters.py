@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.adapters.adapter import ADAPTERS
+from harness.adapters import ADAPTERS
 from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
 from harness.adapters.inside.playing import _PROBES, TypingWay, alternate

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters import adapter
-from harness.adapters.adapter import ADAPTERS
+from harness import adapters
+from harness.adapters import ADAPTERS
 from harness.adapters.inside import calling
 from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
@@ -104,7 +104,7 @@ SLEEP = "time.sleep(60)"
 def caller():
     """A program that calls another one as an adapter does."""
     with workspace.workspace() as room:
-        shutil.copytree(Path(adapter.__file__).parent / "inside", room / "inside")
+        shutil.copytree(Path(adapters.__file__).parent / "inside", room / "inside")
         (room / "caller.py").write_text(CALLER)
         yield room / "caller.py"
 
@@ -197,7 +197,7 @@ def classes(tmp_path_factory, java):
     """A folder with a class that computes or sleeps, and what asks it."""
     folder = tmp_path_factory.mktemp("classes")
     (folder / "Go.java").write_text(JAVA)
-    shim = Path(adapter.__file__).parent / "inside" / "Shim.java"
+    shim = Path(adapters.__file__).parent / "inside" / "Shim.java"
     words = ["javac", "-J-XX:TieredStopAtLevel=1", "-d", folder / "classes", folder / "Go.java"]
     subprocess.run([*words, shim], check=True)
     return folder
