@@ -17,19 +17,7 @@ from typing import NamedTuple
 
 from harness.engine.launch import GAME_FOLDERS, search_path
 from harness.errors import UsageError
-from harness.sandbox import landlock, untrusted_folders
-from harness.sandbox.plan import (
-    BIND,
-    COPY,
-    DEVICE,
-    LINK,
-    MASK_FILE,
-    MASK_FOLDER,
-    PROC,
-    SCRATCH,
-    WRITABLE,
-    Mount,
-)
+from harness.sandbox import landlock, plan, untrusted_folders
 
 SEARCH_PATH = ":".join(("/usr/local/bin", "/usr/bin", "/bin", *GAME_FOLDERS))
 _SHARED = (
@@ -401,19 +389,25 @@ def scratch_places(view: View) -> tuple[str, ...]:
     return (HOME, *view.places_to_write)
 
 
-def mounts(view: View) -> tuple[Mount, ...]:
+def mounts(view: View) -> tuple[plan.Mount, ...]:
     """Return the file tree of a box, outer places before those within."""
-    tree = [Mount(BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied]
+    tree = [
+        plan.Mount(plan.BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied
+    ]
     tree += [_copy(path, view.hidden) for path in view.copied]
-    tree += [Mount(WRITABLE, path, os.path.realpath(path)) for path in view.writable]
-    tree += [Mount(LINK, place, target) for place, target in (*view.links, *_LINKS.items())]
+    tree += [plan.Mount(plan.WRITABLE, path, os.path.realpath(path)) for path in view.writable]
+    tree += [
+        plan.Mount(plan.LINK, place, target) for place, target in (*view.links, *_LINKS.items())
+    ]
     masked = [path for path in view.hidden if not is_in_one(path, view.copied)]
-    tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in masked]
-    tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
+    tree += [
+        plan.Mount(plan.MASK_FOLDER if os.path.isdir(p) else plan.MASK_FILE, p) for p in masked
+    ]
+    tree += [plan.Mount(plan.DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
     places = [place for place in scratch_places(view) if place not in view.copied]
-    tree += [Mount(SCRATCH, place) for place in places]
-    tree += [Mount(PROC, "/proc"), Mount(MASK_FOLDER, _LAUNCHER)]
-    tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
+    tree += [plan.Mount(plan.SCRATCH, place) for place in places]
+    tree += [plan.Mount(plan.PROC, "/proc"), plan.Mount(plan.MASK_FOLDER, _LAUNCHER)]
+    tree += [plan.Mount(plan.MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
     found = (mount._replace(place=_follow_links(mount.place)) for mount in tree)
     return tuple(sorted(found, key=lambda mount: mount.place))
 
@@ -429,10 +423,10 @@ def _follow_links(place: str) -> str:
     return place
 
 
-def _copy(path: str, hidden: tuple[str, ...]) -> Mount:
+def _copy(path: str, hidden: tuple[str, ...]) -> plan.Mount:
     source = os.path.realpath(path)
     left_out = (source + p[len(path) :] for p in hidden if is_within(p, path))
-    return Mount(COPY, path, source, tuple(left_out))
+    return plan.Mount(plan.COPY, path, source, tuple(left_out))
 
 
 def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
