@@ -69,20 +69,16 @@ def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return the result, or the score of each color."""
     chosen = options.assignment or ("java-go" if snapshot.game == "java-go" else "go-scoring")
     if chosen == "go-scoring":
-        return [_area(snapshot, options)]
+        position, amount = snapshot.position, options.komi
+        if amount is None:
+            amount = snapshot.komi
+        if amount is None and snapshot.kind == "sgf":
+            snapshot.notes.append("the file states no komi: 0 is assumed")
+        amount = amount or 0
+        result = go_scoring.answer(position, amount)
+        reason = go_scoring.explain(position, amount)
+        return [Answer("score", result, result, reason, go_scoring.readings(position, amount))]
     return [_score_of_color(snapshot, color) for color in (BLACK, WHITE)]
-
-
-def _area(snapshot: Snapshot, options: argparse.Namespace) -> Answer:
-    position, amount = snapshot.position, options.komi
-    if amount is None:
-        amount = snapshot.komi
-    if amount is None and snapshot.kind == "sgf":
-        snapshot.notes.append("the file states no komi: 0 is assumed")
-    amount = amount or 0
-    result = go_scoring.answer(position, amount)
-    reason = go_scoring.explain(position, amount)
-    return Answer("score", result, result, reason, go_scoring.readings(position, amount))
 
 
 def _score_of_color(snapshot: Snapshot, color: int) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 
@@ -32,7 +31,13 @@ def main(arguments: list[str]) -> int:
     what.add_argument("--to", choices=WRITERS, help="write the position in another format")
     options = parser.parse_args(arguments)
     if options.games:
-        _list_games(options)
+        from oracle.sgf import games
+
+        found = games(read_bytes(options.file), options.file)
+        if options.json:
+            ask.print_json([_game(game) for game in found])
+        else:
+            ask.print_text("\n".join(_game_line(game) for game in found))
         return 0
     snapshot = read(options)
     if options.json:
@@ -63,16 +68,6 @@ def _facts(snapshot: Snapshot) -> list[str]:
 
 
 # --- the games of a file -------------------------------------------------------------------------
-
-
-def _list_games(options: argparse.Namespace) -> None:
-    from oracle.sgf import games
-
-    found = games(read_bytes(options.file), options.file)
-    if options.json:
-        ask.print_json([_game(game) for game in found])
-    else:
-        ask.print_text("\n".join(_game_line(game) for game in found))
 
 
 def _game(game: SgfGame) -> dict[str, object]:

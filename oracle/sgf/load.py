@@ -310,17 +310,16 @@ class _Loading:
         self.turn = color
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
-            self._set_up(BLACK, self._place_fixed_handicap(stones))
+            # Where so many stones stand by the standard.
+            rows, columns = self._header.board.rows, self._header.board.columns
+            if rows != columns or stones > most_fixed(rows):
+                reason = (
+                    "the record lacks the stones, and this board has no standard places for them"
+                )
+                raise self._faults.error(f"HA[{stones}]", reason)
+            # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
+            self._set_up(BLACK, fixed_points(rows, stones, 3 if rows > 11 else 2))
             self.handicap = stones
-
-    def _place_fixed_handicap(self, stones: int) -> list[Point]:
-        """Return where so many stones stand by the standard."""
-        rows, columns = self._header.board.rows, self._header.board.columns
-        if rows != columns or stones > most_fixed(rows):
-            reason = "the record lacks the stones, and this board has no standard places for them"
-            raise self._faults.error(f"HA[{stones}]", reason)
-        # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
-        return fixed_points(rows, stones, 3 if rows > 11 else 2)
 
     def _move(self, node: Node, name: str, value: str) -> None:
         """Play a move, whatever ko, suicide, turn and other stones say of it."""
