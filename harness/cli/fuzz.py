@@ -27,7 +27,7 @@ from harness.options import GTP, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.records import FileResult
 from harness.report import report_files
-from harness.sandbox import programs
+from harness.sandbox import view
 from harness.text import encode_without_surrogates, number_of, one_line, plural
 from harness.vocabulary.script import BOARDS, Script, Trace, lay_files
 from oracle.command_properties import STANDARD
@@ -183,7 +183,7 @@ def _open_engine(
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
     from harness.fuzzing.fuzzed_engine import Piped, launchers
 
-    needed = programs.paths_of(words[0]) if arguments.engine_python else []
+    needed = view.paths_of(words[0]) if arguments.engine_python else []
     options = _options(arguments, (str(room / BOARDS), *needed))
     command_properties = arguments.specification.commands if arguments.specification else STANDARD
     with (
@@ -234,7 +234,7 @@ def _outside(shown: Sequence[str]) -> str:
     """
     folders = [os.path.realpath(path) for path in shown]
     for place in (tempfile.gettempdir(), *_TEMPORARY):
-        if os.access(place, os.W_OK) and not programs.is_in_one(os.path.realpath(place), folders):
+        if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), folders):
             return place
     raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 

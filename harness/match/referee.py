@@ -19,7 +19,7 @@ from harness.match.records import GO, GOMOKU, Opening, Rules
 from harness.records import Reply
 from harness.text import escape_controls
 from harness.typed import NamedTuple
-from oracle.boards.snapshot import SnapshotChoice
+from oracle.boards import SnapshotChoice
 from oracle.errors import IllegalMove, SgfError, VertexError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
