@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from harness.reading.expectation import EMPTY, examples
+from harness.reading.expectation import EMPTY
 from harness.records import Outcome, Step, Verdict
-from harness.report.board_evidence import evidence, names_of_points, without_points
+from harness.report.board_evidence import evidence, names_of_points, right_answers, without_points
 from harness.report.difference import sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
@@ -45,11 +45,7 @@ class Failed(NamedTuple):
     @property
     def right(self) -> Sequence[str]:
         """All right answers, none where there is no telling."""
-        pattern = self.step.pattern
-        if pattern is None or pattern.negated:
-            return ()
-        found = examples(pattern.expression)
-        return found.texts if found.complete else ()
+        return right_answers(self.step.pattern)
 
 
 Ways = list[tuple[str, list[Failed]]]  # their description, and the tests
