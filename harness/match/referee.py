@@ -206,15 +206,17 @@ class DeclaredReferee(Referee):
         assert over
         assert move
         self._over, self._playing = over, move
-        self._request = next(one for one in declared.of_kind(declaration.CHOOSES) if one.plays)
+        self._request = next(
+            one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays
+        )
         self.refuses = commands.refuses(self._game)  # type: ignore[assignment,method-assign]
         self.claim = over.ask
         columns, rows = rules.size
-        known = {declaration.SIZE: columns, declaration.COLUMN_COUNT: columns,
-                 declaration.ROW_COUNT: rows}  # fmt: skip
+        known = {declaration.Drawn.SIZE: columns, declaration.Drawn.COLUMN_COUNT: columns,
+                 declaration.Drawn.ROW_COUNT: rows}  # fmt: skip
         self.begin = tuple(
             " ".join([one.name, *(str(known.get(size.drawn, "")) for size in one.arguments)])
-            for one in declared.of_kind(declaration.STARTS)
+            for one in declared.of_kind(declaration.Kind.STARTS)
         )
         for command in self.begin:
             if self.refuses(self._say(command)):
@@ -276,7 +278,7 @@ class DeclaredReferee(Referee):
 
 
 def _is_color(argument: Argument) -> bool:
-    return argument.drawn == declaration.COLOR
+    return argument.drawn == declaration.Drawn.COLOR
 
 
 def check(declared: Declaration, name: str) -> None:
@@ -290,7 +292,7 @@ def check(declared: Declaration, name: str) -> None:
         "over": declared.game.over,
         "a command that plays": declared.move,
         "a command that chooses and plays a move, such as genmove": any(
-            one.plays for one in declared.of_kind(declaration.CHOOSES)
+            one.plays for one in declared.of_kind(declaration.Kind.CHOOSES)
         ),
     }
     for what, is_there in needs.items():
