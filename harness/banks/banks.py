@@ -90,7 +90,16 @@ def read(folder: Path) -> Bank:
         raise AssignmentError(f"is not TOML: {error}", str(path)) from None
     values = toml_schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
     bank = Bank(values["assignment"], values["engine"], values["left_out"])
-    _check(bank, folder, KeyPlace(str(path)))
+    place = KeyPlace(str(path))
+    names = [one.name for one in bank.entries]
+    for number, one in enumerate(bank.entries):
+        here = place.at("engine").item(number)
+        if names.count(one.name) > 1:
+            here.at("name").refuse(one.name, "another name for each engine")
+        if bool(one.folder) is bool(one.command):
+            here.refuse(one.name, "either a folder or a command")
+        if one.folder and not (folder / one.folder).is_dir():
+            here.at("folder").refuse(one.folder, "a folder in the bank")
     return bank
 
 
@@ -160,18 +169,6 @@ _SCHEMA = {
     "engine": Field(toml_schema.list_of(toml_schema.table(_ENTRY, BankEntry)), ()),
     "left_out": Field(_counts, {}),
 }
-
-
-def _check(bank: Bank, folder: Path, place: KeyPlace) -> None:
-    names = [one.name for one in bank.entries]
-    for number, one in enumerate(bank.entries):
-        here = place.at("engine").item(number)
-        if names.count(one.name) > 1:
-            here.at("name").refuse(one.name, "another name for each engine")
-        if bool(one.folder) is bool(one.command):
-            here.refuse(one.name, "either a folder or a command")
-        if one.folder and not (folder / one.folder).is_dir():
-            here.at("folder").refuse(one.folder, "a folder in the bank")
 
 
 # --- Tests put to engines that are wrong: each is started, in a sandbox, and runs the case files -

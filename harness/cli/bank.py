@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.grading.banking.bank_selection import Added, Former, Place
+    from harness.grading.banking.bank_selection import Former, Place
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 

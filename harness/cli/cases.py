@@ -14,7 +14,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import CaseError, ExitCode, UsageError
 from harness.reading.suite import expand
-from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile
+from harness.records import ANSWERS_FILE, GTP_FILE
 from harness.report import report_files
 from harness.text import encode, one_line, plural
 

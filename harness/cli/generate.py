@@ -247,11 +247,8 @@ def _add_options(parser: CommandParser) -> None:
         " of sizes and points than SGF's")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed (default: %(default)s)")  # fmt: skip
-    add(
-        "--secret",
-        metavar="PLACE",
-        help="make private cases with this secret: a file, or env:NAME",
-    )
+    add("--secret", metavar="PLACE",
+        help="make private cases with this secret: a file, or env:NAME")  # fmt: skip
     add("--half", choices=tuple(_HALVES),
         help="which half of the games to use (default: public; with --secret"
         " private)")  # fmt: skip

@@ -32,12 +32,9 @@ from harness.options import Options
 from harness.processes import processors
 from harness.report import report_files
 from harness.signals import ending_on_signals
+from harness.specifications.record import Specification
 from oracle.errors import FormatError
 from oracle.komi import parse_komi
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
 
 _PAGE = """\
 usage: gtp-harness match [OPTION…] ENGINE ENGINE…

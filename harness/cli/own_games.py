@@ -433,12 +433,8 @@ def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
 
 def _add_new_options(parser: CommandParser) -> None:
     add = parser.add_argument
-    add(
-        "folder",
-        nargs="?",
-        metavar="DIR",
-        help="folder of the assignment; created if it does not exist",
-    )
+    add("folder", nargs="?", metavar="DIR",
+        help="folder of the assignment; created if it does not exist")  # fmt: skip
     add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
     add("--public", nargs="+", default=[], metavar="FILE",
         help="public tests to copy into DIR")  # fmt: skip

@@ -253,24 +253,16 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
 def _add_engine(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     engine_options.add_limits(add)
-    add(
-        "--protocol",
-        type=protocol,
-        default=GTP,
-        metavar="NAME",
+    add("--protocol", type=protocol, default=GTP, metavar="NAME",
         help="protocol of the engine: gtp, or 'status last', replies that end with a line such as"
-        " = 1 (default: %(default)s)",
-    )
+        " = 1 (default: %(default)s)")  # fmt: skip
     add("--translate", metavar="FILE", default="",
         help="TOML table of words that the engine uses for those of the case files")  # fmt: skip
     add("--restart", action="store_true",
         help="after an engine failure, start the engine again at the file's next new"
         " board")  # fmt: skip
-    add(
-        "--lockstep",
-        action="store_true",
-        help="wait for each reply before sending the next command",
-    )
+    add("--lockstep", action="store_true",
+        help="wait for each reply before sending the next command")  # fmt: skip
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
 
 
@@ -279,11 +271,8 @@ def _add_selection(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("what to run and how to judge it").add_argument
     add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
-    add(
-        "--only",
-        metavar="PATTERN",
-        help="only tests whose command has a match of this regular expression",
-    )
+    add("--only", metavar="PATTERN",
+        help="only tests whose command has a match of this regular expression")  # fmt: skip
     add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
     add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
     add("--rerun", type=whole(0, "a whole number"), default=options.rerun, metavar="N",

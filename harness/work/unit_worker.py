@@ -215,7 +215,12 @@ class UnitWorker:
         return ended
 
     def _do(self, unit: WorkUnit, say: Say, ask: Ask) -> None:
-        bench = self._bench_for(unit)
+        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
+        if self._bench is None or self._kit != wanted:
+            if self._bench:
+                self._bench.close()
+            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
+        bench = self._bench
         own = unit.submission
         archive = self._files.archive(own)
         handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
@@ -264,15 +269,6 @@ class UnitWorker:
         with tempfile.TemporaryDirectory(dir=self._room.name) as folder:
             Path(folder).chmod(0o711)  # as root, engines run as somebody else
             yield Path(folder)
-
-    def _bench_for(self, unit: WorkUnit) -> UnitRunner:
-        """Return the bench of the unit before if that has the same, else another one."""
-        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
-        if self._bench is None or self._kit != wanted:
-            if self._bench:
-                self._bench.close()
-            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
-        return self._bench
 
     def _kit_of(self, unit: WorkUnit) -> BenchSettings:
         room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
