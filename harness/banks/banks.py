@@ -14,7 +14,7 @@ from harness import file_system, toml_schema
 from harness.errors import AssignmentError, SandboxError, UsageError
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
-from harness.options import GTP, UNTRUSTED, Options
+from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.named_case_files import Gathered
@@ -174,7 +174,6 @@ _SCHEMA = {
 # --- Tests put to engines that are wrong: each is started, in a sandbox, and runs the case files -
 
 
-_TIMEOUT = 5.0  # seconds without a reply: engines of a bank are not worth a longer wait
 _FILE = 60.0  # seconds for a case file
 _HUNG = 4  # case files in which an engine may hang before it is asked no more
 
@@ -198,7 +197,7 @@ class EngineAsker:
         self._options = Options(
             dialect=dialect,
             protocol=protocol,
-            limits=UNTRUSTED._replace(timeout=_TIMEOUT, file=_FILE),
+            limits=UNTRUSTED._replace(timeout=TRIED_TIMEOUT, file=_FILE),
             sandbox=sandbox,
             strict=strict,
             restart=True,

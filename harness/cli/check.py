@@ -92,11 +92,7 @@ def _options(arguments: argparse.Namespace) -> CheckOptions:
 
 
 def _read_test(text: str, assignment: Assignment) -> tuple[str, str]:
-    """Return the public case file and the line that FILE:LINE names.
-
-    Raises:
-        UsageError: it names none.
-    """
+    """Return the public case file and the line that FILE:LINE names."""
     name, _, line = text.rpartition(":")
     if not name or not line.isdecimal():
         raise UsageError(f"{TEST}: found {text!r}, expected FILE:LINE, such as area.gtp:12")

@@ -232,11 +232,7 @@ def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
-    """Return by which address of this machine workers reach it, and a port; 0: any.
-
-    Raises:
-        UsageError: the port is too large, or this machine cannot reach the scheduler.
-    """
+    """Return by which address of this machine workers reach it, and a port; 0: any."""
     host, colon, port = (
         text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
     )
@@ -342,9 +338,6 @@ def _make_locks_folder(machine: str) -> Path:
     """Return the folder of the locks that all workers of this machine share.
 
     It does not follow ``TMPDIR``: batch systems give each job one of its own.
-
-    Raises:
-        UsageError: somebody else has made it, to keep us waiting perhaps.
     """
     from harness.cluster.worker_files import MEMORY
 

@@ -405,11 +405,7 @@ class OwnGame:
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
 
     def _copy_files(self, produced: ProducedTests) -> None:
-        """Copy the files that tests name beside the case file, unless they are there.
-
-        Raises:
-            UsageError: another file of that name is there.
-        """
+        """Copy the files that tests name beside the case file, unless they are there."""
         place, beside = self._found.place, Path(self._given.output).parent
         for name in test_production.find_named_files(produced.drafts, self._declaration, place):
             content = (place / name).read_bytes()

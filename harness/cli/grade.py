@@ -156,11 +156,7 @@ class _Command:
         return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _check_sheets(self) -> None:
-        """Read the downloads that are to be filled in; of a missing column say which option is it.
-
-        Raises:
-            UsageError: one cannot be filled in.
-        """
+        """Read the downloads to be filled in; of a missing column say which option is it."""
         for one in (one.download for one in exporters.EXPORTS if one.download):
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
@@ -196,11 +192,7 @@ class _Command:
             raise
 
     def _hold_tournament(self, plan: GradingPlan, store: Store) -> Path:
-        """Let the submissions play each other; return the table that was written.
-
-        Raises:
-            KeyboardInterrupt: the games so far are kept.
-        """
+        """Let the submissions play each other; return the table that was written."""
         given, output = self._given, self._wanted.output / tournament.FOLDER
         chosen = tournament.TournamentOptions(
             given.tournament, given.tournament_size, given.tournament_points
@@ -227,11 +219,7 @@ class _Command:
             return self._grade(ledger, entries)
 
     def _read_inputs(self) -> tuple[StudentSubmissions, ...]:
-        """Return what was submitted, read before anything is made: it may be refused.
-
-        Raises:
-            UsageError: it is, or another input; or marks are wanted of a ledger that is not there.
-        """
+        """Return what was submitted, read before anything is made: it may be refused."""
         if not self._given.marks_only:
             return grade.read_inputs(self._wanted, self._warn)
         if isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
