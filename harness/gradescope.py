@@ -1,4 +1,4 @@
-"""An autograder for Gradescope: the zip that is uploaded, and a run of it in its container."""
+"""An autograder for Gradescope: the zip to upload, and a run of it in the container there."""
 
 from __future__ import annotations
 

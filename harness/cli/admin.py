@@ -244,16 +244,17 @@ def _remove_teacher(act: AuditedTransaction, given: Namespace, settings: Setting
 
 
 def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.lti.platforms import PLATFORMS
+    from harness.service.storage import lti
 
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in PLATFORMS.all(act.db, "title", "id")
+        for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 
 def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
+    from harness.service.records import Platform
 
     own = (
         given.who,
@@ -261,20 +262,18 @@ def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings)
         given.client_id,
         given.login_url,
         given.token_url,
+        given.keyset_url,
     )
-    wanted = platforms.Platform("", *own, given.keyset_url)
-    made = platforms.register(
-        act,
-        settings,
-        wanted._replace(deployments=" ".join(given.deployment), hosts=" ".join(given.origin)),
-    )
+    deployments, hosts = " ".join(given.deployment), " ".join(given.origin)
+    platform = Platform("", *own, deployments=deployments, hosts=hosts)
+    made = platforms.register(act, settings, platform)
     return [_line(made.id, made.title)]
 
 
 def _link_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.lti import registration
+    from harness.service.lti import platforms
 
-    return [registration.make_link(act, settings.base)]
+    return [platforms.make_link(act, settings.base)]
 
 
 def _remove_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from harness import find_assignment, shipped
 from harness.assignments.assignment import Assignment
 from harness.assignments.public_tests import TEST, shorten_path
-from harness.check.saying import CheckReporter, Transcript
-from harness.check.steps import CheckOptions, check, source_named
+from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole

@@ -35,8 +35,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, Store
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, StudentSubmissions
-from harness.match.standings import Standings
-from harness.match.text import lines
+from harness.match.standings import Standings, lines
 from harness.processes import processors
 from harness.report.paint import Paint
 from harness.signals import ending_on_signals

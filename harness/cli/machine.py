@@ -21,7 +21,7 @@ from harness.cli.commandline import Command
 from harness.environments import environment_cache, interpreters
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
-from harness.sandbox.redteam import attack_report, compiling, referee
+from harness.sandbox.redteam import attack_report, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.referee import AttackResult
 from harness.text import number_of
@@ -169,7 +169,7 @@ _NONE = "Engines cannot be contained here: untrusted ones are refused"
 def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
     found: dict[int, list[AttackResult]] = {level: [] for level in asked}
-    total = sum(map(compiling.can_run, ROSTER)) * len(asked)
+    total = sum(map(scene.can_run, ROSTER)) * len(asked)
     _show_progress(0, total)
     try:
         with contextlib.closing(referee.play_at_once(asked)) as findings:

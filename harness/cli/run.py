@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from harness.cli import commandline, engine_options, status_of, version
@@ -14,8 +14,7 @@ from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.options import GTP, Options
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
-from harness.reading.named_case_files import gather
-from harness.reading.suite import is_case_like
+from harness.reading.suite import gather, is_case_like
 from harness.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
@@ -326,11 +325,21 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
 
     Raises :class:`UsageError`.
     """
-    asked = {one: getattr(arguments, one.attribute) for one in reporters.REPORTERS}
-    places = {one: path for one, path in asked.items() if path}
     if arguments.history in STDOUT:
         raise UsageError(f"--history: found {arguments.history}, expected a file")
     taken: dict[str, str] = {}
+    places = report_places(arguments, reporters.REPORTERS, taken)
+    if arguments.history:
+        _try_file("--history", arguments.history, taken)
+    return places
+
+
+def report_places(
+    arguments: Namespace, formats: Sequence[Reporter], taken: dict[str, str]
+) -> dict[Reporter, str]:
+    """Return where each of some reports goes that are asked for; ``taken``: see below."""
+    asked = {one: getattr(arguments, one.attribute) for one in formats}
+    places = {one: path for one, path in asked.items() if path}
     for one, path in places.items():
         if one.is_folder:
             if path in STDOUT:
@@ -338,8 +347,6 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
             report_files.try_to_write_into(path)
         else:
             _try_file(one.option, path, taken)
-    if arguments.history:
-        _try_file("--history", arguments.history, taken)
     return places
 
 

@@ -16,8 +16,7 @@ from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
-from harness.reading.named_case_files import gather
-from harness.reading.suite import expand
+from harness.reading.suite import expand, gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications import NAMES

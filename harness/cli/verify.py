@@ -18,7 +18,7 @@ from harness.cli.commandline import Command
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
-from harness.reading.named_case_files import gather
+from harness.reading.suite import gather
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.report.paint import Paint

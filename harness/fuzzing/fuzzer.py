@@ -20,7 +20,7 @@ from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
-from harness.judging.equivalence import is_judged
+from harness.judging.in_process import is_judged
 from harness.processes import processor_seconds
 from harness.records import FailureKind
 from harness.text import number_of

@@ -11,29 +11,19 @@ from typing import NamedTuple
 
 from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
-from harness.declared.declaration import (
-    ASKS,
-    CHOOSES,
-    COLOR,
-    MOVES,
-    SIZE,
-    STARTS,
-    VERTEX,
-    Declaration,
-    DeclaredCommand,
-)
+from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import vertex_of
 from harness.declared.reply_forms import match_anywhere
 from harness.generating.record_reading import Choices
 from harness.generating.record_replay import is_private
-from harness.judging import equivalence
+from harness.judging import in_process
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification
 from harness.vocabulary.answer_forms import literally
 from oracle.errors import SgfError
 from oracle.position import grid
-from oracle.sgf import Node, dialects, games, values
+from oracle.sgf import Node, games, load, write
 
 
 class Opening(NamedTuple):
@@ -137,7 +127,7 @@ class Drafter:
         replies = engine.replies(said) if said else ()
         refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
         setup = Draft(said, "", "", origin, engine.session.state.size, refused)
-        for declared in sorted(self._declaration.commands, key=lambda one: one.kind != ASKS):
+        for declared in sorted(self._declaration.commands, key=lambda one: one.kind != Kind.ASKS):
             if not self._may_be_asked(declared):
                 continue
             is_bad = declared.bad and random.random() < _BAD
@@ -145,20 +135,22 @@ class Drafter:
             right = engine.replies((*engine.said, command))[-1]
             choices = self._specification.choices(engine, command)
             if expression := self._expression(declared, command, right, choices):
-                is_free = declared.kind == CHOOSES
+                is_free = declared.kind == Kind.CHOOSES
                 yield setup._replace(command=command, expression=expression, is_free=is_free)
             if self._is_unsaid(right):
                 self.unsaid[declared.name] += 1
                 yield from self._after_error(engine, setup, command)
-            if declared.kind == CHOOSES and declared.plays and choices:
+            if declared.kind == Kind.CHOOSES and declared.plays and choices:
                 after = setup._replace(setup=(*setup.setup, command), is_free=True)
                 yield from self._after(engine, after, command, choices, random)
 
     def _may_be_asked(self, declared: DeclaredCommand) -> bool:
         """Whether replies to a command tell anything."""
-        if declared.kind == MOVES:
+        if declared.kind == Kind.MOVES:
             return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
-        return declared.kind == CHOOSES or (declared.kind == ASKS and not declared.is_free)
+        return declared.kind == Kind.CHOOSES or (
+            declared.kind == Kind.ASKS and not declared.is_free
+        )
 
     def _engine(self) -> ReferenceEngine:
         engine = self._specification.reference_engine()
@@ -177,12 +169,12 @@ class Drafter:
         for name in asked:
             right = engine.replies((*engine.said, command, name))[-1]
             if right.ok:
-                found = equivalence.expression(name, right, self._specification)
+                found = in_process.expression(name, right, self._specification)
                 yield after._replace(command=name, expression=found)
 
     def _asks_alone(self) -> list[DeclaredCommand]:
         """Return the questions without arguments that have one answer."""
-        asks = self._declaration.of_kind(ASKS)
+        asks = self._declaration.of_kind(Kind.ASKS)
         return [one for one in asks if not (one.is_free or one.arguments)]
 
     def _after(
@@ -205,7 +197,7 @@ class Drafter:
     def _are_same(self, command: str, found: Sequence[Reply]) -> bool:
         first = found[0]
         return first.ok and all(
-            equivalence.same(command, first, one, self._specification) for one in found
+            in_process.same(command, first, one, self._specification) for one in found
         )
 
     def _expression(
@@ -214,13 +206,13 @@ class Drafter:
         """Return the pattern that only right answers match; "" if the command is not a test."""
         if self._is_unsaid(right):
             return ""
-        if declared.kind == CHOOSES:
+        if declared.kind == Kind.CHOOSES:
             return _any_of(choices or self._sure(declared, right))
-        if declared.kind == MOVES:
+        if declared.kind == Kind.MOVES:
             return self._of_move(command, right)
-        if declared.kind != ASKS or declared.is_free:
+        if declared.kind != Kind.ASKS or declared.is_free:
             return ""
-        return equivalence.expression(command, right, self._specification)
+        return in_process.expression(command, right, self._specification)
 
     @staticmethod
     def _sure(declared: DeclaredCommand, right: Reply) -> tuple[str, ...]:
@@ -235,12 +227,16 @@ class Drafter:
             return ""
         engine = self._engine()
         if engine.refuses(right):
-            return equivalence.expression(command, right, self._specification)
+            return in_process.expression(command, right, self._specification)
         return f"!{match_anywhere(refused)}"
 
     def _asks(self, command: str) -> bool:
         found = self._declaration.command(command.partition(" ")[0])
-        return found is None or found.kind == ASKS or (found.kind == CHOOSES and not found.plays)
+        return (
+            found is None
+            or found.kind == Kind.ASKS
+            or (found.kind == Kind.CHOOSES and not found.plays)
+        )
 
     def _origin(self, said: tuple[str, ...]) -> str:
         for one in self._openings:
@@ -286,11 +282,11 @@ def _questions(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple
     said: list[str] | None = None
     for step in case.steps:
         command = declaration.command(step.command.partition(" ")[0])
-        if command and command.kind in (ASKS, CHOOSES):
+        if command and command.kind in (Kind.ASKS, Kind.CHOOSES):
             if said is not None:
                 yield tuple(said), step
             said = None if command.plays else said
-        elif command and command.kind == STARTS and command.arguments:
+        elif command and command.kind == Kind.STARTS and command.arguments:
             said = [step.command]
         elif command and said is not None:
             said.append(step.command)
@@ -371,7 +367,7 @@ class Records:
 
     def _respell(self, name: str, value: str) -> str:
         """Return a value as SGF has it, if that is known."""
-        spelled = None if self._strict else dialects.spell(name, value)
+        spelled = None if self._strict else load.spell(name, value)
         return value if spelled is None else spelled
 
     def _play_accepted(
@@ -395,8 +391,8 @@ class Records:
 
     def _begin(self, size: tuple[int, int]) -> Iterator[str]:
         """Yield what begins a board of a size; nothing where that needs more than a number."""
-        starts = self._declaration.of_kind(STARTS)
-        if all({one.drawn for one in start.arguments} <= {SIZE} for start in starts):
+        starts = self._declaration.of_kind(Kind.STARTS)
+        if all({one.drawn for one in start.arguments} <= {Drawn.SIZE} for start in starts):
             for start in starts:
                 yield " ".join([start.name, *(str(size[0]) for _ in start.arguments)])
 
@@ -406,7 +402,7 @@ class Records:
         place = _place(value, size)
         if move is None or place is None or color >= len(game.colors):
             return ""
-        words = {COLOR: game.colors[color], VERTEX: vertex_of(place, game)}
+        words = {Drawn.COLOR: game.colors[color], Drawn.VERTEX: vertex_of(place, game)}
         told = [words.get(one.drawn, "") for one in move.arguments]
         return " ".join([move.name, *told]) if all(told) else ""
 
@@ -415,7 +411,7 @@ def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:
     """Return the column and row, from the lower left, of a point in a record."""
     columns, rows = size
     try:
-        row, column = values.point(value, grid(rows, columns))
+        row, column = write.point(value, grid(rows, columns))
     except ValueError:
         return None
     return column, row

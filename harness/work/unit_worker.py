@@ -18,7 +18,7 @@ from harness.assignments.assignment import Assignment, find
 from harness.errors import HarnessError, SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
-from harness.running.hangs import HangPolicy, Hangs, ShortLimits
+from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
@@ -201,6 +201,8 @@ class UnitWorker:
         try:
             self._do(unit, own.say, ask or own.ask)
             ended = UnitFinished()
+        except PostponedError:
+            ended = UnitFinished(later=True)
         except (SandboxError, StarvedError) as error:
             ended = UnitFinished(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
@@ -236,10 +238,12 @@ class UnitWorker:
         case = task.unit.cases[index]
 
         def may_go_on(limit: float) -> bool:
-            is_granted = ask(ClaimLonger(index)).granted
-            if is_granted:
+            answer = ask(ClaimLonger(index))
+            if answer.later:
+                raise PostponedError
+            if answer.granted:
                 say(CaseProlonged(case.basis, limit))
-            return is_granted
+            return answer.granted
 
         task.short.begin_file(is_image=case.is_image, may_go_on=may_go_on)
         say(CaseStarted(case.basis))

@@ -27,7 +27,7 @@ from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.plan import WritableSpace
-from harness.sandbox.redteam import attack_table, compiling, referee
+from harness.sandbox.redteam import attack_table, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
 from tests.harness.circumstances import SOMEBODY
@@ -203,7 +203,7 @@ def test_every_attack_is_held(level: int, user: str, open_room: Path, shared_fol
     assert through >= {attack.title for attack in known if not attack.receiver}
     untried = [line for line in lines if line.startswith("  untried")]
     assert all("read within a day" in line for line in untried)
-    able = [attack for attack in ROSTER if compiling.can_run(attack)]
+    able = [attack for attack in ROSTER if scene.can_run(attack)]
     held = len(able) - len(escaped) - len(untried)
     assert any(line.startswith(f"{held} of {len(able)} held at level {level}") for line in lines)
     assert done.returncode == 0, done.stderr
@@ -320,10 +320,10 @@ def test_attacks_without_their_language_are_left_out_by_name(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A machine without a compiler: nothing fails, and each attack is named."""
-    monkeypatch.setattr(compiling.shutil, "which", lambda name: None)
-    able = [attack for attack in ROSTER if compiling.can_run(attack)]
+    monkeypatch.setattr(scene.shutil, "which", lambda name: None)
+    able = [attack for attack in ROSTER if scene.can_run(attack)]
     assert 100 < len(able) < len(ROSTER)
-    assert compiling.compile_needed(ROSTER) == {}
+    assert scene.compile_needed(ROSTER) == {}
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
@@ -453,7 +453,7 @@ _TRIALS = 5  # of a channel, on a busy machine
 def test_the_attacks_are_real(name: str) -> None:
     """Without a sandbox they succeed, and the referee sees it."""
     attacks = tuple(attack for attack in ROSTER if attack.name == name)
-    if missing := compiling.missing(attacks[0]):
+    if missing := scene.missing_programs(attacks[0]):
         pytest.skip(f"{' and '.join(missing)} not installed")
     if name == "namespaces.c":
         needs_namespaces()

@@ -398,6 +398,7 @@ def waiting(service, seconds):
         queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize(
     ("seconds", "said"), [(60, []), (7200, ["a job has waited for 120 minutes"])]
 )

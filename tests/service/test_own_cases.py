@@ -153,6 +153,7 @@ def test_a_suite_of_an_assignment_that_ships_keeps_its_cases(ann):
     assert "by the case files of gosensei: make another suite" in answer["detail"]
 
 
+@pytest.mark.stored
 def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     suite = ann.suite()
     for number in (0, 0, 1, 2, 2):
@@ -166,6 +167,7 @@ def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     assert not folder.exists()
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_on_the_page(service, ann):
     page = ann.suite().removeprefix("/api/v1")

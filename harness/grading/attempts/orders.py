@@ -207,9 +207,13 @@ class Orders:
 
     def _order(self, unit: GradingUnit) -> records.WorkUnit:
         """Return what is to be done as plain data."""
+        own = unit.submission
+        sha256 = own.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
         return records.WorkUnit(
             unit=records.VERSION,
-            submission=_unit_submission(unit),
+            submission=UnitSubmission(
+                own.key, Sha256(sha256), own.root, own.kept, str(unit.archive.absolute())
+            ),
             build=unit.build,
             cases=tuple(map(self._case, unit.tasks)),
             assignment=self._assignment,
@@ -258,12 +262,6 @@ class Orders:
         return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
-def _unit_submission(unit: GradingUnit) -> UnitSubmission:
-    own, path = unit.submission, unit.archive
-    sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
-    return UnitSubmission(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
-
-
 def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
     """Yield the files that a case file's commands name, such as records and boards."""
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
@@ -305,35 +303,27 @@ def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
 
 
 class Concurrency(Protocol):
-    """How a grading shares its machine and its ledger."""
+    """How a grading shares its machine and its ledger; by default it does with nobody."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
-
-    def together(self) -> AbstractContextManager[object]:
-        """Give a time in which others may run engines, too."""
-
-    def apart(self) -> AbstractContextManager[object]:
-        """Give a time in which nobody else runs engines here."""
-
-    def last(self) -> AbstractContextManager[object]:
-        """Give such a time as soon as nobody else wants to run engines here."""
-
-
-class _SingleGrader:
-    """Expect nobody else: if somebody is there, that is an error."""
-
-    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         return Lease(ledger.lease(bases), tuple(bases))
 
     def together(self) -> AbstractContextManager[object]:
+        """Give a time in which others may run engines, too."""
         return nullcontext()
 
     def apart(self) -> AbstractContextManager[object]:
+        """Give a time in which nobody else runs engines here."""
         return nullcontext()
 
     def last(self) -> AbstractContextManager[object]:
+        """Give such a time as soon as nobody else wants to run engines here."""
         return nullcontext()
+
+
+class _SingleGrader(Concurrency):
+    """Expect nobody else: if somebody is there, that is an error."""
 
 
 ALONE: Concurrency = _SingleGrader()
