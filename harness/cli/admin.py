@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import time
 from argparse import Namespace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from harness.cli import service
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.errors import ExitCode
+from harness.service.operations import administration
+from harness.service.people import accounts
+from harness.service.records import Person, Platform
+from harness.service.settings import Settings, read_address
+from harness.service.storage import audit, lti
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.database import Database
 from harness.text import escape_controls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from harness.service.records import Person
-    from harness.service.settings import Settings
-    from harness.service.storage.audit import AuditedTransaction
 
 _PAGE = """\
 usage: gtp-harness admin people [OPTION…]
@@ -85,13 +85,9 @@ def _run(given: Namespace) -> int:
     if mistake := _find_mistake(given):
         ADMIN.refuse(mistake)
     settings = service.place(given)
-    from harness.service.settings import read_address
-
     if given.address:
         settings = settings._replace(address=given.address)
         read_address(settings)
-    from harness.service.storage.database import Database
-
     service.require(settings)
     database = Database(settings)
     try:
@@ -132,8 +128,6 @@ def _missing_argument(action: str) -> str:
 
 
 def _people(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     rows = administration.everybody(act.db)
     return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
 
@@ -143,8 +137,6 @@ def _describe(person: Person) -> tuple[str, str]:
 
 
 def _add(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.people import accounts
-
     name = accounts.check_name(given.who)
     email = accounts.check_address(given.email) if given.email else ""
     person = accounts.add_person(act, name, email, is_admin=given.admin)
@@ -152,16 +144,11 @@ def _add(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[
 
 
 def _link(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     secret = administration.link(act, administration.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
 def _token(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-    from harness.service.people import accounts
-
     person = administration.find(act.db, given.who)
     accounts.require_enabled(person)
     name = given.name or _TOKEN
@@ -170,8 +157,6 @@ def _token(act: AuditedTransaction, given: Namespace, settings: Settings) -> lis
 
 
 def _tokens(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     person = administration.find(act.db, given.who) if given.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
@@ -180,23 +165,17 @@ def _tokens(act: AuditedTransaction, given: Namespace, settings: Settings) -> li
 
 
 def _revoke(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     administration.revoke_token(act, given.who)
     return [f"the token {given.who} is no longer valid"]
 
 
 def _shut_out(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     person = administration.find(act.db, given.who)
     administration.shut_out(act, person)
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
 def _let_in(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     person = administration.find(act.db, given.who)
     administration.let_in(act, person)
     return [
@@ -205,9 +184,6 @@ def _let_in(act: AuditedTransaction, given: Namespace, settings: Settings) -> li
 
 
 def _change(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-    from harness.service.people import accounts
-
     person = administration.find(act.db, given.who)
     if given.name:
         person = accounts.rename(act, person, given.name)
@@ -217,8 +193,6 @@ def _change(act: AuditedTransaction, given: Namespace, settings: Settings) -> li
 
 
 def _courses(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     return [
         _line(course.id, course.title, ", ".join(one.name for one in teachers))
         for course, teachers in administration.list_courses(act.db)
@@ -226,8 +200,6 @@ def _courses(act: AuditedTransaction, given: Namespace, settings: Settings) -> l
 
 
 def _add_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     course = administration.find_course(act.db, given.course)
     person = administration.find(act.db, given.who)
     administration.add_teacher(act, course, person)
@@ -235,8 +207,6 @@ def _add_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) 
 
 
 def _remove_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
     course = administration.find_course(act.db, given.course)
     person = administration.find(act.db, given.who)
     administration.remove_teacher(act, course, person)
@@ -244,8 +214,6 @@ def _remove_teacher(act: AuditedTransaction, given: Namespace, settings: Setting
 
 
 def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    from harness.service.storage import lti
-
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
         for one in lti.PLATFORMS.all(act.db, "title", "id")
@@ -254,7 +222,6 @@ def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) ->
 
 def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
-    from harness.service.records import Platform
 
     own = (
         given.who,
@@ -293,8 +260,6 @@ def _rotate_key(act: AuditedTransaction, given: Namespace, settings: Settings) -
 
 def _log(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
-    from harness.service.storage import audit
-
     if given.check:
         return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
     found = audit.read_history(act.db, act.log, given.about)
