@@ -12,11 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import ConversationState
+from harness.declared.game_state import Allowing, ConversationState
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing.drawing import Unasked

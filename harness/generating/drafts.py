@@ -9,12 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import vertex_of
-from harness.declared.reply_forms import match_anywhere
+from harness.declared.game_state import Allowing, vertex_of
+from harness.declared.specifying import match_anywhere
 from harness.generating.record_reading import Choices
 from harness.generating.record_replay import is_private
 from harness.judging import in_process

@@ -9,9 +9,9 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
-from harness.declared import commands, declaration
+from harness.declared import declaration
 from harness.declared.declaration import Argument, Declaration
-from harness.declared.game_state import places, vertex_of, width
+from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match import records
@@ -209,7 +209,7 @@ class DeclaredReferee(Referee):
         self._request = next(
             one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays
         )
-        self.refuses = commands.refuses(self._game)  # type: ignore[assignment,method-assign]
+        self.refuses = refuses(self._game)  # type: ignore[assignment,method-assign]
         self.claim = over.ask
         columns, rows = rules.size
         known = {declaration.Drawn.SIZE: columns, declaration.Drawn.COLUMN_COUNT: columns,
