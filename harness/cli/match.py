@@ -26,12 +26,9 @@ from harness.processes import processors
 from harness.report import report_files
 from harness.report.reporters import Reporter
 from harness.signals import ending_on_signals
+from harness.specifications.record import Specification
 from oracle.errors import FormatError
 from oracle.komi import parse_komi
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
 
 _PAGE = """\
 usage: gtp-harness match [OPTION…] ENGINE ENGINE…
