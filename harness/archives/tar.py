@@ -43,7 +43,9 @@ def members(stream: Stream) -> Iterator[ArchiveMember]:
     """
     while header := _next_header(stream):
         yield from _member(header, stream)
-    _check_rest(stream)
+    while piece := stream.some(PIECE):  # to the end, so that checksums are compared
+        if piece.strip(b"\0"):
+            raise ArchiveError("there is more data behind the end of the archive")
 
 
 def _next_header(stream: Stream) -> _TarHeader | None:
@@ -160,10 +162,3 @@ def _exactly(stream: Stream, size: int, name: str) -> bytes:
     if len(content) < size:
         raise ArchiveError("the archive is cut off in the middle of this member", name)
     return content
-
-
-def _check_rest(stream: Stream) -> None:
-    """Read on to the end, so that checksums are compared: nothing but zeros may be there."""
-    while piece := stream.some(PIECE):
-        if piece.strip(b"\0"):
-            raise ArchiveError("there is more data behind the end of the archive")

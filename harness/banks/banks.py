@@ -17,7 +17,7 @@ from harness.judging.strength import MeasuredTest, Strength
 from harness.options import GTP, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
-from harness.reading.named_case_files import Gathered
+from harness.reading.suite import Gathered
 from harness.records import CaseFile, FileResult, Verdict
 from harness.running.gathering import RunListeners
 from harness.running.runs import run_gathered

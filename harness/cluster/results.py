@@ -183,7 +183,7 @@ def _is_of(word: AttemptEvent, basis: str) -> bool:
 
 def _check_result(found: Any, case: CaseFile) -> None:
     """Check that a result from JSON has the fields and values that we write."""
-    if not is_of(FileResult, found):
+    if not _tester(FileResult)(found):
         raise UnbelievableError("a result is not what the result of a case file is made of")
     tests = [index for index, step in enumerate(case.steps) if step.is_test]
     steps = [one["step"] for one in found["outcomes"]]
@@ -192,11 +192,6 @@ def _check_result(found: Any, case: CaseFile) -> None:
     named = [one["step"] for one in (*found["failures"], *found["restarts"])]
     if any(step is not None and not 0 <= step <= len(case.steps) for step in named):
         raise UnbelievableError("a result names a command that its case file does not have")
-
-
-def is_of(kind: Any, found: Any) -> bool:
-    """Whether a value read from JSON is of a type, in whatever it is made of, with all fields."""
-    return _tester(kind)(found)
 
 
 @cache

@@ -8,30 +8,16 @@ from operator import attrgetter
 from string import Formatter
 from typing import NamedTuple
 
+from harness.declared import game_state
 from harness.declared.declaration import (
     ANY,
-    ASKS,
-    COLOR,
-    COLUMN_COUNT,
-    MOVES,
     POINTS,
-    ROW_COUNT,
-    SETS,
-    SIZE,
-    STARTS,
-    VERTEX,
     Argument,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
-)
-from harness.declared.game_state import (
-    ConversationState,
-    Place,
-    after,
-    bind_arguments,
-    place_of,
-    width,
+    Drawn,
+    Kind,
 )
 from harness.records import Reply
 
@@ -52,7 +38,7 @@ def refuses(game: DeclaredGame) -> Callable[[Reply], bool]:
 
 _WRONG = "wrong"  # stands for nothing
 _STONE = "stone"
-_NUMBERS = (SIZE, COLUMN_COUNT, ROW_COUNT)
+_NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 _REMEMBERED = 20_000  # lines
 
 
@@ -66,16 +52,16 @@ class Allowing:
     def __init__(self, declaration: Declaration) -> None:
         self._declaration = declaration
         self._refuses = refuses(declaration.game)
-        settings = (one.name for one in declaration.of_kind(SETS) if one.arguments)
+        settings = (one.name for one in declaration.of_kind(Kind.SETS) if one.arguments)
         self._settings = frozenset(settings)
         self._missing = self._settings  # those that were not made since the board is new
         self._has_board = False
-        self._needs_size = any(map(is_sized, declaration.of_kind(STARTS)))
+        self._needs_size = any(map(is_sized, declaration.of_kind(Kind.STARTS)))
         self._readings = _LineReadings(declaration)
         over = declaration.game.over
         self._asks_end = over.ask if over else None
         self._is_end = re.compile(over.is_ if over else "").fullmatch
-        self.state = ConversationState(declaration)
+        self.state = game_state.ConversationState(declaration)
         self.is_over = False
 
     def copy(self) -> Allowing:
@@ -110,31 +96,31 @@ class Allowing:
             self.state.follow(said, reply.text)
         if line == self._asks_end:
             self.is_over = reply.ok and self._is_end(reply.text.strip()) is not None
-        if said.command and said.command.kind != ASKS and not refused:
+        if said.command and said.command.kind != Kind.ASKS and not refused:
             self._follow(said.command)
         return refused
 
     def _follow(self, command: DeclaredCommand) -> None:
-        if command.kind == STARTS:
+        if command.kind == Kind.STARTS:
             self._has_board |= is_sized(command) or not self._needs_size
             self._missing = self._settings
-        if command.kind == SETS:
+        if command.kind == Kind.SETS:
             self._missing -= {command.name}
-        if command.kind in (STARTS, MOVES):
+        if command.kind in (Kind.STARTS, Kind.MOVES):
             self.is_over = False
 
     # --- when, and with what ---------------------------------------------------------------------
 
     def _is_time_for(self, command: DeclaredCommand) -> bool:
-        if command.kind == STARTS:
+        if command.kind == Kind.STARTS:
             return self._has_board or is_sized(command) or not self._needs_size
         if not self._has_board:
             return False
-        if command.kind == SETS:
+        if command.kind == Kind.SETS:
             return bool(command.arguments or self.state.moves)
         if self._missing:
             return False
-        if command.kind != MOVES:
+        if command.kind != Kind.MOVES:
             return True
         return not self.is_over if command.arguments else bool(self.state.moves)
 
@@ -143,8 +129,8 @@ class _LineReading(NamedTuple):
     """What words may be that are declared, right ones or wrong ones, and when they are."""
 
     turns: frozenset[str]  # the color to move is one of these; none: never
-    places: tuple[Place, ...] = ()  # that are on the board
-    stones: tuple[Place, ...] = ()  # on which stones were played
+    places: tuple[game_state.Place, ...] = ()  # that are on the board
+    stones: tuple[game_state.Place, ...] = ()  # on which stones were played
 
 
 class _LineReadings(dict[str, tuple[_LineReading, ...]]):
@@ -177,7 +163,7 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
 
         What is never right is a :data:`_WRONG` word.
         """
-        widths = [width(one, self._game) for one in command.arguments]
+        widths = [game_state.width(one, self._game) for one in command.arguments]
         least = sum(widths) - sum("" in one.words for one in command.arguments)
         is_sized_well = not is_sized(command) or self._has_size(command, words)
         if not least <= len(words) <= sum(widths) or not is_sized_well:
@@ -192,12 +178,15 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
                 yield _WRONG, ""
 
     def _word(self, argument: Argument, command: DeclaredCommand) -> str:
-        is_free = self._game.turns == ANY or command.kind == ASKS
-        return "turn" if argument.drawn == COLOR and not is_free else argument.drawn
+        is_free = self._game.turns == ANY or command.kind == Kind.ASKS
+        return "turn" if argument.drawn == Drawn.COLOR and not is_free else argument.drawn
 
     def _has_size(self, command: DeclaredCommand, words: list[str]) -> bool:
-        told = bind_arguments(command, words, self._game)
-        columns, rows = (told.get(SIZE) or told.get(one, "") for one in (COLUMN_COUNT, ROW_COUNT))
+        told = game_state.bind_arguments(command, words, self._game)
+        columns, rows = (
+            told.get(Drawn.SIZE) or told.get(one, "")
+            for one in (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
+        )
         sizes = {(str(wide), str(high)) for wide, high in self._game.sizes}
         return (columns, rows) in sizes
 
@@ -211,13 +200,13 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
     def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
         turns = frozenset(self._game.colors)
-        found: dict[str, list[Place]] = {VERTEX: [], _STONE: []}
+        found: dict[str, list[game_state.Place]] = {Drawn.VERTEX: [], _STONE: []}
         for word, text in stands_for:
-            if word in found and (place := place_of(text, self._game)):
+            if word in found and (place := game_state.place_of(text, self._game)):
                 found[word].append(place)
             else:
                 turns &= self._turns(word, text)
-        return _LineReading(turns, tuple(found[VERTEX]), tuple(found[_STONE]))
+        return _LineReading(turns, tuple(found[Drawn.VERTEX]), tuple(found[_STONE]))
 
     def _turns(self, word: str, text: str) -> frozenset[str]:
         """Return the colors that may be to move if a text stands for a word."""
@@ -225,8 +214,10 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
         if word == "turn":
             return frozenset(one for one in colors if one.lower() == small)
         if word == "other":
-            return frozenset(one for one in colors if after(one, colors).lower() == small)
-        if word == COLOR:
+            return frozenset(
+                one for one in colors if game_state.after(one, colors).lower() == small
+            )
+        if word == Drawn.COLOR:
             is_one = small in map(str.lower, colors)
         else:
             is_one = word in _NUMBERS and text.isascii() and text.isdigit()
@@ -245,7 +236,7 @@ class _Template:
         if word is None:
             return re.escape(text)
         self._words.append(word)
-        return f"{re.escape(text)}({vertex if word in (VERTEX, _STONE) else r'[^ ]+'})"
+        return f"{re.escape(text)}({vertex if word in (Drawn.VERTEX, _STONE) else r'[^ ]+'})"
 
     def stands_for(self, text: str) -> list[tuple[str, str]] | None:
         """Return its words with what stands for them in a text; None if it is another text."""
@@ -258,7 +249,7 @@ def is_sized(command: DeclaredCommand) -> bool:
     return any(one.drawn in _NUMBERS for one in command.arguments)
 
 
-def _are_on(places: tuple[Place, ...], size: Place) -> bool:
+def _are_on(places: tuple[game_state.Place, ...], size: game_state.Place) -> bool:
     """Whether places are on a board."""
     columns, rows = size
     off = [one for one in places if not (0 <= one[0] < columns and 0 <= one[1] < rows)]

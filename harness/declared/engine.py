@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Any, NoReturn
 
-from harness.declared.declaration import CHOOSES, COLOR, VERTEX, Declaration, DeclaredCommand
+from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.game_state import ConversationState, places, vertex_of
 from harness.records import Reply
 from oracle.errors import GtpError
@@ -147,7 +147,7 @@ class ReferenceEngine(Engine):
         state, name = self.session.state, command.partition(" ")[0]
         declared = self.declaration.command(name)
         refused = self.refuses(reply)
-        plays = bool(declared and declared.kind == CHOOSES and declared.plays)
+        plays = bool(declared and declared.kind == Kind.CHOOSES and declared.plays)
         if plays:
             is_move = declared and not refused and reply.text not in declared.instead
             move = state.as_move(command, reply.text) if is_move else ""
@@ -201,7 +201,7 @@ def choices(engine: Engine, command: str) -> tuple[str, ...]:
     if not isinstance(engine, ReferenceEngine) or not words:
         return ()
     asked = engine.declaration.command(words[0])
-    if asked is None or asked.kind != CHOOSES:
+    if asked is None or asked.kind != Kind.CHOOSES:
         return ()
     right = engine.replies((*engine.said, command))[-1]
     kept, chosen = _parts(asked, right.text)
@@ -218,9 +218,9 @@ def _replies(engine: ReferenceEngine) -> Iterator[str]:
     game, move = engine.declaration.game, engine.declaration.move
     names = [vertex_of(place, game) for place in places(engine.session.state.size)]
     told = [
-        names if one.drawn == VERTEX else one.words
+        names if one.drawn == Drawn.VERTEX else one.words
         for one in (move.arguments if move else ())
-        if one.drawn != COLOR
+        if one.drawn != Drawn.COLOR
     ]
     return (" ".join(words) for words in product(*told))
 

@@ -9,19 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.declared.declaration import (
-    CHOOSES,
-    COLOR,
-    COLUMN_COUNT,
-    MOVES,
     POINTS,
-    ROW_COUNT,
-    SIZE,
-    STARTS,
-    VERTEX,
     Argument,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
+    Drawn,
+    Kind,
 )
 
 Place = tuple[int, int]  # column and row, from 0
@@ -60,7 +54,7 @@ class _Lines(dict[str, LineMeaning]):
         name, _, rest = line.strip().partition(" ")
         command, game = self._declaration.command(name), self._declaration.game
         words = bind_arguments(command, rest.split(), game) if command else {}
-        place = place_of(words.get(VERTEX, ""), game)
+        place = place_of(words.get(Drawn.VERTEX, ""), game)
         found = self[line] = LineMeaning(name, command, words, place, _leads(name, command))
         return found
 
@@ -151,7 +145,7 @@ class ConversationState:
     def as_move(self, line: str, chosen: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
         said = self.lines[line]
-        return self.move_of(said.words.get(COLOR, self.turn), chosen) if said.command else ""
+        return self.move_of(said.words.get(Drawn.COLOR, self.turn), chosen) if said.command else ""
 
     def move_of(self, color: str, chosen: str) -> str:
         """Return the command that plays a color's move; "" if none plays."""
@@ -161,15 +155,15 @@ class ConversationState:
         told: list[str] = []
         for argument in move.arguments:
             count = width(argument, self._declaration.game)
-            is_color = argument.drawn == COLOR
+            is_color = argument.drawn == Drawn.COLOR
             told += [color] if is_color else [next(rest, "") for _ in range(count)]
         return " ".join([move.name, *told]).rstrip()
 
     # --- what lines lead to ---
 
     def _start(self, said: LineMeaning, _: str) -> None:
-        columns, rows = said.words.get(COLUMN_COUNT, ""), said.words.get(ROW_COUNT, "")
-        if size := said.words.get(SIZE, ""):
+        columns, rows = said.words.get(Drawn.COLUMN_COUNT, ""), said.words.get(Drawn.ROW_COUNT, "")
+        if size := said.words.get(Drawn.SIZE, ""):
             columns = rows = size
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
@@ -188,7 +182,7 @@ class ConversationState:
             self._move(said, place_of(chosen, self._declaration.game))
 
     def _move(self, said: LineMeaning, place: Place | None) -> None:
-        color = said.words.get(COLOR, self.turn)
+        color = said.words.get(Drawn.COLOR, self.turn)
         self._turns.append((self.turn, place is not None))
         if place is not None:
             self.moves.append(Move(color, place))
@@ -207,13 +201,13 @@ def _leads(
     name: str, command: DeclaredCommand | None
 ) -> Callable[[ConversationState, LineMeaning, str], None] | None:
     """Return what a line leads to; ``name``: its first word, ``command``: as it is declared."""
-    if command is None or (command.kind == MOVES and not command.arguments):
+    if command is None or (command.kind == Kind.MOVES and not command.arguments):
         return ConversationState._undo if name == "undo" else None
-    if command.kind == STARTS:
+    if command.kind == Kind.STARTS:
         return ConversationState._start
-    if command.kind == MOVES:
+    if command.kind == Kind.MOVES:
         return ConversationState._play
-    return ConversationState._choose if command.kind == CHOOSES and command.plays else None
+    return ConversationState._choose if command.kind == Kind.CHOOSES and command.plays else None
 
 
 def after(color: str, colors: Sequence[str]) -> str:
@@ -236,7 +230,7 @@ def bind_arguments(
 
 def width(argument: Argument, game: DeclaredGame) -> int:
     """Return how many words an argument has."""
-    return 2 if argument.drawn == VERTEX and game.vertices != POINTS else 1
+    return 2 if argument.drawn == Drawn.VERTEX and game.vertices != POINTS else 1
 
 
 def vertex_of(place: Place, game: DeclaredGame) -> str:

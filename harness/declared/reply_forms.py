@@ -10,18 +10,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from harness.declared.declaration import (
-    ANY_ORDER,
-    CASELESS,
-    CHOOSES,
-    COLUMNS,
-    EXACT,
-    FIRST_WORD,
-    FREE,
-    NUMBERS,
-    DeclaredCommand,
-    DeclaredGame,
-)
+from harness.declared.declaration import DeclaredCommand, DeclaredGame, Form, Kind
 from harness.vocabulary import answer_forms
 from harness.vocabulary.answer_forms import SETTING, AnswerForm, literally
 
@@ -35,15 +24,15 @@ def form_of(command: DeclaredCommand, game: DeclaredGame) -> AnswerForm:
     form = _form(command)
     if not game.refused:
         return form
-    refusal = SETTING if game.refusals == FREE else _of_words((game.refusals,))
+    refusal = SETTING if game.refusals == Form.FREE else _of_words((game.refusals,))
     return _with_refusals(form, re.compile(game.refused), refusal)
 
 
 def _form(command: DeclaredCommand) -> AnswerForm:
-    if command.kind == CHOOSES:
+    if command.kind == Kind.CHOOSES:
         # Which choices are right, the reply alone does not tell: harness.declared.engine
         # does.
-        form = _of_words((FIRST_WORD, CASELESS))
+        form = _of_words((Form.FIRST_WORD, Form.CASELESS))
         return form._replace(samples=lambda text: (text,), is_exact=False)
     if command.is_free:
         return SETTING
@@ -51,9 +40,9 @@ def _form(command: DeclaredCommand) -> AnswerForm:
 
 
 def _of_words(reply: tuple[str, ...]) -> AnswerForm:
-    if reply == (EXACT,):
+    if reply == (Form.EXACT,):
         return answer_forms.EXACT
-    if reply == (CASELESS,):
+    if reply == (Form.CASELESS,):
         return answer_forms.CASELESS
     return AnswerForm(
         lambda text: _normal(text, reply),
@@ -94,15 +83,15 @@ def match_anywhere(pattern: str) -> str:
 def _normal(text: str, reply: tuple[str, ...]) -> str:
     """Return what is the same for replies that are the same."""
     words = text.split()
-    if FIRST_WORD in reply:
+    if Form.FIRST_WORD in reply:
         words = words[:1]
-    if CASELESS in reply:
+    if Form.CASELESS in reply:
         words = [word.lower() for word in words]
-    if NUMBERS in reply or COLUMNS in reply:
+    if Form.NUMBERS in reply or Form.COLUMNS in reply:
         words = [_number(word) for word in words]
-    if COLUMNS in reply:
+    if Form.COLUMNS in reply:
         words = _pairs(words)
-    if ANY_ORDER in reply:
+    if Form.ANY_ORDER in reply:
         words = sorted(words)
     return " ".join(words)
 
@@ -129,17 +118,17 @@ def _pairs(words: list[str]) -> list[str]:
 def _expression(text: str, reply: tuple[str, ...]) -> str:
     """Return an expression that matches the replies that are the same as ``text``, or most."""
     words = text.split()
-    flag = "(?i)" if CASELESS in reply and text.lower() != text.upper() else ""
-    if FIRST_WORD in reply:
+    flag = "(?i)" if Form.CASELESS in reply and text.lower() != text.upper() else ""
+    if Form.FIRST_WORD in reply:
         return flag + (rf"{literally(words[0])}(\s[\s\S]*)?" if words else "")
     each = [_word(word, reply) for word in words]
-    if ANY_ORDER in reply and len(words) > 1:
+    if Form.ANY_ORDER in reply and len(words) > 1:
         return flag + _in_any_order(words, each)
     return flag + r"\s+".join(each)
 
 
 def _word(word: str, reply: tuple[str, ...]) -> str:
-    is_number = _NUMBER.fullmatch(word) and (NUMBERS in reply or COLUMNS in reply)
+    is_number = _NUMBER.fullmatch(word) and (Form.NUMBERS in reply or Form.COLUMNS in reply)
     return _number_expression(_number(word)) if is_number else literally(word)
 
 
@@ -169,8 +158,8 @@ def _samples(text: str, reply: tuple[str, ...]) -> tuple[str, ...]:
     """Return texts that are the same, the text itself the first."""
     found = [text]
     words = text.split()
-    if ANY_ORDER in reply and FIRST_WORD not in reply:
+    if Form.ANY_ORDER in reply and Form.FIRST_WORD not in reply:
         found.append(" ".join(reversed(words)))
-    if CASELESS in reply:
+    if Form.CASELESS in reply:
         found += [one.lower() for one in found] + [one.upper() for one in found]
     return tuple(dict.fromkeys(found))

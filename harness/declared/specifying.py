@@ -12,18 +12,12 @@ from harness.declared import engine, reply_forms, symmetry
 from harness.declared.commands import refuses
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import (
-    ASKS,
-    CHOOSES,
-    COLUMN_COUNT,
-    MOVES,
-    ROW_COUNT,
-    SETS,
-    SIZE,
     STANDARD,
-    STARTS,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
+    Drawn,
+    Kind,
     with_standard,
 )
 from harness.declared.engine import ReferenceEngine
@@ -33,8 +27,8 @@ from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
+from harness.vocabulary import BoardKind
 from harness.vocabulary.answer_forms import AnswerForm, is_a_move
-from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties
@@ -71,7 +65,7 @@ class _EngineBeside(Engine):
             return raw
         command = " ".join(words)
         reply = self._own.replies((*self._said, command), self.session.folder)[-1]
-        if declared.kind == SETS:
+        if declared.kind == Kind.SETS:
             self._said += (command,)
         return f"{'=' if reply.ok else '?'}{number} {reply.text}\n\n"
 
@@ -97,7 +91,7 @@ def with_declared(kind: FeatureKind, declaration: Declaration, folder: Path) -> 
     """
     commands = with_standard(declaration.commands, declaration.game)
     whole = declaration._replace(commands=commands, extends="")
-    asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
+    asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
     own = (_DeclaredQuestion(one, kind.features, whole, folder).feature for one in asks)
     return kind._replace(features=(*kind.features, *own))
 
@@ -240,7 +234,7 @@ def list_commands_on_board(engine: Engine, command: str) -> tuple[str, ...]:
     """Return what was said since the board was begun: nobody knows the symmetries of a game."""
     if not isinstance(engine, ReferenceEngine):
         return (command,)
-    starts = {one.name for one in engine.declaration.of_kind(STARTS) if one.arguments}
+    starts = {one.name for one in engine.declaration.of_kind(Kind.STARTS) if one.arguments}
     said = engine.said
     begun = [place for place, one in enumerate(said) if one.partition(" ")[0] in starts]
     return (*said[begun[-1] if begun else 0 :], command)
@@ -260,7 +254,7 @@ def _standard_forms() -> dict[str, AnswerForm]:
 
 def properties_of(declaration: Declaration) -> dict[str, CommandProperties]:
     """Return what the declared commands do, by name."""
-    settings = [one.name for one in declaration.of_kind(SETS)]
+    settings = [one.name for one in declaration.of_kind(Kind.SETS)]
     return {one.name: _properties(one, settings) for one in declaration.commands}
 
 
@@ -270,15 +264,19 @@ def _properties(command: DeclaredCommand, settings: list[str]) -> CommandPropert
         parts = BOARD.union(settings)  # final_score, say, needs no komi where there is none
         return command_properties.STANDARD[command.name].among(parts).needing(*settings)
     names_file = bool(command.arguments and command.arguments[0].files)
-    if command.kind == STARTS:
-        sized = {one.drawn for one in command.arguments} & {SIZE, COLUMN_COUNT, ROW_COUNT}
+    if command.kind == Kind.STARTS:
+        sized = {one.drawn for one in command.arguments} & {
+            Drawn.SIZE,
+            Drawn.COLUMN_COUNT,
+            Drawn.ROW_COUNT,
+        }
         parts = BOARD if sized or names_file else MOVED
         return CommandProperties(sets=parts, names_file=names_file, lays=names_file)
-    if command.kind == SETS:
+    if command.kind == Kind.SETS:
         return CommandProperties(sets=frozenset({command.name}), names_file=names_file)
-    if command.kind == MOVES:
+    if command.kind == Kind.MOVES:
         return CommandProperties(changes=MOVED, moves=bool(command.arguments)).needing(*settings)
-    if command.kind == CHOOSES:
+    if command.kind == Kind.CHOOSES:
         return CommandProperties(
             changes=MOVED if command.plays else command_properties.NOTHING,
             moves=command.plays,

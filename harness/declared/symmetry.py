@@ -12,18 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from harness.declared.commands import Allowing, is_sized
-from harness.declared.declaration import (
-    ANY,
-    COLOR,
-    COLUMN_COUNT,
-    MOVES,
-    ROW_COUNT,
-    STARTS,
-    VERTEX,
-    Argument,
-    Declaration,
-    DeclaredCommand,
-)
+from harness.declared.declaration import ANY, Argument, Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
 from harness.declared.game_state import bind_arguments, place_of, places, vertex_of, width
 from harness.records import Reply
@@ -41,7 +30,7 @@ from oracle.position import grid
 from oracle.symmetry import ALL, OF_RECTANGLES
 
 _KEPT = 2_000  # places of conversations
-_SIDES = {COLUMN_COUNT: ROW_COUNT, ROW_COUNT: COLUMN_COUNT}
+_SIDES = {Drawn.COLUMN_COUNT: Drawn.ROW_COUNT, Drawn.ROW_COUNT: Drawn.COLUMN_COUNT}
 
 
 def unfit(declaration: Declaration) -> tuple[str, ...]:
@@ -51,8 +40,8 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
     moves would mean, nobody here knows.
     """
     game = declaration.game
-    exchanges = game.turns == ANY and len(game.colors) == 2 and _uses(declaration, COLOR)
-    turns = _uses(declaration, VERTEX)
+    exchanges = game.turns == ANY and len(game.colors) == 2 and _uses(declaration, Drawn.COLOR)
+    turns = _uses(declaration, Drawn.VERTEX)
     return (*(() if turns else (SYMMETRY,)), *(() if exchanges else (COLORS,)), LARGER, ORDER)
 
 
@@ -110,9 +99,14 @@ class BegunBoard:
         self, argument: Argument, words: list[str], told: Mapping[str, str], change: Transformation
     ) -> list[str]:
         """Return an argument as it reads under a change; ``told``: all of them."""
-        if argument.drawn == VERTEX:
-            return self._vertex(words, change)
-        if argument.drawn == COLOR and change.kind == COLORS:
+        if argument.drawn == Drawn.VERTEX:
+            game, (columns, rows) = self._declaration.game, self._size
+            place = place_of(" ".join(words), game)
+            if place is None or place not in places(self._size):
+                return words
+            row, column = change.point((place[1], place[0]), grid(rows, columns))
+            return match_case(vertex_of((column, row), game), words[0]).split()
+        if argument.drawn == Drawn.COLOR and change.kind == COLORS:
             return [self._color(words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
             return [told.get(_SIDES[argument.drawn]) or words[0]]
@@ -124,22 +118,13 @@ class BegunBoard:
         found = {one.lower(): other, other.lower(): one}.get(word.lower(), word)
         return match_case(found, word)
 
-    def _vertex(self, words: list[str], change: Transformation) -> list[str]:
-        """Return where a point comes to lie; a point off this board stays."""
-        game, (columns, rows) = self._declaration.game, self._size
-        place = place_of(" ".join(words), game)
-        if place is None or place not in places(self._size):
-            return words
-        row, column = change.point((place[1], place[0]), grid(rows, columns))
-        return match_case(vertex_of((column, row), game), words[0]).split()
-
 
 def _starts(engine: ReferenceEngine) -> list[str]:
     """Return the commands that have begun the board, from the last one that tells a size on."""
     begun: list[str] = []
     for line in engine.said:
         command = engine.session.state.lines[line].command
-        if command and command.kind == STARTS:
+        if command and command.kind == Kind.STARTS:
             begun = [*([] if is_sized(command) else begun), line]
     return begun
 
@@ -175,5 +160,5 @@ class Allowed:
         """Yield the last command with its reply, and after a move whether the game is over."""
         yield said[-1], reply
         command, over = self._declaration.command(name_of(said[-1])), self._declaration.game.over
-        if over and command and (command.kind == MOVES or command.plays):
+        if over and command and (command.kind == Kind.MOVES or command.plays):
             yield over.ask, engine.replies((*said, over.ask))[-1]

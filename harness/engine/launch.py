@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from harness import signals
-from harness.engine.pidfd_process import PlainEngine
+from harness.engine.plain_engine import PlainEngine
 from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
 from harness.records import Failure, FailureKind
@@ -204,7 +204,7 @@ def _start(
     variables = {**ours, **more}
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output, variables)
-    from harness.engine.polled_process import WatchedEngine
+    from harness.engine.plain_engine import WatchedEngine
 
     return WatchedEngine(words, folder, output, variables)
 

@@ -20,7 +20,7 @@ from harness.fuzzing.judges import (
 )
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
-from harness.judging.equivalence import same
+from harness.judging.in_process import same
 from harness.judging.mutant_replay import RecordedConversation, agreement, answers
 from harness.judging.strength import KnownWrong
 from harness.options import GTP, STATUS_LAST

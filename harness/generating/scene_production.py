@@ -21,9 +21,9 @@ from harness.generating import scene_text
 from harness.generating.record_reading import Choices, Harvest, Pool
 from harness.generating.record_replay import turn
 from harness.generating.scene_text import SceneTest, Staged, TestBench
-from harness.judging import equivalence, strength
-from harness.judging.equivalence import identities, identity
-from harness.judging.explain import reason
+from harness.judging import in_process, strength
+from harness.judging.board_replay import reason
+from harness.judging.in_process import identities, identity
 from harness.judging.strength import KnownWrong, smallest
 from harness.reading import casefile
 from harness.records import CaseFile, Reply
@@ -80,7 +80,7 @@ class Stage:
             raise LeftOut("the intended board is not reached")
 
     def _ask(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
-        if equivalence.is_underspecified(engine, command):
+        if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
@@ -95,7 +95,7 @@ class Stage:
     def _expression(self, command: str, reply: Reply, choice: tuple[str, ...]) -> str:
         if choice:
             return f"(?i){'|'.join(choice).lower()}"
-        return equivalence.expression(command, reply, self._specification)
+        return in_process.expression(command, reply, self._specification)
 
     def _find_caught(self, staged: Staged, folder: str) -> int:
         from harness.generating.scene_text import commands

@@ -29,7 +29,7 @@ from harness.errors import CaseError, UsageError
 from harness.options import SANDBOXES, Limits, Options
 from harness.reading import casefile, pattern
 from harness.reading.dialect import Dialect, find_dialect
-from harness.reading.named_case_files import Gathered, gather
+from harness.reading.suite import Gathered, gather
 from harness.records import CaseFile, FileResult, Progress, RunResult, Step, Verdict
 from harness.running.file_runner import RunContext
 from harness.running.gathering import ResultCollector, RunListeners

@@ -8,7 +8,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable
 
-from harness.sandbox import folder_copies, landlock, seccomp
+from harness.sandbox import landlock, seccomp, untrusted_folders
 from harness.sandbox.plan import (
     BIND,
     COPY,
@@ -82,7 +82,7 @@ def _make_copy(mount: Mount, room: WritableSpace) -> None:
     _make_place(mount.place, folder=True)
     landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room, room.own))
     left_out = {_OUTSIDE + path for path in mount.left_out}
-    for _ in folder_copies.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
+    for _ in untrusted_folders.copy(_OUTSIDE + mount.source, mount.place, room.owner, left_out):
         pass
 
 

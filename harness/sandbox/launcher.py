@@ -25,7 +25,6 @@ from harness.options import BoxLimits, Limit
 from harness.sandbox import (
     bubblewrap,
     cgroup,
-    folder_copies,
     landlock,
     plan,
     relocating,
@@ -33,9 +32,9 @@ from harness.sandbox import (
     untrusted_folders,
     view,
 )
-from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
 from harness.sandbox.programs import is_in_one
+from harness.sandbox.untrusted_folders import Size
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -319,7 +318,7 @@ def _with_copies(seen: view.View) -> tuple[view.View, Size]:
 
     What is too large to be copied for each start stays as it is, and cannot be changed.
     """
-    sizes = {path: folder_copies.measure(path) for path in seen.copied}
+    sizes = {path: untrusted_folders.measure(path) for path in seen.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
     own = Size()
     for size in made.values():

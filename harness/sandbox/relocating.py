@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
-from harness.sandbox import folder_copies
+from harness.sandbox import untrusted_folders
 from harness.sandbox.programs import is_in_one, is_within
 from harness.sandbox.view import View
 
@@ -49,7 +49,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
     for place in (home, room, *places.values()):
         _make(place, owner)
     for path in seen.copied:
-        for _ in folder_copies.copy(path, places[path], owner, seen.hidden):
+        for _ in untrusted_folders.copy(path, places[path], owner, seen.hidden):
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(

@@ -32,12 +32,12 @@ from harness.options import CPU_SECONDS, GIB
 from harness.sandbox import (
     bubblewrap,
     cgroup,
-    folder_copies,
     inside,
     landlock,
     memory,
     plan,
     seccomp,
+    untrusted_folders,
     watch,
 )
 from harness.sandbox.plan import BoxReport, LaunchPlan, pack_report, unpack_plan
@@ -256,7 +256,7 @@ class Box:
             os.unlink(bubblewrap.mark(self._plan, self._first))
             for mount in self._plan.mounts:
                 place = bubblewrap.place_of(self._first, mount.place)
-                for _ in folder_copies.copy(mount.source, place, owner, mount.left_out):
+                for _ in untrusted_folders.copy(mount.source, place, owner, mount.left_out):
                     if stopping.poll(0):
                         return False
         except OSError as error:

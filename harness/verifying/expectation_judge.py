@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from harness.errors import UndecidedError
-from harness.judging import equivalence
+from harness.judging import in_process
 from harness.reading.dialect import Dialect
 from harness.records import Reply, Step, Verdict
 from harness.specifications.record import Specification
@@ -64,7 +64,7 @@ class Verified(NamedTuple):
 # --- Wrong answers close to a right one: what a loose expectation accepts by accident. Pure ------
 # They are slips of programs (another sign, a number off by one, a move too many) and of those who
 # write patterns (a point that is no ``\.`` matches any character, no ``^`` is needed but ``.*`` is
-# often there). Whether they are wrong is for :func:`harness.judging.equivalence.same` to say.
+# often there). Whether they are wrong is for :func:`harness.judging.in_process.same` to say.
 
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -215,7 +215,7 @@ class ExpectationJudge:
     def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
         if asked.choices:
             return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
-        return equivalence.forms(asked.step.command, asked.right, self._specification)
+        return in_process.forms(asked.step.command, asked.right, self._specification)
 
     def _report_wrong(self, asked: OracleAnswer) -> CaseFinding:
         text = f"the right answer is {_quote([asked.right.text])}"
@@ -243,7 +243,7 @@ class ExpectationJudge:
         if text == asked.right.text:
             return False
         got = Reply(True, text.strip(), "", 0.0)
-        return not equivalence.same(asked.step.command, asked.right, got, self._specification)
+        return not in_process.same(asked.step.command, asked.right, got, self._specification)
 
     def _all(self, step: Step, texts: Sequence[str]) -> bool:
         return all(self.accepts(step, text) for text in texts)
@@ -256,7 +256,7 @@ class ExpectationJudge:
             return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
         if asked.is_free:
             return ""
-        return equivalence.expression(asked.step.command, asked.right, self._specification)
+        return in_process.expression(asked.step.command, asked.right, self._specification)
 
     def _finding(
         self, kind: FindingKind, asked: OracleAnswer, message: str, expected: str = ""

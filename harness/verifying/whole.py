@@ -10,11 +10,16 @@ from pathlib import Path
 from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
-from harness.judging import equivalence, shared_replay
-from harness.judging.equivalence import Identity, identities, is_judged
-from harness.judging.explain import reason
-from harness.judging.in_process import folder_of, specifications_of
-from harness.judging.shared_replay import SharedAnswers
+from harness.judging import in_process, mutant_replay
+from harness.judging.board_replay import reason
+from harness.judging.in_process import (
+    Identity,
+    folder_of,
+    identities,
+    is_judged,
+    specifications_of,
+)
+from harness.judging.mutant_replay import SharedAnswers
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -85,7 +90,7 @@ class _FileWalk:
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
                 yield self._unreachable(step, text)
-        elif hidden and equivalence.is_judged(step.command, self._specification):
+        elif hidden and in_process.is_judged(step.command, self._specification):
             yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
@@ -140,7 +145,7 @@ class _FileWalk:
 
     def _asks(self, step: Step) -> bool:
         """Return whether a test is about the answer to its command, maybe an error."""
-        judged = equivalence.is_judged(step.command, self._specification)
+        judged = in_process.is_judged(step.command, self._specification)
         return step.pattern is not None and (judged or step.pattern.expected_fail)
 
     def _unreachable(self, step: Step, text: str) -> CaseFinding:
@@ -148,7 +153,7 @@ class _FileWalk:
 
     def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
         """Return whether only a command's effect on the board matters."""
-        if not (step.is_test and equivalence.is_judged(step.command, self._specification)):
+        if not (step.is_test and in_process.is_judged(step.command, self._specification)):
             return True
         return step.pattern is None and properties.says_nothing
 
@@ -161,7 +166,7 @@ class _FileWalk:
 
 def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     """Return the answers under each reading where they differ, or else why there are none."""
-    if not equivalence.is_underspecified(engine, command):
+    if not in_process.is_underspecified(engine, command):
         return None, ""
     found = engine.readings(command)
     if found.left_open:
@@ -292,8 +297,8 @@ def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
     """Return by line what mutants answer to the tests, each different answer once."""
-    mistakes = shared_replay.find_shown(case, specification.settled_mistakes)
-    told = shared_replay.answers(case, mistakes)
+    mistakes = mutant_replay.find_shown(case, specification.settled_mistakes)
+    told = mutant_replay.answers_of_mutants(case, mistakes)
     return {one.step.line: list(_name_answers(one, mistakes)) for one in told if one.step.is_test}
 
 

@@ -28,7 +28,7 @@ from harness.reading.dialect import find_dialect
 from harness.records import Build, CaseFile, FileResult, Outcome, Verdict
 from harness.running.file_runner import RunContext, run_file
 from harness.running.hangs import HangPolicy
-from harness.running.silence import explain_silence
+from harness.running.rerun import explain_silence
 from harness.sandbox.boxed_engines import BoxedEngine, Sandbox
 from harness.signals import SIGKILL
 from harness.work import canonical_json, fairness

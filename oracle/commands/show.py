@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from oracle.boards.diagram import format_diagram, format_digits
-from oracle.boards.drawing import format_drawing
+from oracle.boards.diagram import format_diagram, format_digits, format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
 from oracle.boards.snapshot import Snapshot, read_bytes
 from oracle.commands import ask

@@ -11,16 +11,15 @@ from hypothesis import strategies as st
 from schemathesis.specs.openapi import checks
 
 from harness.assignments import assignment as assignments
+from harness.grading import tournament
 from harness.grading.records import Marks, PartMark
-from harness.grading.tournament import TABLE
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.jobs import tournaments
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
-from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads
@@ -208,7 +207,7 @@ ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be
 def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
     kind, request, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(tournaments, "rules_of", lambda _: None)  # Go Sensei plays no games
+    monkeypatch.setattr(tournament, "rules_of", lambda _: None)  # Go Sensei plays no games
     with fill_application(kind, request, tmp_path) as (app, ids, tokens, service):
         client = Client(app, base_url=BASE)
         ids["name"] = "mine.gtp"
@@ -259,9 +258,11 @@ def _fill(service, ids):
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
     (folder / "canvas.csv").write_text(GRADEBOOK)
-    played = tournaments.folder_of(made, ids["grading"])
+    played = made / "tournaments" / ids["grading"]
     played.mkdir(parents=True)
-    (played / TABLE).write_text(f"student,rank,won,drawn,lost,elo,points\n{STUDENT},1,2,0,0,9,1\n")
+    (played / tournament.TABLE).write_text(
+        f"student,rank,won,drawn,lost,elo,points\n{STUDENT},1,2,0,0,9,1\n"
+    )
     Preview(made, ids["preview"]).write(PreviewResult((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:

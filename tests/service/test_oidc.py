@@ -204,6 +204,7 @@ def test_who_is_several_people_chooses_one(service, counting):
     assert is_in(ada)
 
 
+@pytest.mark.stored
 def test_a_claim_finds_who_has_it_in_the_column_of_a_roster(settings, counting):
     with open_service(settings._replace(oidc_claim="sub")) as service:
         make_course(service, ROSTER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Submission
 from harness.records import CaseFile, FileResult, Outcome, Reply, Step, Verdict
@@ -36,8 +36,8 @@ class GradingUnit(NamedTuple):
     why: str = ""  # it is run alone; empty: it is not
 
 
-class GradingListener(Protocol):
-    """A listener to the events of a grading."""
+class GradingListener:
+    """A listener to the events of a grading; this one ignores them."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
@@ -47,19 +47,6 @@ class GradingListener(Protocol):
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second, between two words."""
-
-
-class NullListener:
-    """A listener that ignores all events."""
-
-    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
-        """Do nothing."""
-
-    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
-        """Do nothing."""
-
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
-        """Do nothing."""
 
 
 # --- The results of an attempt's tests: passed, failed, or undecided. Pure -----------------------

@@ -13,17 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.assignments.public_tests import AtHome
+from harness.grading import records
 from harness.grading.exports.showing import Feedback, Files, Material, PrivateTest, Shown, as_file
-from harness.grading.records import (
-    CheckLog,
-    ClassResult,
-    GivenMark,
-    Marks,
-    PartMark,
-    Student,
-    counting_mark,
-    decimal,
-)
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
@@ -63,7 +54,7 @@ def files(material: Material) -> Files:
         yield f"feedback/{student.key}.html", content
 
 
-def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
+def pages(result: records.ClassResult, shown: Shown) -> Iterator[tuple[records.Student, bytes]]:
     """Yield all students with their pages, as they are written."""
     cards = Cards()
     for one in result.graded:
@@ -75,10 +66,10 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
             yield student, as_file(student_page(about.title, student.name, own))
 
 
-def _with_mark(shown: Feedback, given_mark: GivenMark, cards: Cards) -> Markup:
+def _with_mark(shown: Feedback, given_mark: records.GivenMark, cards: Cards) -> Markup:
     """Return the page of a student whose mark a person changed."""
     return join_markup(
-        body_of(shown._replace(marks=counting_mark(shown.marks, given_mark)), cards)
+        body_of(shown._replace(marks=records.counting_mark(shown.marks, given_mark)), cards)
     )
 
 
@@ -108,8 +99,12 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     yield from (
         unsafe(shown.is_unsafe),
         _BEGIN + _marks(shown.marks) + _END,
-        _refusal_box(shown),
-        _faults(shown),
+        (
+            box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
+            if shown.refused
+            else NOTHING
+        ),
+        (box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING),
         *map(_diagnosis, shown.diagnoses),
         _build(shown),
     )
@@ -139,24 +134,24 @@ _AMOUNT = Markup(
 )
 
 
-def _marks(marks: Marks) -> Markup:
+def _marks(marks: records.Marks) -> Markup:
     if marks.withheld:
         return box("Note", Markup("<p>%s</p>") % marks.note, "warn") if marks.note else NOTHING
     parts = [_part(part) for part in marks.parts if part.of or part.points]
     if marks.deduction:
-        late = f"−{decimal(marks.deduction)}"
+        late = f"−{records.decimal(marks.deduction)}"
         parts.append(_PART % ("Late", late, NOTHING, NOTHING, marks.deduction_reason))
     note = Markup('<p class="sub">%s</p>') % marks.note if marks.note else NOTHING
     return _HERO % (
-        decimal(marks.total),
-        decimal(marks.of),
+        records.decimal(marks.total),
+        records.decimal(marks.of),
         _amount(marks.total, marks.of),
         note,
         join_markup(parts),
     )
 
 
-def put_mark(content: str, marks: Marks) -> str:
+def put_mark(content: str, marks: records.Marks) -> str:
     """Return a page with other marks; one that a former version wrote stays as it is."""
     before, begin, rest = content.partition(_BEGIN)
     _, end, after = rest.partition(_END)
@@ -164,12 +159,12 @@ def put_mark(content: str, marks: Marks) -> str:
     return f"{before}{begin}{shown}{end}{after}" if end else content
 
 
-def _part(part: PartMark) -> Markup:
+def _part(part: records.PartMark) -> Markup:
     open_end = "" if part.complete else " What could not be judged does not count."
     return _PART % (
         part.name,
-        decimal(part.points),
-        _OF % decimal(part.of),
+        records.decimal(part.points),
+        _OF % records.decimal(part.of),
         _amount(part.points, part.of),
         part.reason + open_end,
     )
@@ -177,22 +172,10 @@ def _part(part: PartMark) -> Markup:
 
 def _amount(points: Fraction, of: Fraction) -> Markup:
     share = 100 * points / of if of else Fraction(0)
-    return _AMOUNT % decimal(min(max(share, Fraction(0)), Fraction(100)), 0)
+    return _AMOUNT % records.decimal(min(max(share, Fraction(0)), Fraction(100)), 0)
 
 
 # --- the submission ----------------------------------------------------------------------------
-
-
-def _refusal_box(shown: Feedback) -> Markup:
-    return (
-        box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
-        if shown.refused
-        else NOTHING
-    )
-
-
-def _faults(shown: Feedback) -> Markup:
-    return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
 _EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
@@ -242,7 +225,7 @@ def _render_submission(shown: Feedback) -> Markup:
     return _fold_card("What you submitted", one_line(shown.name, _COMMAND), said)
 
 
-def _log(log: CheckLog | None) -> Markup:
+def _log(log: records.CheckLog | None) -> Markup:
     """What speaks for the test before submitting, as a list of signs and words."""
     if log is None:
         return NOTHING
@@ -302,7 +285,11 @@ def _tests(
     shown = _not_passed(views, anchor, repeat)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
-    yield from _troubles(views)
+    crashes = Crashes(seen.file for seen in views)
+    for seen in views:
+        found = join_markup(troubles(seen.file, crashes=crashes))
+        if found:
+            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
     yield legend_on_paper(views)
     for place, one in enumerate(shown[:_CARDS]):
         yield cards.card(
@@ -316,15 +303,6 @@ def _tests(
     yield _others(shown[_CARDS:])
     yield _list_passed(views)
     yield Markup("</section>\n")
-
-
-def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
-    """What went wrong with whole files, below their names."""
-    crashes = Crashes(seen.file for seen in views)
-    for seen in views:
-        found = join_markup(troubles(seen.file, crashes=crashes))
-        if found:
-            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
 
 
 def _others(shown: Sequence[_Shown]) -> Markup:

@@ -31,7 +31,7 @@ from harness.vocabulary.scenes import (
     up_to_last,
     whole,
 )
-from oracle.mistakes.mistaken_lines import pack
+from oracle.mistakes.reference.gomoku import pack
 from oracle.montecarlo import any_bit
 from oracle.position import GTP_LETTERS, NAMES, Grid, each_bit, grid
 from oracle.rules.flood import neighbours

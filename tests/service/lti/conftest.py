@@ -16,16 +16,10 @@ from joserfc._rfc7517 import pem
 from joserfc._rfc7518.rsa_key import RSABinding
 
 from harness.service.lti import connection, platforms
-from harness.service.lti.platforms import Platform
 from harness.service.people import accounts
+from harness.service.records import Platform
 from tests.service.lti.campus import TEACHER, Campus, query_of
-from tests.service.serving import (
-    FORM_TOKEN,
-    client_of,
-    counting,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import FORM_TOKEN, client_of, counting, open_service, settings_of
 
 __all__ = ["counting"]
 BASE = "https://localhost"
@@ -109,6 +103,7 @@ def campus_of(service):
     made = Campus(BASE)
     made.fetch_tool_keys = lambda: platforms.publish_keys(service.settings)
     connection._tokens.clear()
+    connection._keys.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platforms, "_new_key", _new_key)  # to make one takes longer than a launch
         patch.setattr(

@@ -12,10 +12,11 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from harness.service.lti import platforms
-from harness.service.lti.platforms import PLATFORMS
+from harness.service.lti import connection, platforms
+from harness.service.records import Platform
 from harness.service.settings import Settings
 from harness.service.storage import courses, people
+from harness.service.storage.lti import LINKS
 from tests.service.lti.campus import CLIENT, LEARNER, ROLE, TEACHER, Campus, key_of, query_of
 from tests.service.lti.conftest import BASE, Visitor, admin, campus_of, open_course_of
 from tests.service.serving import open_service, settings_of
@@ -72,15 +73,16 @@ def with_curve(campus, claims):
     return signed(campus, claims, {"alg": "ES256", "kid": "curve"}, own)
 
 
+UNSIGNED = "not signed by RS256"
 # By name: what the message is signed with, or what it says; and a word of the refusal.
 ATTACKS = {
-    "no signature": (unsigned, "RS256"),
-    "the public key as a shared secret": (by_public_key, "RS256"),
-    "a key in the header": (with_own_key, "not a signed"),
-    "another algorithm of the same key": (lambda c, m: signed(c, m, {"alg": "RS512"}), "RS256"),
-    "an algorithm that is not registered": (with_curve, "RS256"),
-    "a changed message": (cut, "signature"),
-    "another key under the same id": (lambda c, m: signed(c, m, key=key_of("evil")), "signature"),
+    "no signature": (unsigned, UNSIGNED),
+    "the public key as a shared secret": (by_public_key, UNSIGNED),
+    "a key in the header": (with_own_key, UNSIGNED),
+    "another algorithm of the same key": (lambda c, m: signed(c, m, {"alg": "RS512"}), UNSIGNED),
+    "an algorithm that is not registered": (with_curve, UNSIGNED),
+    "a changed message": (cut, "bad_signature"),
+    "another key under the same id": (lambda c, m: signed(c, m, key=key_of("evil")), "bad_sig"),
     "a key of a foreign key set": (
         lambda c, m: signed(
             c, m, {"kid": "evil", "jku": "https://evil.example/keys"}, key_of("evil")
@@ -92,11 +94,11 @@ ATTACKS = {
         lambda c, m: pyjwt.encode(
             m, c.key.as_pem(private=True), "RS256", {"kid": campus_kid(c), "crit": ["x"], "x": 1}
         ),
-        "signature",
+        UNSIGNED,
     ),
     "a very long message": (lambda c, m: signed(c, {**m, "name": "x" * 99_999}), "too long"),
     "no message": (lambda c, m: "", "did not let you in"),
-    "no token": (lambda c, m: "a.b.c", "not a signed"),
+    "no token": (lambda c, m: "a.b.c", UNSIGNED),
     "another issuer": ({"iss": "https://evil.example"}, "another issuer"),
     "another audience": ({"aud": "service-2"}, "another service"),
     "several audiences and no party": ({"aud": [CLIENT, "b"], "azp": None}, "another service"),
@@ -312,8 +314,8 @@ def test_a_new_key_of_the_platform_is_read_once_the_last_reading_is_a_minute_old
 ):
     open_course()
     campus.key = key_of("second")
-    with service.database.changing() as db:
-        PLATFORMS.change(db, {"keys_at": time.time() - 61})
+    (address,) = connection._keys
+    connection._keys[address] = time.time() - 61, connection._keys[address][1]
     assert Visitor(service, campus).launch("ada", [LEARNER]).status_code == 200
 
 
@@ -330,7 +332,7 @@ ADDRESSES = [
 @pytest.mark.parametrize("field", ["issuer", "login_url", "token_url", "jwks_url"])
 def test_a_platform_is_registered_at_public_addresses_with_tls(tmp_path, field, address):
     public = Settings(tmp_path, address="https://tests.example.org")
-    given = platforms.Platform("", **{**Campus(BASE).fields, field: address})
+    given = Platform("", **{**Campus(BASE).fields, field: address})
     with pytest.raises(platforms.UsageError, match=field):
         platforms.check(public, given)
 
@@ -350,11 +352,11 @@ def test_services_of_a_launch_are_asked_at_the_platforms_origins_alone(
     Visitor(service, campus).launch("tess", [TEACHER], claims={name: evil})
     campus.asked.clear()
     with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
-    members.synchronize(service.settings, service.database, link, time.time())
+        (link,) = LINKS.all(db)
+    assert members.synchronize_next(service.settings, service.database)
     assert "GET /latest" not in campus.asked
     with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
+        (link,) = LINKS.all(db)
     assert "not registered as an origin" in link.trouble
 
 

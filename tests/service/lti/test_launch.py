@@ -7,9 +7,10 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey
 
-from harness.service.lti import platforms
-from harness.service.lti.platforms import Platform
+from harness.service.lti import connection, platforms
+from harness.service.records import Platform
 from harness.service.storage import courses
+from harness.service.storage.lti import PLATFORMS
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, ROLE, TEACHER, Campus, query_of
 from tests.service.lti.conftest import BASE, Visitor
 
@@ -215,7 +216,7 @@ def test_the_same_name_on_another_platform_is_another_student(service, campus, o
 def test_each_deployment_has_courses_of_its_own(service, campus, open_course):
     _, first = open_course()
     with service.database.changing() as db:
-        platforms.PLATFORMS.change(db, {"deployments": "7 8"})
+        PLATFORMS.change(db, {"deployments": "7 8"})
     campus.deployment = "8"
     tess = Visitor(service, campus)
     second = tess.submit(tess.launch("tess", [TEACHER]), "/lti/link").url.path
@@ -244,7 +245,8 @@ def test_a_platform_may_sign_with_an_elliptic_curve(service, campus, open_course
     own = ECKey.generate_key("P-256", {"kid": "curve"})
     campus.more_keys = [own.as_dict(private=False)]
     with service.database.changing() as db:
-        platforms.PLATFORMS.change(db, {"algorithm": "ES256", "keys_at": 0.0})
+        PLATFORMS.change(db, {"algorithm": "ES256"})
+    connection._keys.clear()
     ada = Visitor(service, campus)
     form = campus.launch(query_of(ada.begin().headers["location"]), "ada", [LEARNER])
     assert ada.send(form).status_code == 403  # RS256 is not what is registered

@@ -7,10 +7,11 @@ import time
 import pytest
 
 from harness import cli
+from harness.errors import HarnessError, UsageError
 from harness.service.lti import connection, members, platforms, scores
 from harness.service.storage import courses
 from harness.service.storage.database import Database
-from harness.service.storage.scores import SCORES
+from harness.service.storage.lti import LINES, LINKS, PLATFORMS, SCORES
 from tests.harness import small_class
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, TEACHER
 from tests.service.lti.conftest import BASE, Visitor, admin
@@ -118,11 +119,11 @@ def person(name, role=LEARNER, **more):
 
 
 def synchronize(service):
+    with service.database.changing() as db:
+        LINKS.change(db, {"due": 0.0, "tries": 0})
+    assert members.synchronize_next(service.settings, service.database)
     with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
-    members.synchronize(service.settings, service.database, link, time.time())
-    with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
+        (link,) = LINKS.all(db)
         found = courses.MEMBERS.all(db, "name", course=link.course)
     return link, {one.name: (one.role, one.key, one.team_name) for one in found}
 
@@ -362,9 +363,7 @@ def test_tries_become_seldom_and_never_end(service, course):
 def test_a_column_is_found_or_made_if_no_launch_told_it(service, campus, open_course, counting):
     course = Class(service, campus, open_course)
     with service.database.changing() as db:
-        from harness.service.storage.tables import LTI_LINE
-
-        db.execute(LTI_LINE.update().values(url=""))
+        LINES.change(db, {"url": ""})
     course.release(course.grade())
     deliver(service)
     assert course.sent == [(course.line, "ada", FULL, MOST)]
@@ -383,7 +382,7 @@ def test_a_column_is_found_or_made_if_no_launch_told_it(service, campus, open_co
 
 def test_a_platform_registers_itself_by_a_link_once(service, campus):
     with service.database.acting() as act:
-        (known,) = platforms.PLATFORMS.all(act.db)
+        (known,) = PLATFORMS.all(act.db)
         platforms.remove(act, known.id)
     boss = admin(service)
     page = boss.submit(boss.get("/lti"), "/lti/registrations")
@@ -400,7 +399,7 @@ def test_a_platform_registers_itself_by_a_link_once(service, campus):
     assert campus.registered["initiate_login_uri"] == f"{BASE}/lti/login"
     assert there.ask("GET", link, params=query).status_code == 404
     with service.database.reading() as db:
-        (found,) = platforms.PLATFORMS.all(db)
+        (found,) = PLATFORMS.all(db)
     assert (found.client_id, found.deployments, found.title) == (CLIENT, "7", "Moodle")
     tess = Visitor(service, campus)
     assert "A new course" in tess.launch("tess", [TEACHER]).text
@@ -416,13 +415,11 @@ UNTRUE = [
 
 @pytest.mark.parametrize("told", UNTRUE)
 def test_a_platform_that_speaks_for_another_is_not_registered(service, campus, told):
-    from harness.service.lti import registration
-
     plain = campus.describe()
     campus.describe = lambda: {**plain, **told}
     address = f"{campus.base}/.well-known/openid-configuration"
-    with pytest.raises(platforms.UsageError):
-        registration.perform(service.settings, address, "")
+    with pytest.raises(HarnessError):
+        connection.register_there(service.settings, address, "")
     assert campus.registered == {}
 
 
@@ -435,18 +432,18 @@ def test_an_administrator_registers_changes_and_removes_a_platform(service, camp
     second = {**campus.fields, "client_id": "service-2", "title": "Second"}
     boss.submit(page, "/lti/platforms", platform="", **second)
     with service.database.reading() as db:
-        one = platforms.PLATFORMS.find(db, title="Second")
+        one = PLATFORMS.find(db, title="Second")
     changed = {**second, "deployments": "8 9", "hosts": "https://other.example.org"}
     boss.submit(page, "/lti/platforms", platform=one.id, **changed)
     with service.database.reading() as db:
-        one = platforms.PLATFORMS.find(db, title="Second")
+        one = PLATFORMS.find(db, title="Second")
     assert one.deployments == "8 9"
     assert one.has("https://other.example.org/x")
     asked = boss.submit(page, "/lti/platforms/remove", platform=one.id)
     assert "Remove Second?" in asked.text
     boss.submit(page, "/lti/platforms/remove", platform=one.id, sure="yes")
     with service.database.reading() as db:
-        assert len(platforms.PLATFORMS.all(db)) == 1
+        assert len(PLATFORMS.all(db)) == 1
 
 
 def test_an_operator_registers_and_removes_a_platform_by_command(settings, capsys):
@@ -477,7 +474,7 @@ def test_keys_are_rotated_while_both_are_published(service, campus, monkeypatch)
         assert not any("d" in one for one in platforms.publish_keys(settings)["keys"])
         assert platforms.signing_key(settings, now).kid == before
         assert platforms.signing_key(settings, now + 3601).kid == kids[0]
-        with pytest.raises(platforms.UsageError, match="wait for an hour"):
+        with pytest.raises(UsageError, match="wait for an hour"):
             platforms.rotate_keys(act, settings, now + 60)
     (path,) = settings.keys.glob("lti.json")
     assert path.stat().st_mode & 0o077 == 0

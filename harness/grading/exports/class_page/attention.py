@@ -8,26 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from urllib import parse
 
+from harness.grading import records
 from harness.grading.attempts.units import TestResult, own, quote
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.exports.class_page.parts import ClassOverview, Places, file_anchor, link_names
-from harness.grading.marks.findings import (
-    DEAD_ALIKE,
-    FOREIGN_OVERLAY,
-    NO_POINTS,
-    Concern,
-    concerns,
-)
-from harness.grading.records import (
-    PUBLIC,
-    Attempt,
-    ClassResult,
-    Graded,
-    Item,
-    Suspicion,
-    WrongAnswer,
-    decimal,
-)
+from harness.grading.marks import findings
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, escape, join_markup
@@ -105,7 +90,7 @@ class _Trial:
         if test.passed is False and key in self._wrong:
             self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
 
-    def row(self, number: int, item: Item) -> Markup:
+    def row(self, number: int, item: records.Item) -> Markup:
         """Return the row of a test."""
         key = (item.kind, item.case, item.line)
         share = 100 * item.passed / item.judged if item.judged else 0
@@ -141,7 +126,7 @@ class _Trial:
                 self._line(found[number], line) if number in found else line
                 for number, line in enumerate(lines, 1)
             )
-            private = "" if kind == PUBLIC else f"{kind}, "
+            private = "" if kind == records.PUBLIC else f"{kind}, "
             yield _TEXT % (case, private, number_of(len(found), "test"), text)
 
     def _line(self, key: Key, text: str) -> Markup:
@@ -154,7 +139,7 @@ def _answers(found: Counter[str]) -> str:
     return ", ".join(listed) + count_rest(left, " and {} more")
 
 
-def _correlation(item: Item) -> Markup:
+def _correlation(item: records.Item) -> Markup:
     if item.correlation is None:
         return NOTHING
     r = item.correlation
@@ -201,7 +186,7 @@ def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     return [one for one in found if one]
 
 
-def section(found: Sequence[Markup], result: ClassResult) -> Markup:
+def section(found: Sequence[Markup], result: records.ClassResult) -> Markup:
     """Return the section with what :func:`points` found."""
     calm = "All went as it should." if result.graded else "No submission was graded."
     return _SECTION % join_markup(found or [_POINT % ("p", "Nothing", _sub(calm))])
@@ -225,57 +210,58 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup
     return _POINT % (kind, title, Markup('<ul class="sub">%s</ul>') % shown)
 
 
-def _concerns(result: ClassResult) -> Iterator[Markup]:
+def _concerns(result: records.ClassResult) -> Iterator[Markup]:
     graded = {one.submission.key: one for one in result.graded}
-    for one in concerns(result):
-        kind = "f" if one.kind in (DEAD_ALIKE, FOREIGN_OVERLAY) else "w"
+    for one in findings.concerns(result):
+        kind = "f" if one.kind in (findings.DEAD_ALIKE, findings.FOREIGN_OVERLAY) else "w"
         title = one.text[:1].upper() + one.text[1:]
         about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
         about += count_rest(len(one.keys) - _LISTED, " and {} more")
         yield _POINT % (kind, title, _about(one, about))
 
 
-def _about(one: Concern, names: Markup) -> Markup:
-    hint = _EVERYBODY if one.kind in (NO_POINTS, FOREIGN_OVERLAY) else ""
+def _about(one: findings.Concern, names: Markup) -> Markup:
+    hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
     return join_markup(_sub(text) for text in (names, hint) if text)
 
 
-def _withheld(result: ClassResult) -> Iterator[Markup]:
+def _withheld(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.marks.withheld:
             yield Markup("%s: %s") % (link_names(one), one.marks.note)
 
 
-def _list_overrides(result: ClassResult) -> Iterator[Markup]:
+def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         was = "no mark" if one.marks.withheld else str(one.marks)
         for student in one.submission.students:
             if given := result.get_given_mark(student):
-                told = f"{student.name}: {decimal(given.points)} instead of {was}: {given.reason}"
+                points = records.decimal(given.points)
+                told = f"{student.name}: {points} instead of {was}: {given.reason}"
                 yield Markup("%s: %s") % (link_names(one), told)
 
 
-def _list_refused(result: ClassResult) -> Iterator[Markup]:
+def _list_refused(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         if one.submission.refused:
             yield Markup("%s: %s") % (link_names(one), one.submission.refused)
 
 
-def _faults(result: ClassResult) -> Iterator[Markup]:
+def _faults(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         for attempt in one.attempts:
             if attempt.fault:
                 yield _at(one, attempt, attempt.fault)
 
 
-def _near(result: ClassResult) -> Iterator[Markup]:
+def _near(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         for attempt in one.attempts:
             if attempt.near_limit:
                 yield _at(one, attempt, attempt.near_limit)
 
 
-def _at(one: Graded, attempt: Attempt, what: str) -> Markup:
+def _at(one: records.Graded, attempt: records.Attempt, what: str) -> Markup:
     place = file_anchor(one, attempt.kind, attempt.case)
     return Markup("%s, %s: %s") % (link_names(one, place), attempt.case, what)
 
@@ -293,7 +279,7 @@ def _flaky(known: ClassOverview) -> Iterator[Markup]:
 
 def _doubts(known: ClassOverview) -> Iterator[Markup]:
     """Yield each remark on tests, and those that it is made of."""
-    remarks: dict[str, list[Item]] = {}
+    remarks: dict[str, list[records.Item]] = {}
     for item in known.result.items:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(item)
@@ -303,7 +289,7 @@ def _doubts(known: ClassOverview) -> Iterator[Markup]:
         yield Markup("%s: %s%s") % (remark.rstrip("."), shown, rest)
 
 
-def _test(places: Places, item: Item) -> Markup:
+def _test(places: Places, item: records.Item) -> Markup:
     anchor = places.test((item.kind, item.case, item.line))
     return Markup('<a href="#%s">%s:%s</a>') % (anchor, item.case, item.line)
 
@@ -316,7 +302,7 @@ def _table(heads: Sequence[str], rows: Markup) -> Markup:
     return Markup("<table><thead><tr>%s</tr></thead><tbody>%s</tbody></table>") % (shown, rows)
 
 
-def _suspicions(graded: Sequence[Graded]) -> Markup:
+def _suspicions(graded: Sequence[records.Graded]) -> Markup:
     rows = [_suspicion(one, one.suspicion) for one in graded if one.suspicion]
     if not rows:
         return NOTHING
@@ -331,7 +317,7 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
-def _suspicion(one: Graded, suspicion: Suspicion) -> Markup:
+def _suspicion(one: records.Graded, suspicion: records.Suspicion) -> Markup:
     cells = (
         ("", link_names(one)),
         ("tests", suspicion.tests),
@@ -352,7 +338,7 @@ def _row(cells: Iterable[tuple[str, object]]) -> Markup:
     return Markup("<tr>%s</tr>\n") % drawn
 
 
-def _audit_point(result: ClassResult) -> Markup:
+def _audit_point(result: records.ClassResult) -> Markup:
     """Return the point about who still answers wrongly: a case file for each cause."""
     graded = {one.submission.key: one for one in result.graded}
     rows = join_markup(
@@ -373,7 +359,7 @@ def _audit_point(result: ClassResult) -> Markup:
     return _POINT % ("w", title, told + more_cases + _table(heads, rows))
 
 
-def _show_wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
+def _show_wrong_answer(one: records.Graded, wrong: records.WrongAnswer) -> Markup:
     file = f"{FOLDER}/{one.submission.key}/{wrong.file}"
     likely = Markup("<br>%s") % wrong.mistakes[0] if wrong.mistakes else NOTHING
     command = Markup("<code>%s</code>%s") % (one_line(wrong.command, _COMMAND), likely)
@@ -384,7 +370,7 @@ def _show_wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
     )
 
 
-def _suggest_cases(result: ClassResult) -> Markup:
+def _suggest_cases(result: records.ClassResult) -> Markup:
     """Return how cases are made that would have told."""
     paths = {one.path for graded in result.graded for one in own(graded.attempts)}
     words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]

@@ -155,7 +155,8 @@ def has_boards(known: ClassOverview) -> bool:
 
 
 def _card(one: CommonError, known: ClassOverview) -> Markup:
-    example = _example(one, known.seen)
+    found = [_Example(answer, _view(answer, known.seen)) for answer in one.answers[:_LOOKED]]
+    example = min(found, key=lambda each: each.rank, default=None)
     picture = example.picture() if example else NOTHING
     return _CARD % (
         NOTHING if picture else " hard",
@@ -165,12 +166,6 @@ def _card(one: CommonError, known: ClassOverview) -> Markup:
         _explain(one, example) if example else NOTHING,
         _names(one.keys, known.graded, example),
     )
-
-
-def _example(one: CommonError, seen: Mapping[str, Sequence[CaseSummary]]) -> _Example | None:
-    """Return the answer that shows best what is wrong."""
-    found = [_Example(answer, _view(answer, seen)) for answer in one.answers[:_LOOKED]]
-    return min(found, key=lambda each: each.rank, default=None)
 
 
 def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:

@@ -38,12 +38,9 @@ def children(folder: Path) -> list[Path]:
         found = sorted(folder.iterdir())
     except OSError as error:
         raise UsageError(f"cannot read {folder}: {error.strerror}") from None
-    return [path for path in found if not is_junk(path.name)]
-
-
-def is_junk(name: str) -> bool:
-    """Whether a file or folder is nobody's: hidden, or made by Windows or macOS."""
-    return name.startswith(".") or name.casefold() in _JUNK
+    return [
+        path for path in found if not (path.name.startswith(".") or path.name.casefold() in _JUNK)
+    ]
 
 
 def list_hidden(folder: Path) -> list[str]:
@@ -177,14 +174,11 @@ def _entry(
     for piece in heap:
         name = one_line(piece.student.name)
         own = piece.student._replace(key=keys[False, piece.student.key], name=name)
-        students[own.key] = _join(students.get(own.key, own), own)
+        one = students.get(own.key, own)
+        students[own.key] = one._replace(ids=tuple(dict.fromkeys([*one.ids, *own.ids])))
     heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
     handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
     return StudentSubmissions(key, tuple(students.values()), tuple(handed))
-
-
-def _join(one: Student, other: Student) -> Student:
-    return one._replace(ids=tuple(dict.fromkeys([*one.ids, *other.ids])))
 
 
 # --- keys --------------------------------------------------------------------------------------
