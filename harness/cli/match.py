@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
-from harness.cli import run, sandbox
-from harness.cli.arguments import CommandParser
+from harness.cli import engine_options, run
+from harness.cli.arguments import CommandParser, add_help
+from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
-from harness.cli.option_values import whole
 from harness.engine.launch import as_typed, split_program
 from harness.errors import ExitCode, ReportError, UsageError
 from harness.match.game import Arbiter
@@ -33,7 +33,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness match [OPTION…] ENGINE ENGINE…
+
 Let engines play against each other. ENGINE is a command, one argument, or
 NAME=COMMAND. Every move is judged by the referee: the oracle's rules of Go (area
 scoring) and Gomoku, or the reference of an assignment of your own. What an engine
@@ -42,9 +44,10 @@ resignation loses that game. What the harness itself fails at is played again.
 
 Two games in a row have the same opening, with colors exchanged. Each game has
 processes and a core of its own, and an engine's clock stands still while it waits
-for the processor."""
+for the processor.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  all games were played; no engine is weaker than --baseline
     1  an engine is weaker than the baseline, or --sprt accepted H0
@@ -83,14 +86,9 @@ REPORTERS = (
 )  # fmt: skip
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(_join_test(arguments))
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if len(given.arguments) < 2:
-        parser.error("give two engines or more")
+        MATCH.refuse("give two engines or more")
     never_fail_to_encode()
     places = run.report_places(given, REPORTERS, {})
     players = _players(given.arguments)
@@ -257,11 +255,11 @@ def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
     shown = [
         path
         for player in players
-        for path in sandbox.visible_paths(player.command, given.sandbox, given.show)
+        for path in engine_options.visible_paths(player.command, given.sandbox, given.show)
     ]
     return Options(
-        limits=run.read_limits(given),
-        box=sandbox.box_limits(given),
+        limits=engine_options.read_limits(given),
+        box=engine_options.box_limits(given),
         sandbox=given.sandbox,
         show=tuple(dict.fromkeys(shown)),
         jobs=given.concurrency or processors(),
@@ -316,22 +314,18 @@ def _komi(text: str) -> str:
 _COUNT, _FROM_0 = whole(1, "a whole number from 1"), whole(0, "a whole number")
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("match", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness match [OPTION…] ENGINE ENGINE…"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
     _add_game(parser)
     _add_schedule(parser)
     add = parser.add_argument_group("the engines").add_argument
-    run.add_limits(add)
-    sandbox.add_options(parser)
+    engine_options.add_limits(add)
+    engine_options.add_options(parser)
     add = parser.add_argument_group("output").add_argument
     for one in REPORTERS:
         add(one.option, metavar=one.metavar, help=one.what)
     add("--verbose", action="store_true", help="a line for each game, on standard error")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+    add_help(add)
 
 
 def _add_game(parser: CommandParser) -> None:
@@ -386,3 +380,13 @@ def _add_schedule(parser: CommandParser) -> None:
     add("--journal", metavar="FILE", default="",
         help="keep each game in this file, and do not play again those that it has: the same"
         " command continues a match that was interrupted")  # fmt: skip
+
+
+class _MatchCommand(Command):
+    """``gtp-harness match``, whose ``--sprt`` has a value of several words."""
+
+    def main(self, words: list[str]) -> int:
+        return super().main(_join_test(words))
+
+
+MATCH = _MatchCommand("match", _PAGE, _add_options, _run)

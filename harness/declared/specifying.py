@@ -27,8 +27,8 @@ from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
+from harness.vocabulary import BoardKind
 from harness.vocabulary.answer_forms import AnswerForm, is_a_move
-from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties

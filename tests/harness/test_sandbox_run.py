@@ -15,7 +15,7 @@ import pytest
 
 import oracle
 from harness.cli import main
-from harness.cli.sandbox import visible_paths
+from harness.cli.engine_options import visible_paths
 from harness.errors import SandboxError, UsageError
 from harness.options import MIB, BoxLimits
 from harness.records import FailureKind, FileResult, RunResult, Verdict

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from fastapi.testclient import TestClient
 
 from harness.service import monitoring
 from harness.service.app import application
@@ -45,6 +44,7 @@ from harness.service.storage.tables import new_id
 from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
+from tests.service.asking import Client
 from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
@@ -314,7 +314,7 @@ class World(NamedTuple):
 
     service: Service
     people: dict[str, str]
-    client: TestClient
+    client: Client
     ids: dict[str, str]  # of what is in the first one, by the names in paths
     sessions: dict[str, str]
     tokens: dict[str, str]

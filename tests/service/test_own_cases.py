@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.cli import runs
+from harness.cli import client as commands
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import cases, own_files
@@ -189,7 +189,7 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
     (folder / "one.gtp").write_bytes(CASES["cases/one.tst"])
     given = argparse.Namespace(words=[str(folder)], command=COMMAND, build="")
     with Client(BASE, token, transport=Through(service)) as client:
-        assert runs.send_cases(client, place, given) == 0
+        assert commands.send_cases(client, place, given) == 0
     assert "runs engines with these case files" in capsys.readouterr().out
     own = own_files.assignment_of(service.settings, bench_of(service))
     assert [path.name for path in own.public_cases()] == ["one.gtp"]
@@ -201,4 +201,4 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
 )
 def test_options_of_the_command_line(words):
     with pytest.raises(UsageError, match="cases needs --command"):
-        runs.main(words)
+        commands.RUNS.main(words)

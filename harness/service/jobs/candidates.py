@@ -14,13 +14,12 @@ from harness.assignments.assignment import Assignment
 from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.own import drafts as openings
-from harness.generating.own import test_production
-from harness.generating.own.drafts import Draft, Drafter
-from harness.generating.own.test_production import ProducedTests, TestRequest
+from harness.generating import drafts as openings
+from harness.generating import record_reading, scene_production, scene_text, test_production
+from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices, Harvest, Moves
 from harness.generating.scene_text import Staged
+from harness.generating.test_production import ProducedTests, TestRequest
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import time
 from contextlib import contextmanager
 
 import httpx2
+import jwt.algorithms
 import pytest
+from cryptography.hazmat.primitives import serialization
+from joserfc._rfc7517 import pem
+from joserfc._rfc7518.rsa_key import RSABinding
 
 from harness.service.lti import connection, platforms
 from harness.service.people import accounts
@@ -70,6 +75,26 @@ class Visitor:
 
 
 _new_key = functools.cache(platforms._new_key)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _keys_read_once():
+    """Read a private key once: each time its primes are tested, as long as a launch takes."""
+    load = functools.cache(serialization.load_pem_private_key)
+    by_number = {}
+
+    def import_once(fields):
+        name = json.dumps(fields, sort_keys=True)
+        if name not in by_number:
+            by_number[name] = imported(fields)
+        return by_number[name]
+
+    imported = RSABinding.import_private_key
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (serialization, jwt.algorithms, pem):
+            patch.setattr(module, "load_pem_private_key", load)
+        patch.setattr(RSABinding, "import_private_key", import_once)
+        yield
 
 
 @contextmanager

@@ -1,7 +1,8 @@
-"""``gtp-harness doctor``: which sandbox this machine has; with ``--attack``, whether it holds."""
+"""``gtp-harness doctor`` and ``env``: what this machine has for engines."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -11,26 +12,35 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from harness import platforms
+from harness import find_assignment, platforms
+from harness.assignments import needs
+from harness.assignments.assignment import Assignment
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
+from harness.environments import environment_cache
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
 from harness.sandbox.redteam import attack_report
 from harness.sandbox.redteam.attack_table import ROSTER
+from harness.text import number_of
 
 if TYPE_CHECKING:
     from harness.assignments.assignment import Assignment
     from harness.sandbox.redteam.referee import AttackResult
 
-_DESCRIPTION = """\
+_DOCTOR_PAGE = """\
+usage: gtp-harness doctor [OPTION…]
+
 Show which sandbox levels work on this machine. Each is tried with a canary, a program
 that looks for a way out. With --attack, hostile programs (a red team) are sent
 through every level that works, or through --level; the report says whether each was
 stopped, and by what. They are limited: a machine without any sandbox would survive
 them. Those in C and Java are left out if cc or a JDK is missing. With --assignment,
-also show which of its programs are installed, and the Debian packages of the others."""
+also show which of its programs are installed, and the Debian packages of the others.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  a level works; with --attack: every attack was stopped, except those that a
        level cannot stop according to the threat model (docs/threat-model.md)
@@ -38,12 +48,7 @@ Exit status:
     3  the level asked for cannot be used here"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run_doctor(given: argparse.Namespace) -> int:
     asked = (given.level,) if given.level else (3, 2, 1)
     facts, found = _facts(), _find_levels()
     if not given.json:
@@ -61,17 +66,12 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK if working and good else ExitCode.FAILED
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("doctor", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness doctor [OPTION…]"
+def _add_doctor_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("--attack", action="store_true", help="send the red team")
     add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
     add("--json", action="store_true", help="print everything as JSON")
     add("--assignment", metavar="NAME", help="show what the assignment needs on this machine")
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _facts() -> dict[str, str]:
@@ -163,17 +163,12 @@ def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
     for level, why in found.items():
         print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
         if not why:
-            _remark(level)
+            if level in levels.GAPS:
+                print(f"{'':16}does not hold: {levels.GAPS[level]}")
+            if level in levels.REMARKS:
+                print(f"{'':16}{levels.REMARKS[level]}")
     best = max((level for level, why in found.items() if not why), default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
-
-
-def _remark(level: int) -> None:
-    """Say what a level does not hold, and what else one may wonder about."""
-    if level in levels.GAPS:
-        print(f"{'':16}does not hold: {levels.GAPS[level]}")
-    if level in levels.REMARKS:
-        print(f"{'':16}{levels.REMARKS[level]}")
 
 
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
@@ -222,3 +217,89 @@ def _as_json(
             attack_report.as_json(one) for findings in attacks.values() for one in findings
         ],
     }
+
+
+DOCTOR = Command("doctor", _DOCTOR_PAGE, _add_doctor_options, _run_doctor)
+
+
+# --- ``gtp-harness env``: the Python environment of a course, built once and kept ----------------
+
+
+_ENV_PAGE = """\
+usage: gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT
+
+Build the Python environment that an assignment declares for its engines (keys python
+and packages of [engine]). Print where it is and what was installed. It is built once,
+with uv if that is installed, else with venv and pip, from the package index that they
+are set to. check builds a missing environment, too; grade asks for it. Engines can
+only read it.
+
+[options]
+
+Environments are kept in ~/.cache/gtp-harness or, for root, whose engines run as
+another user, in /var/cache/gtp-harness; XDG_CACHE_HOME names another folder.
+
+Exit status:
+    0  the environment is built, or none is declared
+    2  it cannot be built, or the input was bad
+  130  interrupted with Ctrl-C: nothing half-built is left
+
+Examples:
+  gtp-harness env --assignment my/assignment
+  gtp-harness env --list
+  gtp-harness env --remove python3.11.7-4790efd77e2e"""
+
+
+def _run_env(given: argparse.Namespace) -> int:
+    if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
+        ENV.refuse("give --assignment, --list or --remove")
+    if given.remove:
+        environment_cache.remove(given.remove)
+        print(f"{given.remove} is removed")
+    elif given.list:
+        found = environment_cache.all_of_them()
+        for one in found:
+            lines = [line for line in one.requirements.splitlines() if line.strip()]
+            print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
+        print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
+    else:
+        _build_environment(find_assignment(given.assignment))
+    return ExitCode.OK
+
+
+def _build_environment(assignment: Assignment) -> None:
+    choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
+    if choice is None:
+        _tell_undeclared(assignment)
+        return
+    if not environment_cache.find(choice.name):
+        print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
+    made = needs.build_environment(assignment, choice)
+    from harness.environments import interpreters
+
+    found = interpreters.inspect_python(made.program)
+    print(made.folder)
+    print(f"Python {found.version}")
+    for name, version in found.packages:
+        print(f"{name}=={version}")
+
+
+def _tell_undeclared(assignment: Assignment) -> None:
+    if not assignment.starts_python:
+        print(f"{assignment.key}: its command starts no Python")
+        return
+    with needs.with_python(assignment) as chosen:
+        assert chosen.python
+        print(
+            f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
+        )
+
+
+def _add_env_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    arguments.add_assignment(add)
+    add("--list", action="store_true", help="list the environments that are built")
+    add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
+
+
+ENV = Command("env", _ENV_PAGE, _add_env_options, _run_env)

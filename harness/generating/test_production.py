@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.declared.declaration import Declaration
-from harness.generating.own.drafts import Draft, Drafter
+from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices
 from harness.generating.scene_text import TestBench, comment
 from harness.judging.strength import KnownWrong

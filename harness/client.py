@@ -1,8 +1,4 @@
-"""Send requests to the API of a service, and repeat those that fail.
-
-A request that may have been lost is sent again with the same idempotency key, so that nothing is
-done twice. If the service says when to try again, the client waits until then.
-"""
+"""A client of the service's API, for Python."""
 
 from __future__ import annotations
 
@@ -18,6 +14,14 @@ from typing import Any, NamedTuple
 from harness import extras, network
 from harness.errors import ServerError, UsageError
 from harness.network import is_this_machine
+
+__all__ = ["Client", "place_of", "suite_of"]
+
+
+# --- Send requests to the API of a service, and repeat those that fail ---------------------------
+# A request that may have been lost is sent again with the same idempotency key, so that nothing is
+# done twice. If the service says when to try again, the client waits until then.
+
 
 try:
     import httpx

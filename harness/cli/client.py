@@ -1,4 +1,4 @@
-"""``gtp-harness runs``: post runs of an engine to a suite of a service, list and compare them."""
+"""``gtp-harness submit`` and ``runs``, which ask a service, and their token."""
 
 from __future__ import annotations
 
@@ -9,19 +9,173 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from harness.cli import service_options
+from harness import extras
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
-from harness.errors import ExitCode, UsageError
+from harness.errors import ExitCode, ServerError, UsageError
 from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import Any
 
-    from harness.client.client import Client, SuitePlace
+    from harness.client import Client, RemoteAssignment, SuitePlace
 
-_DESCRIPTION = """\
+TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
+
+
+def require_httpx(command: str) -> None:
+    """See that the client can be imported; a UsageError says what to install."""
+    extras.require(command, "client", "httpx")
+
+
+def add_token_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a token is read from and sent by.
+
+    A token itself is never typed: all users see command lines.
+    """
+    parser.add_argument("--token-file", default="", metavar="FILE",
+        help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
+    parser.add_argument("--allow-http", action="store_true",
+        help="send the token to another machine without encryption: everyone on the way can"
+        " read it")  # fmt: skip
+
+
+def read_token(arguments: argparse.Namespace) -> str:
+    """Return the API token.
+
+    Raises:
+        UsageError: there is none, or its file cannot be read.
+    """
+    text = os.environ.get(TOKEN, "")
+    if arguments.token_file:
+        try:
+            text = Path(arguments.token_file).read_text(encoding="ascii")
+        except OSError as error:
+            raise UsageError(f"cannot read {arguments.token_file}: {error.strerror}") from None
+        except UnicodeError:
+            raise UsageError(f"{arguments.token_file} has no token in it") from None
+    if not text.strip().isascii() or not text.strip().isprintable() or not text.strip():
+        raise UsageError(
+            f"found no API token: make one on the page API tokens of the service, and put it"
+            f" into the variable {TOKEN} or a --token-file"
+        )
+    return text.strip()
+
+
+@contextmanager
+def telling_received(what: str) -> Iterator[None]:
+    """Say of what goes wrong here that ``what`` was received: nobody need send it once more."""
+    try:
+        yield
+    except (ServerError, UsageError) as error:
+        raise type(error)(f"the {what} was received, but not its results: {error}") from None
+
+
+# --- ``gtp-harness submit``: submit an archive to a service, and wait for its public tests -------
+
+
+_SUBMIT_PAGE = """\
+usage: gtp-harness submit ADDRESS FILE [OPTION…]
+
+Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is the
+address of the assignment's page. The receipt is printed when the archive is stored;
+the results of the public tests follow when they have run. The API token needs the
+scope all; with --no-wait the scope submit is enough.
+
+[options]
+
+Exit status:
+    0  submitted, and all public tests passed
+    1  submitted; something is wrong with the archive, or a public test failed
+    2  refused, or the input was bad
+    3  the service cannot be reached, or failed
+
+Examples:
+  gtp-harness submit https://tests.example.org/courses/12ab/assignments/34cd a1.tgz
+  gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
+
+
+def _run_submit(given: argparse.Namespace) -> int:
+    if not given.address or not given.file:
+        SUBMIT.refuse("give ADDRESS and FILE")
+    require_httpx("submit")
+    from harness.client import Client, place_of
+
+    never_fail_to_encode()
+    place = place_of(given.address)
+    token = read_token(given)
+    with Client(place.base, token, allow_http=given.allow_http) as client:
+        return submit(client, place, given)
+
+
+def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
+    """Submit, print what is to be known, and return the exit status."""
+    found = client.submit(place, Path(arguments.file))
+    print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
+    if found.get("late"):  # a service of an earlier version says nothing
+        print(escape_controls(f"Late: {found['late']}"))
+    print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
+    return ExitCode.OK if arguments.no_wait else _wait(client, place, found["id"])
+
+
+def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
+    """Wait until it is checked, print how that ended, and return the exit status."""
+    with telling_received("archive"):
+        *_, found = client.watch(place, submission)
+    if found["state"] == "withdrawn":
+        print("It was withdrawn.")
+        return ExitCode.BROKEN
+    status = _tell_end(found)
+    print(escape_controls(found["place"]))
+    return status
+
+
+def _tell_end(found: dict[str, Any]) -> int:
+    """Print how the check of a submission ended; return the exit status."""
+    if found["state"] == "fault" or found["check"] is None:
+        print("It was received, but the service failed to check it: ask your teacher.")
+        return ExitCode.FAULT
+    check = found["check"]
+    for fault in filter(None, [check["refused"], *check["faults"]]):
+        print(escape_controls(f"The archive: {fault}"))
+    if check["builds"] is False:
+        print("It does not build.")
+    for one in check["cases"]:
+        passed = f"{one['passed']} of {one['tests']} tests passed" if one["tests"] else ""
+        print(escape_controls(f"{one['case']}: {passed or one['result']}"))
+    return _status(check)
+
+
+def _status(check: dict[str, Any]) -> int:
+    results = {one["result"] for one in check["cases"]}
+    if check["refused"] or check["faults"] or check["builds"] is False or "failed" in results:
+        return ExitCode.FAILED
+    return ExitCode.FAULT if "harness error" in results else ExitCode.OK
+
+
+def _add_submit_options(parser: CommandParser) -> None:
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
+    parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
+    add_token_options(parser)
+    add = parser.add_argument
+    add("--no-wait", action="store_true", help="end as soon as the archive is received")
+
+
+SUBMIT = Command("submit", _SUBMIT_PAGE, _add_submit_options, _run_submit)
+
+
+# --- ``gtp-harness runs``: post runs of an engine to a suite of a service, list and compare them -
+
+
+_RUNS_PAGE = """\
+usage: gtp-harness runs push ADDRESS FILE [OPTION…]
+       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]
+       gtp-harness runs list ADDRESS [OPTION…]
+       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]
+
 Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is the address of
 a suite's page.
 
@@ -33,9 +187,10 @@ shows the runs of a suite. compare shows what differs between run number NOW and
 before, or run number FORMER.
 
 The API token needs the scope submit to push a run or send case files, all to push an
-engine, and read for the other actions."""
+engine, and read for the other actions.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  posted, and nothing is worse than before; listed; compared, and nothing is worse
     1  a test broke that passed before, or a new test failed
@@ -59,30 +214,25 @@ _SENTENCES = {
 }
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run_runs(given: argparse.Namespace) -> int:
     if given.action not in _ACTIONS or not given.address:
-        parser.error(
+        RUNS.refuse(
             "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
             " [FORMER]"
         )
     least, most = _WORDS[given.action]
     if not least <= len(given.words) <= most:
-        parser.error(f"{given.action}: found {len(given.words)} words after ADDRESS")
+        RUNS.refuse(f"{given.action}: found {len(given.words)} words after ADDRESS")
     if given.revision and given.action != "push":
-        parser.error("--revision goes with push")
+        RUNS.refuse("--revision goes with push")
     if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
-        parser.error("cases needs --command; --command and --build go with cases")
-    service_options.require_httpx("runs")
+        RUNS.refuse("cases needs --command; --command and --build go with cases")
+    require_httpx("runs")
     from harness.client import Client, suite_of
 
     never_fail_to_encode()
     suite = suite_of(given.address)
-    token = service_options.token(given)
+    token = read_token(given)
     with Client(suite.base, token, allow_http=given.allow_http) as client:
         return _ACTIONS[given.action](client, suite, given)
 
@@ -94,7 +244,7 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
         return _push_engine(client, suite, file, arguments.revision or _commit())
     found = client.post_run(suite, file, arguments.revision or _revision(file))
     print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
-    return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
+    return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
 def _is_archive(file: Path) -> bool:
@@ -112,7 +262,7 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
     """Post an engine, wait until it was run, and return the exit status."""
     sent = client.post_engine(suite, file, revision)
     print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
-    with service_options.telling_received("engine"):
+    with telling_received("engine"):
         *_, found = client.watch_run(suite, sent["id"])
     if found["state"] == "fault":
         print("The service failed to run it.")
@@ -121,7 +271,7 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
         print(escape_controls(found["trouble"]))
         return ExitCode.FAILED
     print(escape_controls(_line(found)))
-    return _tell(found["comparison"]) if found["comparison"] else ExitCode.OK
+    return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
 
 
 def _revision(file: Path) -> str:
@@ -172,7 +322,7 @@ def compare(client: Client, suite: SuitePlace, arguments: argparse.Namespace) ->
     for word in arguments.words:
         if word not in known:
             raise UsageError(f"unknown run {word}; gtp-harness runs list shows the numbers")
-    return _tell(client.compare(suite, *(known[word] for word in arguments.words)))
+    return _tell_comparison(client.compare(suite, *(known[word] for word in arguments.words)))
 
 
 def _line(run: dict[str, Any]) -> str:
@@ -186,7 +336,7 @@ def _line(run: dict[str, Any]) -> str:
     return "  ".join(filter(None, parts))
 
 
-def _tell(found: dict[str, Any]) -> int:
+def _tell_comparison(found: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
     print(f"Compared with run {found['former']}:")
     sections = [*_sections(found)]
@@ -223,18 +373,12 @@ _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
 _WORDS = {"push": (1, 1), "cases": (1, 1), "list": (0, 0), "compare": (1, 2)}
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("runs", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness runs push ADDRESS FILE [OPTION…]\n" \
-        "       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]\n" \
-        "       gtp-harness runs list ADDRESS [OPTION…]\n" \
-        "       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]"  # fmt: skip
+def _add_runs_options(parser: CommandParser) -> None:
     hidden = argparse.SUPPRESS
     parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
     parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
     parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
-    service_options.add_token_options(parser)
+    add_token_options(parser)
     add = parser.add_argument
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"
@@ -251,5 +395,6 @@ def command_line() -> CommandParser:
         metavar="TEXT",
         help="with cases: command that builds an engine first, in its folder",
     )
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+RUNS = Command("runs", _RUNS_PAGE, _add_runs_options, _run_runs)

@@ -1,12 +1,12 @@
-"""The options of a command that runs engines in a sandbox."""
+"""Options that limit an engine: its time and output, and what it sees and uses in a sandbox."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from harness.cli.option_values import figure, number, size, whole
+from harness.cli.commandline import figure, number, size, whole
 from harness.engine.launch import ORACLE, find_program, split_program
-from harness.options import SANDBOXES, BoxLimits
+from harness.options import PATIENT, SANDBOXES, UNTRUSTED, BoxLimits, Limits, limits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +25,11 @@ def add_options(parser: Plain | CommandParser) -> None:
         " gtp-harness doctor shows what works)")  # fmt: skip
     add("--show", action="append", default=[], metavar="PATH",
         help="a file or folder that the engine may read, too")  # fmt: skip
-    for name, reader, metavar, what in _LIMITS:
+    for name, reader, metavar, what in _BOX_LIMITS:
         default = getattr(limits, name)
+        told = figure(int(default)) if metavar == "BYTES" else f"{default:g}"
         add(f"--max-{name.replace('_', '-')}", type=reader, default=default, metavar=metavar,
-            help=f"{what} (default: {_format_value(default, metavar)})")  # fmt: skip
+            help=f"{what} (default: {told})")  # fmt: skip
 
 
 def visible_paths(program: str, level: str, named: Iterable[str] = ()) -> tuple[str, ...]:
@@ -56,11 +57,11 @@ def _oracle_of(name: str) -> Iterator[str]:
 
 def box_limits(arguments: Namespace) -> BoxLimits:
     """Return the limits that the command line asks for."""
-    return BoxLimits(**{name: getattr(arguments, f"max_{name}") for name, *_ in _LIMITS})
+    return BoxLimits(**{name: getattr(arguments, f"max_{name}") for name, *_ in _BOX_LIMITS})
 
 
 _COUNT = whole(0, "a whole number, 0 for no limit")
-_LIMITS = (
+_BOX_LIMITS = (
     ("memory", size, "BYTES", "most memory of the engine and all that it starts"),
     ("address_space", size, "BYTES", "most address space of each of its processes"),
     ("cpu", number(0, "seconds, 0 for no limit"), "S", "most seconds of CPU time"),
@@ -73,5 +74,44 @@ _LIMITS = (
 )
 
 
-def _format_value(value: float, metavar: str) -> str:
-    return figure(int(value)) if metavar == "BYTES" else f"{value:g}"
+# --- time and output ----------------------------------------------------------------------------
+
+
+def add_limits(add: Callable[..., object]) -> None:
+    """Add the options that limit an engine's time and output."""
+    for flag, name, reader, metavar, what in _LIMITS:
+        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
+
+
+def read_limits(arguments: Namespace) -> Limits:
+    """Return the limits that the command line asks for."""
+    said = {name: getattr(arguments, name) for _, name, *_ in _LIMITS}
+    chosen = {name: value for name, value in said.items() if value is not None}
+    return limits_of(arguments.sandbox)._replace(**chosen)
+
+
+_SECONDS = number(0, "seconds, 0 for no limit")
+_LIMITS = (
+    ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
+    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until the engine's first reply"),
+    ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
+    ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
+    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
+    ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
+    (
+        "--max-total-output",
+        "max_total_output",
+        size,
+        "BYTES",
+        "most bytes the engine writes during a file",
+    ),
+    ("--max-stderr", "max_stderr", size, "BYTES", "bytes of its standard error to keep"),
+)
+
+
+def _default(name: str) -> str:
+    """Say what a limit is if it is not given."""
+    own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
+    unit = figure if name.startswith("max_") else "{:g}".format
+    words = unit(own) if own else "no limit"
+    return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
