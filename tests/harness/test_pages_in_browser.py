@@ -209,7 +209,12 @@ _IS_THERE = """() => {
 
 # --- for everybody -----------------------------------------------------------------------------
 
-LOOKS = [(DESK, "light", True), (PHONE, "dark", True), (DESK, "dark", False)]
+# What pages say without their script has a test of its own.
+LOOKS = [
+    (DESK, "light", True),
+    (PHONE, "dark", True),
+    pytest.param(DESK, "dark", False, marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize(("width", "colors", "script"), LOOKS)
