@@ -229,7 +229,7 @@ class Person:
             self._look_at_plain(name)
 
     def _looks_at_colors(self) -> bool:
-        """Return whether colors are looked at: on a fourth of the pages, and in the slow way on all.
+        """Return whether colors are looked at: on a fourth of the pages, in the slow tier on all.
 
         All have one style, and it takes three quarters of the time.
         """
