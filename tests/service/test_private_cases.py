@@ -342,7 +342,7 @@ sentence = "never answers"
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     """The page waited for it each time that it was asked, and said nothing."""
-    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "TRIED_TIMEOUT", 0.2)
     monkeypatch.setattr(banks, "_FILE", 0.5)
     asked = []
     monkeypatch.setattr(DraftFolder, "tell_program", lambda _, name: asked.append(name))
@@ -361,7 +361,7 @@ def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_has_one_budget_for_all_private_case_files(service, monkeypatch):
     """It was asked in each of them until the limits of each."""
-    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "TRIED_TIMEOUT", 0.2)
     monkeypatch.setattr(banks, "_FILE", 0.5)
     monkeypatch.setattr(private_cases, "LONGEST", 0.4)
     asked, results = [], banks.EngineAsker.results

@@ -12,7 +12,7 @@ from harness.service import records
 from harness.service.courses import gradings, own_files, submissions
 from harness.service.courses.deadlines import describe_cost, describe_late, load_rule
 from harness.service.courses.making import moment
-from harness.service.courses.student_status import (
+from harness.service.courses.progress import (
     SubmissionFacts,
     SubmissionWindow,
     UploadState,
@@ -29,7 +29,7 @@ from harness.work import canonical_json
 
 
 class FirstLines(NamedTuple):
-    """What a page shows first: see :class:`harness.service.courses.student_status.StudentStatus`.
+    """What a page shows first: see :class:`harness.service.courses.progress.StudentStatus`.
 
     ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
     """
