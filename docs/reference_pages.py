@@ -38,7 +38,7 @@ FORMATS = {
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
-    "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
+    "gtp-harness calibrate --json": "harness.cli.own_games:_document",
 }
 
 
@@ -176,7 +176,7 @@ _TABLES: dict[str, Schema] = {
     "game": declaration._GAME,
     "game.over": declaration._OVER,
     "[command]": declaration._command_fields(
-        declaration.ASKS, declaration.DeclaredCommand("", declaration.ASKS)
+        declaration.Kind.ASKS, declaration.DeclaredCommand("", declaration.Kind.ASKS)
     ),
     "[wrong]": declaration._WRONG,
 }

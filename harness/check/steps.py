@@ -1,9 +1,11 @@
-"""The context that all steps of a check share."""
+"""The text of a check, and the transcript of what was written on the terminal."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -32,16 +34,120 @@ from harness.assignments.public_tests import (
     unknowns,
 )
 from harness.assignments.workspace import inspect_archive
-from harness.check.saying import CheckReporter
 from harness.errors import ArchiveError, ExitCode, UsageError
 from harness.judging.diagnosis import diagnoses
 from harness.options import Options
-from harness.records import FileResult
+from harness.records import FileResult, Repeat
 from harness.report.file_view import crash_of, paths_of_crashes
+from harness.report.paint import Paint, wrap
 from harness.report.progress import LiveProgress
 from harness.report.tally import exit_code, phrases, tally, total
-from harness.text import escape_controls, number_of, one_line
+from harness.report.terminal_report import Terminal
+from harness.text import escape_controls, number_of, one_line, without_surrogates
 from oracle import __version__
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S%z")
+
+
+class Transcript:
+    """Writes to standard output and keeps what it has written."""
+
+    def __init__(self, command: str, clock: Callable[[], str] = _now) -> None:
+        self._clock = clock
+        self._command = command
+        self._started = clock()
+        self._written: list[str] = []
+
+    def say(self, text: str = "", shown: str = "") -> None:
+        """Write lines. ``shown``: the same, wrapped for the terminal; the transcript is not."""
+        print(shown or text, flush=True)
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        kept = text.encode(encoding, "backslashreplace").decode(encoding)
+        self._written.append(kept + "\n")
+
+    def close(self, status: int) -> bytes:
+        """Return the transcript so far, with a last line that says the exit status."""
+        body = without_surrogates("".join(self._written))
+        text = (
+            f'Script started on {self._started} [COMMAND="{self._command}"]\n'
+            f'{body}\nScript done on {self._clock()} [COMMAND_EXIT_CODE="{status}"]\n'
+        )
+        return text.replace("\n", "\r\n").encode()
+
+
+# --- The text of a check: numbered steps, notes under them, and a count of what is wrong ---------
+
+
+INDENT = "   "
+_NO = Repeat()
+
+
+class CheckReporter:
+    """Writes to a transcript. ``wrong``, ``unknown`` and ``odd`` gather what is said at the end:
+    faults of the submission, what could not be found out, and what costs nothing.
+
+    ``terminal`` knows how results look. ``repeat``: for the command lines that repeat tests.
+    ``width``: columns of the terminal; 0 for a file or a pipe.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        paint: Paint,
+        *,
+        unicode: bool,
+        repeat: Repeat = _NO,
+        width: int = 0,
+    ) -> None:
+        self.transcript = transcript
+        self._room = max(width - len(INDENT), 0)
+        self.terminal = Terminal(paint, unicode=unicode, repeat=repeat, width=self._room)
+        self.wrong: list[str] = []
+        self.unknown: list[str] = []
+        self.odd: list[str] = []
+        self._paint = paint
+        self._steps = 0
+
+    def say(self, text: str = "") -> None:
+        """Write lines as they are."""
+        self.transcript.say(text)
+
+    def step(self, title: str) -> None:
+        """Begin a step."""
+        self._steps += 1
+        self.say("\n" + self._paint("bold", f"{self._steps}. {' '.join(title.split())}"))
+
+    def note(self, text: str, color: str = "") -> None:
+        """Write a line under the step; ``color`` is one of paint's."""
+        written = INDENT + (self._paint(color, text) if color else text)
+        wrapped = f"\n{INDENT}".join(wrap(written.removeprefix(INDENT), self._room))
+        self.transcript.say(written, INDENT + wrapped)
+
+    def remarks(self, sentences: Iterable[str]) -> None:
+        """Write what is odd but no fault."""
+        for sentence in sentences:
+            self.note(escape_controls(sentence), "warn")
+
+    def faults(self, phrases: list[str]) -> None:
+        """Write what is wrong, and keep it for the last sentence."""
+        self.wrong += phrases
+        for phrase in phrases:
+            self.note(escape_controls(phrase), "bad")
+
+    def paragraphs(self, texts: Iterable[str]) -> None:
+        """Write paragraphs of a report under the step."""
+        for text in texts:
+            self.say("\n" + "\n".join(INDENT + line for line in text.splitlines()))
+
+    def last(self, sentence: str, color: str) -> None:
+        """Write the last sentence."""
+        self.say()
+        self.say(self._paint(color, sentence))
+
+
+# --- The context that all steps of a check share -------------------------------------------------
 
 
 class CheckOptions(NamedTuple):
@@ -330,7 +436,12 @@ def write_archive(context: CheckContext, tested: CheckedFiles, status: int) -> t
     names = tested.found.kept
     if context.assignment.files.log:
         names = (*names, _write_log(context, tested, status))
-    _keep(context)
+    # Keep the archive that was given, if the new one would take its place.
+    target = context.made
+    if target.exists() and target.samefile(context.wanted.source):
+        kept = target.with_name(f"before-{target.name}")
+        target.replace(kept)
+        context.sayer.note(f"The archive that was given is now called {kept.name}.")
     pack(context.made, context.assignment.archive.folder, tested.folder, names)
     return names
 
@@ -339,7 +450,9 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
     """Close the transcript; it goes to what is submitted, and to the folder that was given."""
     form, log = context.assignment.archive, context.assignment.files.log
     context.sayer.step(f"The log {log}, and the archive {form.name} with it")
-    _receipt(context, tested)
+    digests = public_tests.digests_in(tested.folder, tested.found.kept)
+    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
+        context.sayer.note(line)
     context.sayer.note(
         f"The log ends here; it is added to {form.folder}, and that is packed again."
     )
@@ -348,13 +461,6 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
     if context.wanted.source.is_dir():
         _write(context.wanted.source / log, transcript)
     return log
-
-
-def _receipt(context: CheckContext, tested: CheckedFiles) -> None:
-    """Write the receipt for what was tested, while it can still be in the log."""
-    digests = public_tests.digests_in(tested.folder, tested.found.kept)
-    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
-        context.sayer.note(line)
 
 
 def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
@@ -369,15 +475,6 @@ def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...
     if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(public_tests.hash_line("archive", contents.sha256))
-
-
-def _keep(context: CheckContext) -> None:
-    """Keep the archive that was given, if the new one would take its place."""
-    target = context.made
-    if target.exists() and target.samefile(context.wanted.source):
-        kept = target.with_name(f"before-{target.name}")
-        target.replace(kept)
-        context.sayer.note(f"The archive that was given is now called {kept.name}.")
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -415,7 +512,11 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             return ExitCode.BROKEN
         status = _tests(context)
         if options.line:
-            return _verdict_on_one(status, sayer)
+            if status == ExitCode.OK:
+                sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
+            else:
+                sayer.last("This test does not pass. Nothing was written.", "bad")
+            return status
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
     return _verdict(context.made, status, sayer)
@@ -449,15 +550,6 @@ def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
         sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
         return status
     sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
-    return status
-
-
-def _verdict_on_one(status: int, sayer: CheckReporter) -> int:
-    """Say how the only test went that was run."""
-    if status == ExitCode.OK:
-        sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
-    else:
-        sayer.last("This test does not pass. Nothing was written.", "bad")
     return status
 
 

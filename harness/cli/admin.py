@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import argparse
 import time
-from typing import TYPE_CHECKING
+from argparse import Namespace
+from collections.abc import Callable
 
-from harness.cli import service_options
+from harness.cli import service
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
+from harness.service.operations import administration
+from harness.service.people import accounts
+from harness.service.records import Person, Platform
+from harness.service.settings import Settings, read_address
+from harness.service.storage import audit, lti
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.storage.database import Database
 from harness.text import escape_controls
 
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
+_PAGE = """\
+usage: gtp-harness admin people [OPTION…]
+       gtp-harness admin add NAME [--email ADDRESS] [--admin]
+       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]
+       gtp-harness admin link|token|tokens|shut-out|let-in PERSON [OPTION…]
+       gtp-harness admin revoke ID
+       gtp-harness admin courses [OPTION…]
+       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE
+       gtp-harness admin platforms|platform-link|rotate-key [OPTION…]
+       gtp-harness admin add-platform NAME --issuer URL --client-id ID OPTION…
+       gtp-harness admin remove-platform ID
+       gtp-harness admin log [--about ID] [--check] [OPTION…]
 
-    from harness.service.records import Person
-    from harness.service.settings import Settings
-    from harness.service.storage.audit import AuditedTransaction
-
-_DESCRIPTION = """\
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
 address or a name, COURSE an ID or a title. The service may be running.
 
@@ -41,9 +55,10 @@ platform ID. rotate-key makes a new key to sign messages to platforms with.
 log prints the audit log: who did what to what. With --about, it prints only the
 lines about one ID, such as that of a person, an assignment or a submission, or
 about the key of a student. With --check, it checks the whole log against its key
-instead, and names each line that was changed, added or removed."""
+instead, and names each line that was changed, added or removed.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     1  the audit log does not hold (log --check)
     2  the input was bad, such as an unknown PERSON
@@ -66,23 +81,14 @@ _WITH_OR_WITHOUT = ("tokens",)
 _TOKEN = "token"  # what a token is called that was given no name
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: Namespace) -> int:
     if mistake := _find_mistake(given):
-        parser.error(mistake)
-    settings = service_options.place(given)
-    from harness.service.settings import read_address
-
+        ADMIN.refuse(mistake)
+    settings = service.place(given)
     if given.address:
         settings = settings._replace(address=given.address)
         read_address(settings)
-    from harness.service.storage.database import Database
-
-    service_options.require(settings)
+    service.require(settings)
     database = Database(settings)
     try:
         with database.acting() as act:
@@ -94,22 +100,20 @@ def main(arguments: list[str]) -> int:
     return ExitCode.FAILED if lines and given.check else ExitCode.OK
 
 
-def _find_mistake(arguments: argparse.Namespace) -> str:
+def _find_mistake(given: Namespace) -> str:
     """Return what is wrong with a command line, or "" if it can be followed."""
-    action = arguments.action
+    action = given.action
     if action not in _actions():
         return f"expected one of {', '.join(_actions())}"
-    if action not in _WITH_OR_WITHOUT and bool(arguments.who) is (action in _ALONE):
+    if action not in _WITH_OR_WITHOUT and bool(given.who) is (action in _ALONE):
         return f"{action} needs {_missing_argument(action)}"
-    if action != "log" and (arguments.about or arguments.check):
+    if action != "log" and (given.about or given.check):
         return "--about and --check are for log"
-    if action == "change" and not (arguments.name or arguments.email):
+    if action == "change" and not (given.name or given.email):
         return "change needs --name NAME or --email ADDRESS"
-    if arguments.course and action not in _OF_COURSE:
+    if given.course and action not in _OF_COURSE:
         return f"--course is for {' and '.join(_OF_COURSE)}"
-    return (
-        f"{action} needs --course COURSE" if action in _OF_COURSE and not arguments.course else ""
-    )
+    return f"{action} needs --course COURSE" if action in _OF_COURSE and not given.course else ""
 
 
 def _missing_argument(action: str) -> str:
@@ -123,11 +127,7 @@ def _missing_argument(action: str) -> str:
     }.get(action, "a PERSON")
 
 
-def _people(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
+def _people(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     rows = administration.everybody(act.db)
     return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
 
@@ -136,193 +136,133 @@ def _describe(person: Person) -> tuple[str, str]:
     return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
 
 
-def _add(act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.people import accounts
-
-    name = accounts.check_name(arguments.who)
-    email = accounts.check_address(arguments.email) if arguments.email else ""
-    person = accounts.add_person(act, name, email, is_admin=arguments.admin)
+def _add(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    name = accounts.check_name(given.who)
+    email = accounts.check_address(given.email) if given.email else ""
+    person = accounts.add_person(act, name, email, is_admin=given.admin)
     return [_line(person.id, person.name, person.email)]
 
 
-def _link(act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings) -> list[str]:
-    from harness.service.operations import administration
-
-    secret = administration.link(act, administration.find(act.db, arguments.who))
+def _link(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    secret = administration.link(act, administration.find(act.db, given.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
-def _token(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-    from harness.service.people import accounts
-
-    person = administration.find(act.db, arguments.who)
+def _token(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, given.who)
     accounts.require_enabled(person)
-    name = arguments.name or _TOKEN
-    _, secret = accounts.make_token(act, name, arguments.scope, owner=person.id)
+    name = given.name or _TOKEN
+    _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
     return [secret.text]
 
 
-def _tokens(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    person = administration.find(act.db, arguments.who) if arguments.who else None
+def _tokens(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, given.who) if given.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
         for token, owner in administration.tokens(act.db, person)
     ]
 
 
-def _revoke(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    administration.revoke_token(act, arguments.who)
-    return [f"the token {arguments.who} is no longer valid"]
+def _revoke(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    administration.revoke_token(act, given.who)
+    return [f"the token {given.who} is no longer valid"]
 
 
-def _shut_out(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    person = administration.find(act.db, arguments.who)
+def _shut_out(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, given.who)
     administration.shut_out(act, person)
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
-def _let_in(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    person = administration.find(act.db, arguments.who)
+def _let_in(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, given.who)
     administration.let_in(act, person)
     return [
         escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
     ]
 
 
-def _change(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-    from harness.service.people import accounts
-
-    person = administration.find(act.db, arguments.who)
-    if arguments.name:
-        person = accounts.rename(act, person, arguments.name)
-    if arguments.email:
-        person = accounts.change_email(act, person, accounts.check_address(arguments.email))
+def _change(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, given.who)
+    if given.name:
+        person = accounts.rename(act, person, given.name)
+    if given.email:
+        person = accounts.change_email(act, person, accounts.check_address(given.email))
     return [_line(person.id, person.name, person.email)]
 
 
-def _courses(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
+def _courses(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     return [
         _line(course.id, course.title, ", ".join(one.name for one in teachers))
         for course, teachers in administration.list_courses(act.db)
     ]
 
 
-def _add_teacher(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    course = administration.find_course(act.db, arguments.course)
-    person = administration.find(act.db, arguments.who)
+def _add_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
     administration.add_teacher(act, course, person)
     return [escape_controls(f"{person.name} is a teacher of {course.title}")]
 
 
-def _remove_teacher(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.operations import administration
-
-    course = administration.find_course(act.db, arguments.course)
-    person = administration.find(act.db, arguments.who)
+def _remove_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    course = administration.find_course(act.db, given.course)
+    person = administration.find(act.db, given.who)
     administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
-def _platforms(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.lti.platforms import PLATFORMS
-
+def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in PLATFORMS.all(act.db, "title", "id")
+        for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 
-def _add_platform(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
+def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
     own = (
-        arguments.who,
-        arguments.issuer,
-        arguments.client_id,
-        arguments.login_url,
-        arguments.token_url,
+        given.who,
+        given.issuer,
+        given.client_id,
+        given.login_url,
+        given.token_url,
+        given.keyset_url,
     )
-    wanted = platforms.Platform("", *own, arguments.keyset_url)
-    made = platforms.register(
-        act,
-        settings,
-        wanted._replace(
-            deployments=" ".join(arguments.deployment), hosts=" ".join(arguments.origin)
-        ),
-    )
+    deployments, hosts = " ".join(given.deployment), " ".join(given.origin)
+    platform = Platform("", *own, deployments=deployments, hosts=hosts)
+    made = platforms.register(act, settings, platform)
     return [_line(made.id, made.title)]
 
 
-def _link_platform(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
-    from harness.service.lti import registration
-
-    return [registration.make_link(act, settings.base)]
-
-
-def _remove_platform(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
+def _link_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
-    found = platforms.find(act.db, arguments.who)
+    return [platforms.make_link(act, settings.base)]
+
+
+def _remove_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+    from harness.service.lti import platforms
+
+    found = platforms.find(act.db, given.who)
     platforms.remove(act, found.id)
     return [escape_controls(f"{found.title} opens nothing here any more")]
 
 
-def _rotate_key(
-    act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
-) -> list[str]:
+def _rotate_key(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
     platforms.rotate_keys(act, settings, time.time())
     return ["there is a new key: it signs in an hour"]
 
 
-def _log(act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings) -> list[str]:
+def _log(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
-    from harness.service.storage import audit
-
-    if arguments.check:
+    if given.check:
         return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
-    found = audit.read_history(act.db, act.log, arguments.about)
+    found = audit.read_history(act.db, act.log, given.about)
     return [_line(str(one.number), *one[1:]) for one in found]
 
 
@@ -334,9 +274,7 @@ def _day(seconds: float) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(seconds))
 
 
-def _actions() -> dict[
-    str, Callable[[AuditedTransaction, argparse.Namespace, Settings], list[str]]
-]:
+def _actions() -> dict[str, Callable[[AuditedTransaction, Namespace, Settings], list[str]]]:
     return {
         "people": _people,
         "add": _add,
@@ -359,25 +297,10 @@ def _actions() -> dict[
     }
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("admin", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness admin people [OPTION…]\n" \
-        "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
-        "       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]\n" \
-        "       gtp-harness admin link|token|tokens|shut-out|let-in PERSON [OPTION…]\n" \
-        "       gtp-harness admin revoke ID\n" \
-        "       gtp-harness admin courses [OPTION…]\n" \
-        "       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE\n" \
-        "       gtp-harness admin platforms|platform-link|rotate-key [OPTION…]\n" \
-        "       gtp-harness admin add-platform NAME --issuer URL --client-id ID OPTION…\n" \
-        "       gtp-harness admin remove-platform ID\n" \
-        "       gtp-harness admin log [--about ID] [--check] [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
-    service_options.add_place(parser)
+    service.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")
@@ -401,5 +324,6 @@ def command_line() -> CommandParser:
         help="of add-platform: one more address of it (may be repeated)")  # fmt: skip
     add("--about", default="", metavar="ID", help="of log: print only the lines about this ID")
     add("--check", action="store_true", help="of log: check it against its key")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+ADMIN = Command("admin", _PAGE, _add_options, _run)

@@ -34,9 +34,8 @@ from harness.declared.reference import ReferenceProgram
 from harness.records import Reply
 from harness.specifications import specification
 from harness.specifications.record import InProcess, Specification, Truth, reply_of
-from harness.vocabulary import answer_forms
+from harness.vocabulary import BoardKind, answer_forms
 from harness.vocabulary.answer_forms import SETTING, AnswerForm, is_a_move, literally
-from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.scenes import Feature, FeatureKind, Files, SceneCommand, SceneMoment
 from oracle import command_properties
 from oracle.command_properties import BOARD, MOVED, CommandProperties

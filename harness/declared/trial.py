@@ -26,7 +26,7 @@ from harness.declared.game_state import ConversationState, is_sized, refuses
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import find_unlisted_files
 from harness.errors import EngineError
-from harness.judging.equivalence import same
+from harness.judging.in_process import same
 from harness.records import Reply
 from harness.specifications.record import Specification
 

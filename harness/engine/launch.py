@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from harness import signals
-from harness.engine.pidfd_process import PlainEngine
+from harness.engine.plain_engine import PlainEngine
 from harness.errors import EngineError, UsageError
 from harness.file_system import join_path
 from harness.records import Failure, FailureKind
@@ -186,7 +186,9 @@ class PlainLauncher:
         """End a program and all it started; see :class:`Launcher`."""
         if engine.status() is None:
             _signal_group(engine, SIGTERM)
-            _wait_for_exit(engine, _SIGTERM_PATIENCE)
+            deadline = time.monotonic() + _SIGTERM_PATIENCE
+            while engine.status() is None and time.monotonic() < deadline:
+                time.sleep(0.005)
             engine.kill()
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         with lock:
@@ -204,15 +206,9 @@ def _start(
     variables = {**ours, **more}
     if hasattr(os, "pidfd_open"):
         return PlainEngine(words, folder, output, variables)
-    from harness.engine.polled_process import WatchedEngine
+    from harness.engine.plain_engine import WatchedEngine
 
     return WatchedEngine(words, folder, output, variables)
-
-
-def _wait_for_exit(engine: PlainEngine, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while engine.status() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
 
 
 def describe_end(status: int) -> str:

@@ -11,16 +11,10 @@ from typing import NamedTuple
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
-from harness.fuzzing.judges import (
-    Drawing,
-    Expected,
-    ReplyJudge,
-    WrongReply,
-    differences,
-)
+from harness.fuzzing.judges import Drawing, Expected, ReplyJudge, WrongReply, differences
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
-from harness.judging.equivalence import same
+from harness.judging.in_process import same
 from harness.judging.mutant_replay import RecordedConversation, agreement, answers
 from harness.judging.strength import KnownWrong
 from harness.options import GTP, STATUS_LAST

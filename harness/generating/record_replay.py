@@ -15,7 +15,7 @@ from oracle.games.go import GoState
 from oracle.position import BLACK, WHITE, Grid, Position
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import find_captured, find_taken
-from oracle.sgf import Node, dialects, values
+from oracle.sgf import Node, load, write
 from oracle.sgf.tree import Faults
 from oracle.symmetry import ALL, image
 
@@ -79,14 +79,14 @@ class _Replay:
     def _header(self) -> tuple[str, Grid]:
         """Return the game and the board."""
         faults, root = Faults(None, "", keep=True), self._root
-        if dialects.is_other_game(root):
+        if load.is_other_game(root):
             raise Unusable(_UNKNOWN)
         try:
             if not self._strict:
-                root = dialects.respell_header(root, ("GM", "SZ"), faults)
-            kind = values.game(root.properties.get("GM", ["1"])[0])
-            default = str(values.USUAL_SIZE[kind])
-            shape = values.shape(root.properties.get("SZ", [default])[0])
+                root = load.respell_header(root, ("GM", "SZ"), faults)
+            kind = write.game(root.properties.get("GM", ["1"])[0])
+            default = str(write.USUAL_SIZE[kind])
+            shape = write.shape(root.properties.get("SZ", [default])[0])
         except (ValueError, SgfError):
             raise Unusable(_UNKNOWN) from None
         if shape.rows != shape.columns:
@@ -100,7 +100,7 @@ class _Replay:
         Some servers write handicap stones into a node of their own, after the root.
         """
         node, board = self._root, self._setup(self._root, EMPTY)
-        while node.children and not _has_move(node):
+        while node.children and not any(name in node.properties for name, _ in _MOVES):
             node = node.children[0]
             board = self._setup(node, board)
         return board, node
@@ -127,14 +127,14 @@ class _Replay:
 
     def _points(self, name: str, value: str) -> list[tuple[int, int]]:
         shape = self._shape
-        value = self._respell(name, value, lambda said: values.points(said, shape))
-        return values.points(value, shape)
+        value = self._respell(name, value, lambda said: write.points(said, shape))
+        return write.points(value, shape)
 
     def _respell(self, name: str, value: str, read: Callable[[str], object]) -> str:
         """Return a value as SGF has it; raise :class:`ValueError` if nobody can tell."""
         if self._strict:
             return value
-        return dialects.respell(name, value, read, lambda _: self._notes.append(_RESPELLED))
+        return load.respell(name, value, read, lambda _: self._notes.append(_RESPELLED))
 
     def _line(self, first: Node) -> Iterator[Move]:
         """Yield the moves of the first variations, until a node that sets up stones."""
@@ -158,7 +158,7 @@ class _Replay:
         """Return the bit of a move that is not written as SGF writes it, None for no move."""
         shape = self._shape
         try:
-            said = self._respell(name, value, lambda said: values.move(said, shape)).strip()
+            said = self._respell(name, value, lambda said: write.move(said, shape)).strip()
         except ValueError:
             said = value
         move = None if self._strict else _letters(shape).get(said)
@@ -179,14 +179,10 @@ class _Replay:
         return StoneBits(state.position.black, state.position.white)
 
 
-def _has_move(node: Node) -> bool:
-    return any(name in node.properties for name, _ in _MOVES)
-
-
 @cache
 def _letters(shape: Grid) -> dict[str, int]:
     """Return the bit of each move as SGF writes it; 0 is a pass."""
-    found = {values.letters(point, shape): shape.bit(point) for point in shape.points(shape.full)}
+    found = {write.letters(point, shape): shape.bit(point) for point in shape.points(shape.full)}
     return {**({"tt": 0} if shape.rows <= 19 else {}), **found, "": 0}
 
 

@@ -8,16 +8,23 @@ until a command sets it anew; an unknown board is not drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
-from harness.records import FileResult, Reply
-from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
+from harness.errors import UndecidedError
+from harness.reading.casefile import dialect_of
+from harness.reading.dialect import find_dialect
+from harness.records import FileResult, Reply, Step, Verdict
+from harness.specifications.record import Specification
+from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
+from oracle.explanation import Explanation
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
+from oracle.gtp.protocol import Engine
 from oracle.position import BLACK, WHITE, Point, Position, color_of, grid, parse_vertex, vertex
 
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
@@ -84,7 +91,9 @@ class _BoardReplay:
             return None
         moves = self.game.moves
         color, point = moves[-1] if moves else (0, None)
-        caption = self._caption(color, point)
+        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
+        parts = [move] if color else []
+        caption = "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
         return Diagram(
             self.game.position, point, caption=caption, letters=self.letters, course=self._course()
         )
@@ -99,11 +108,6 @@ class _BoardReplay:
                 game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
             )
         return PositionCourse(game.start, moves, captures=False)
-
-    def _caption(self, color: int, point: Point | None) -> str:
-        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
-        parts = [move] if color else []
-        return "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
 
     def handle(self, command: str, reply: Reply | None) -> None:
         """Follow one command and the engine's reply to it; None if it was not sent."""
@@ -120,14 +124,11 @@ class _BoardReplay:
         elif not reply.ok or reply.text.startswith("illegal move"):
             self.refused = command
         else:
-            self._try(handler, arguments, reply.text)
-
-    def _try(self, handler: Handler, arguments: list[str], reply: str) -> None:
-        """Apply a command that the engine accepted; what makes no sense here is unknown."""
-        try:
-            handler(self, arguments, reply)
-        except (OracleError, ValueError, IndexError, OSError):
-            self.game = None
+            # Apply a command that the engine accepted; what makes no sense here is unknown.
+            try:
+                handler(self, arguments, reply.text)
+            except (OracleError, ValueError, IndexError, OSError):
+                self.game = None
 
     def _set(self, position: Position) -> None:
         shape = position.grid
@@ -245,3 +246,111 @@ _HANDLERS: dict[str, Handler] = {
     "load_board": _BoardReplay.load_board,
     "loadsgf": _BoardReplay.loadsgf,
 }
+
+
+# --- Reasons for right answers: the oracle is sent the same commands and asked for them ----------
+# What the engine chose (``genmove``) is played to the oracle as a move; all else is sent to it as
+# it stands in the case file, whatever the engine made of it.
+
+
+_CHOSEN = ("resign", "pass")
+_NO_BOARDS: Mapping[int, Diagram] = {}
+
+Reasons = dict[int, Explanation]
+
+
+def explain_agreed(
+    file: FileResult,
+    steps: Collection[int],
+    specification: Specification,
+    boards: Mapping[int, Diagram],
+) -> Reasons:
+    """Return the reasons of the tests whose expectation the oracle's own answer meets.
+
+    ``boards``: as far as they are known. An engine that refused a command has another one than the
+    oracle, whose reason would be about what nobody sees.
+    """
+    from harness.specifications.record import reply_of
+
+    dialect = dialect_of(file.case, find_dialect("gogui"))
+
+    def holds(step: Step, answer: str) -> bool:
+        with suppress(UndecidedError):
+            return dialect.verdict(step.pattern, reply_of(answer)) is Verdict.PASSED
+        return False
+
+    return reasons(file, steps, specification, holds, boards)
+
+
+def reasons(
+    file: FileResult,
+    steps: Collection[int],
+    specification: Specification,
+    holds: Callable[[Step, str], bool] = lambda *_: True,
+    boards: Mapping[int, Diagram] = _NO_BOARDS,
+) -> Reasons:
+    """Return for some steps the reason of the right answer, and what it marks on the board.
+
+    ``holds``: says of a step and the oracle's answer to it whether its reason is wanted.
+    ``boards``: by step; the oracle's must be alike. Steps whose command needs no reason, or whose
+    position the oracle cannot follow, are missing.
+    """
+    from harness.judging.in_process import folder_of
+
+    engine = specification.reference_engine(folder_of(file.case))
+    found: Reasons = {}
+    last = max(steps, default=0)
+    for index, (step, reply) in enumerate(zip(file.case.steps, file.replies, strict=True)):
+        seen = boards.get(index)
+        is_alike = seen is None or seen.position == engine.session.game.position
+        if index in steps and is_alike:
+            why = explanation(engine, step.command)
+            if why:
+                found[index] = why
+        if index < last or index in found:
+            answer = engine.handle(_as_played(step, reply))
+            if index in found and not holds(step, answer):
+                del found[index]
+            if answer.startswith("?") and _is_loaded(step, reply, specification):
+                break
+    return found
+
+
+def _is_loaded(step: Step, reply: Reply | None, specification: Specification) -> bool:
+    """Whether the engine read a file. Without it, nobody can say what is right from there on."""
+    properties = specification.commands[step.command.partition(" ")[0]]
+    return properties.loads and reply is not None and reply.ok
+
+
+def _as_played(step: Step, reply: Reply | None) -> str:
+    words = step.command.split()
+    if words[:1] != ["genmove"]:
+        return step.command
+    if reply is None or not reply.ok or reply.text.lower() in _CHOSEN:
+        return "#"
+    return f"play {' '.join(words[1:2])} {reply.text}"
+
+
+def explanation(engine: Engine, command: str) -> Explanation | None:
+    """Return why an answer of the oracle's is right; None if it explains none, or refuses."""
+    with suppress(OracleError):
+        return engine.explain(command)
+    return None
+
+
+def reason(engine: Engine, command: str) -> str:
+    """Return the same in words; ``""`` for none."""
+    found = explanation(engine, command)
+    return found.text if found else ""
+
+
+def mark_boards(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
+    """Return boards by step with the marks of the reasons on them, where there are any."""
+    return {
+        step: _with_marks(board, why[step]) if step in why else board
+        for step, board in boards.items()
+    }
+
+
+def _with_marks(diagram: Diagram, why: Explanation) -> Diagram:
+    return diagram.with_marks(dict(sorted(why.labels)))  # from the first row on, as it is read

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from harness.judging import in_process, shared_replay
+from harness.judging import in_process, mutant_replay
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import CaseFile, Step
@@ -245,7 +245,7 @@ def _find_caught(case: CaseFile, mistakes: Sequence[Mistake], dialect: str) -> d
     """Return by line, for each test, the mutants that fail it, as bits."""
     judge = dialect_of(case, find_dialect(dialect))
     caught = dict.fromkeys((step.line for step in case.steps if step.is_test), 0)
-    for answer in shared_replay.answers(case, shared_replay.find_shown(case, mistakes)):
+    for answer in mutant_replay.answers_of_mutants(case, mutant_replay.find_shown(case, mistakes)):
         for raw, bits in answer.by_answer().items():
             for line in in_process.find_failed(case, answer.step, raw, judge):
                 caught[line] |= bits

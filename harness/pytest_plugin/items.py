@@ -31,12 +31,11 @@ from harness import (
     read_case_file,
     run_cases,
 )
-from harness.cli.sandbox import visible_paths
+from harness.cli.engine_options import visible_paths
 from harness.engine.launch import split_program
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence
-from harness.reading.named_case_files import narrow
-from harness.reading.suite import is_case_in_folder
+from harness.reading.suite import is_case_in_folder, narrow
 from harness.report.file_view import FileView, view
 from harness.report.junit import mismatch
 from harness.report.paint import Paint

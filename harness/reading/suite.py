@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from harness.errors import CaseError
+from harness.errors import CaseError, HarnessError, UsageError
 from harness.file_system import join_path
+from harness.options import GTP
 from harness.reading import casefile
 from harness.reading.casefile import ANSWERS_SUFFIX, split_lines
-from harness.records import ANSWERS_FILE, CaseFile
+from harness.reading.dialect import find_dialect
+from harness.records import ANSWERS_FILE, CaseFile, Step
 from harness.text import BLANKS
+from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -187,3 +192,213 @@ def _walk(path: str, errors: list[CaseError]) -> Iterator[str]:
 
 def _is_shown(name: str) -> bool:
     return not name.startswith(".")
+
+
+# --- The case files that a command line names, and the selection of their tests ------------------
+
+
+_RANGE = r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?"
+
+_LONGEST = 60  # characters of a range: no id has so many digits
+
+
+class Selection:
+    """The tests wanted: ``only`` is a regular expression searched in their commands, ``ids`` and
+    ``lines``, of their commands, are lists such as ``10,20-29``; None selects all.
+
+    Raises:
+        UsageError: one of them cannot be read.
+    """
+
+    def __init__(
+        self, only: str | None = None, ids: str | None = None, lines: str | None = None
+    ) -> None:
+        self._words = [f"--only '{only}'"] if only is not None else []
+        self._words += [f"--ids {ids}"] if ids is not None else []
+        self._words += [f"--lines {lines}"] if lines is not None else []
+        self._everything = not self._words
+        self._only = _expression(only) if only is not None else re.compile("")
+        self._ids = None if ids is None else _ranges("--ids", ids)
+        self._lines = None if lines is None else _ranges("--lines", lines)
+
+    def __str__(self) -> str:
+        return " with ".join(self._words)
+
+    def of(self, case: CaseFile) -> CaseFile | None:
+        """Return ``case`` with no other tests than those selected, None if it has none of them.
+
+        The other tests are still sent, for what they do to the game, but not judged; and
+        nothing is sent after the last one selected.
+        """
+        if self._everything:
+            return case
+        wanted = [self._wants(step) for step in case.steps]
+        return narrow(case, wanted) if True in wanted else None
+
+    def _wants(self, step: Step) -> bool:
+        numbers = _among(step.id, self._ids) and _among(step.line, self._lines)
+        return step.is_test and numbers and self._only.search(step.command) is not None
+
+
+def narrow(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
+    """Return ``case`` with no other tests than those ``wanted`` (one word for each step).
+
+    The steps up to the last one wanted keep their indices; those after it are left out.
+    """
+    end = len(wanted) - wanted[::-1].index(True)
+    steps = [
+        step if chosen else step._replace(is_test=False, pattern=None)
+        for step, chosen in zip(case.steps[:end], wanted, strict=False)
+    ]
+    return case._replace(steps=tuple(steps))
+
+
+def _expression(only: str) -> re.Pattern[str]:
+    try:
+        return re.compile(only)
+    except re.error as error:
+        raise UsageError(f"--only {only!r} is not a regular expression: {error}") from None
+
+
+def _among(number: int, ranges: list[range] | None) -> bool:
+    return ranges is None or any(number in one for one in ranges)
+
+
+def _ranges(option: str, text: str) -> list[range]:
+    return [_range(option, part) for part in text.split(",")]
+
+
+def _range(option: str, part: str) -> range:
+    found = re.fullmatch(_RANGE, part)
+    if found is None or len(part) > _LONGEST:
+        what = f"found {part[:_LONGEST]!r}, expected {option.lstrip('-')} such as 10,20-29"
+        raise UsageError(f"{option}: {what}")
+    first = int(found[1])
+    return range(first, int(found[2] or first) + 1)
+
+
+# --- the case files that a command line names ---------------------------------------------------
+# A run in which nothing is tested is never a success: that is told like a bad case file.
+
+
+_ALIKE = 0.85  # a file's name and its misspelling
+_HINTS = 20  # errors with one; looking for more takes too long
+_EXPECTED = "expected a command with a number before it, or with '#? [answer]' in the next line"
+
+_EXPECTED_MARK = "expected a '?' before each command whose answer counts, such as '?play 0 0 1'"
+
+
+class Gathered(NamedTuple):
+    """What was found at the names given."""
+
+    cases: tuple[CaseFile, ...]  # those with a test that is wanted
+    refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
+    named: int = 0  # how many files there are, bad ones among them
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What is wrong, one sentence each."""
+        return tuple(map(str, self.refusals))
+
+
+def gather(  # noqa: PLR0913 - what a command line says
+    tests: Sequence[str],
+    dialect: str = "gogui",
+    only: str | None = None,
+    ids: str | None = None,
+    lines: str | None = None,
+    *,
+    protocol: str = GTP,
+) -> Gathered:
+    """Read the case files that ``tests`` name, as on a command line.
+
+    ``protocol``: that of the engine, or of the assignment; it tells what case files there may be.
+    A folder or file that cannot be read becomes an error, and the others are read. So does a
+    file without a test whose name is not that of a case file, and the lack of any test at all.
+
+    Raises:
+        CaseError: a suite contains itself.
+        UsageError: there is no such dialect; ``only``, ``ids`` or ``lines`` cannot be read.
+    """
+    needs_tests = find_dialect(dialect).needs_tests
+    selection = Selection(only, ids, lines)
+    errors: list[HarnessError] = []
+    has_answers = protocol != GTP
+    paths = expand(tests, errors.append, has_answers=has_answers)
+    read = list(_read(paths, dialect, errors, has_answers, needs_tests))
+    cases = [one for one in map(selection.of, read) if one is not None]
+    is_enough = any(map(has_tests, cases)) or (cases and not needs_tests)
+    if not is_enough and not errors:
+        errors.append(_explain_nothing(read, selection))
+    return Gathered(tuple(cases), tuple(errors), len(paths))
+
+
+def has_tests(case: CaseFile) -> bool:
+    """Whether a case file has a test."""
+    return any(step.is_test for step in case.steps)
+
+
+def _read(
+    paths: Sequence[str],
+    dialect: str,
+    errors: list[HarnessError],
+    has_answers: bool,
+    needs_tests: bool,
+) -> Iterator[CaseFile]:
+    for path in paths:
+        try:
+            case = casefile.read(path, dialect)
+            if not has_answers:
+                refuse_answers(case)
+            if needs_tests and not is_named_as_case(path) and not has_tests(case):
+                raise CaseError(f"found no test, {_expected([case])}", path)
+        except CaseError as error:
+            hint = _hint(path) if len(errors) < _HINTS else ""
+            errors.append(CaseError(f"{error.message}{hint}", error.file, error.line))
+        else:
+            yield case
+
+
+def _hint(path: str) -> str:
+    """Return the end of a sentence about a name that was probably meant otherwise; or nothing."""
+    from harness import shipped
+    from oracle.sentences import hint
+
+    if os.path.isfile(path):
+        return f"; did you mean @{path}?" if _lists_case_files(path) else ""
+    if shipped.find_paths(path):
+        return f"; did you mean @{path}?"
+    parent = os.path.dirname(path)
+    try:
+        there = filter(is_named_as_case, os.listdir(parent or "."))
+    except (OSError, ValueError):
+        return ""
+    return hint(path, (os.path.join(parent, name) for name in there), _ALIKE)
+
+
+def _lists_case_files(path: str) -> bool:
+    """Whether the first line of a file, after comments, names a case file that is there."""
+    if is_named_as_case(path):
+        return False
+    try:
+        found = expand([f"@{path}"])
+    except CaseError:
+        return False
+    return any(is_named_as_case(name) and os.path.isfile(name) for name in found[:1])
+
+
+def _expected(cases: Sequence[CaseFile]) -> str:
+    """Return what a test would be, in the words of the format of these files."""
+    are_answers = bool(cases) and all(case.format == ANSWERS_FILE for case in cases)
+    return _EXPECTED_MARK if are_answers else _EXPECTED
+
+
+def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> HarnessError:
+    """Return why nothing is tested."""
+    count = sum(step.is_test for case in read for step in case.steps)
+    place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+    if not count:
+        message = f"found no test, {_expected(read)}"
+        return CaseError(message, place) if len(read) == 1 else UsageError(f"{place}: {message}")
+    tests = "the only test" if count == 1 else f"none of the {count:,} tests"
+    return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

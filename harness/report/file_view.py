@@ -13,7 +13,7 @@ from harness.typed import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.report.board_evidence import Count
-    from harness.vocabulary.board_kinds import BoardKind
+    from harness.vocabulary import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
 
@@ -74,7 +74,7 @@ def _with_reasons(view: FileView) -> FileView:
     failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
     if not failed or len(file.case.steps) > _MOST_STEPS:
         return view
-    from harness.judging.explain import explain_agreed, mark_boards
+    from harness.judging.board_replay import explain_agreed, mark_boards
     from harness.judging.in_process import specifications_of
     from harness.report.board_evidence import counts
 

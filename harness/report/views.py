@@ -9,8 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.judging.board_replay import boards
-from harness.judging.explain import mark_boards, reasons
+from harness.judging.board_replay import boards, mark_boards, reasons
 from harness.reading.casefile import SetUp, setups
 from harness.records import Exchange, FileResult, Reply, Verdict
 from harness.report.board_evidence import Count, counts

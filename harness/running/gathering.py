@@ -50,10 +50,7 @@ class ResultCollector:
     """
 
     def __init__(
-        self,
-        cases: Sequence[CaseFile],
-        options: Options,
-        listeners: RunListeners,
+        self, cases: Sequence[CaseFile], options: Options, listeners: RunListeners
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []
@@ -183,7 +180,7 @@ def _work(setting: RunContext) -> jobs.Work[CaseFile, FileResult]:
             runs.append(run_file(case, setting, tell))
         result = _merge(runs)
         if any(map(_is_hang, result.failures)):
-            from harness.running.silence import explain_silence
+            from harness.running.rerun import explain_silence
 
             try:
                 result = explain_silence(result, setting)

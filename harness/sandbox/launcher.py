@@ -25,7 +25,6 @@ from harness.options import BoxLimits, Limit
 from harness.sandbox import (
     bubblewrap,
     cgroup,
-    folder_copies,
     landlock,
     plan,
     relocating,
@@ -33,9 +32,9 @@ from harness.sandbox import (
     untrusted_folders,
     view,
 )
-from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
-from harness.sandbox.programs import is_in_one
+from harness.sandbox.untrusted_folders import Size
+from harness.sandbox.view import is_in_one
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -99,18 +98,15 @@ class Boxed:
         """
         if self._end is None and self._fault is None and _is_ready(self._control, seconds):
             with block_interrupts():  # the server says it once
-                self._keep_report()
+                try:
+                    self._end = self._take_report()
+                except SandboxError as error:
+                    self._fault = error
             if self._ground:
                 untrusted_folders.remove(self._ground)
         if self._fault is not None:
             raise self._fault
         return self._end
-
-    def _keep_report(self) -> None:
-        try:
-            self._end = self._take_report()
-        except SandboxError as error:
-            self._fault = error
 
     def _take_report(self) -> BoxEnd:
         message = b""
@@ -319,7 +315,7 @@ def _with_copies(seen: view.View) -> tuple[view.View, Size]:
 
     What is too large to be copied for each start stays as it is, and cannot be changed.
     """
-    sizes = {path: folder_copies.measure(path) for path in seen.copied}
+    sizes = {path: untrusted_folders.measure(path) for path in seen.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
     own = Size()
     for size in made.values():

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from harness.records import Reply
+from harness.vocabulary import GO, BoardKind
 from harness.vocabulary.answer_forms import Forms
-from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.transformations import Beginning, OracleBeginning
 from harness.vocabulary.wordings import Read, Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for
@@ -101,7 +101,7 @@ class Specification:
     # What answers depend on beside the position, by command.
     depends: Mapping[str, Read] = field(default_factory=dict)
     swaps: bool = True  # whether exchanging the colors leaves a test as it is
-    # What is equal for two tests that are the same; None: what harness.judging.equivalence says,
+    # What is equal for two tests that are the same; None: what harness.judging.in_process says,
     # of which the symmetries are a part. It is given the reference engine, before the command.
     is_alike: Callable[[Engine, str], tuple[Any, ...]] | None = None
     unfit: tuple[str, ...] = ()  # kinds of harness.vocabulary.transformations without an image

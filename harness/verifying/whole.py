@@ -10,11 +10,16 @@ from pathlib import Path
 from harness.assignments import assignment
 from harness.assignments.assignment import FILE
 from harness.errors import CaseError, UndecidedError
-from harness.judging import equivalence, shared_replay
-from harness.judging.equivalence import Identity, identities, is_judged
-from harness.judging.explain import reason
-from harness.judging.in_process import folder_of, specifications_of
-from harness.judging.shared_replay import SharedAnswers
+from harness.judging import in_process, mutant_replay
+from harness.judging.board_replay import reason
+from harness.judging.in_process import (
+    Identity,
+    folder_of,
+    identities,
+    is_judged,
+    specifications_of,
+)
+from harness.judging.mutant_replay import SharedAnswers
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import Dialect, find_dialect
 from harness.records import CaseFile, Reply, Step, Verdict
@@ -74,7 +79,9 @@ class _FileWalk:
         properties = self._specification.commands[step.command.partition(" ")[0]]
         self._is_free = self._is_free and not properties.begins_board
         choices = self._specification.choices(self._engine, step.command)
-        late = self._after_the_end(properties)
+        ends, game = self._specification.ends, self._engine.session.game
+        is_late = ends and properties.moves and not properties.chooses and game.is_over
+        late = "the game is over before this move" if is_late else ""
         hidden = self._unknown.line(properties)
         told = self._ask_oracle(step, properties, choices) if step.is_test else None
         if not (late or hidden):
@@ -85,7 +92,7 @@ class _FileWalk:
         if told is None or (fault and properties.sets_up and self._only_sets_up(step, properties)):
             if text := late or fault:
                 yield self._unreachable(step, text)
-        elif hidden and equivalence.is_judged(step.command, self._specification):
+        elif hidden and in_process.is_judged(step.command, self._specification):
             yield self._unreachable(step, _HIDDEN.format(hidden))
         else:
             yield told._replace(right=right)
@@ -116,7 +123,8 @@ class _FileWalk:
         A test says so by its expectation. What it asks in one place may be repeated in another.
         Of a command of the setup a comment above it says so: ``# refused``.
         """
-        if self._is_announced(step):
+        above = self._lines[step.line - 2] if step.line > 1 else ""
+        if _ANNOUNCED.match(above) is not None:
             return True
         if not step.is_test:
             is_expected = step.pattern is not None and self._meets(step, right)
@@ -125,10 +133,6 @@ class _FileWalk:
             return False
         # Gomoku refuses with a successful reply: another text expects no stone.
         return self._meets(step, right) or (right.ok and not self._meets(step, _PLAYED))
-
-    def _is_announced(self, step: Step) -> bool:
-        above = self._lines[step.line - 2] if step.line > 1 else ""
-        return _ANNOUNCED.match(above) is not None
 
     def _meets(self, step: Step, reply: Reply) -> bool:
         """Return whether a test with an expectation is satisfied by a reply."""
@@ -140,7 +144,7 @@ class _FileWalk:
 
     def _asks(self, step: Step) -> bool:
         """Return whether a test is about the answer to its command, maybe an error."""
-        judged = equivalence.is_judged(step.command, self._specification)
+        judged = in_process.is_judged(step.command, self._specification)
         return step.pattern is not None and (judged or step.pattern.expected_fail)
 
     def _unreachable(self, step: Step, text: str) -> CaseFinding:
@@ -148,20 +152,14 @@ class _FileWalk:
 
     def _only_sets_up(self, step: Step, properties: CommandProperties) -> bool:
         """Return whether only a command's effect on the board matters."""
-        if not (step.is_test and equivalence.is_judged(step.command, self._specification)):
+        if not (step.is_test and in_process.is_judged(step.command, self._specification)):
             return True
         return step.pattern is None and properties.says_nothing
-
-    def _after_the_end(self, properties: CommandProperties) -> str:
-        """Return that a stone comes after the end of a game that has one."""
-        ends, game = self._specification.ends, self._engine.session.game
-        is_late = ends and properties.moves and not properties.chooses and game.is_over
-        return "the game is over before this move" if is_late else ""
 
 
 def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:
     """Return the answers under each reading where they differ, or else why there are none."""
-    if not equivalence.is_underspecified(engine, command):
+    if not in_process.is_underspecified(engine, command):
         return None, ""
     found = engine.readings(command)
     if found.left_open:
@@ -292,8 +290,8 @@ def mistaken_answers(
     case: CaseFile, specification: Specification
 ) -> dict[int, list[tuple[str, Reply]]]:
     """Return by line what mutants answer to the tests, each different answer once."""
-    mistakes = shared_replay.find_shown(case, specification.settled_mistakes)
-    told = shared_replay.answers(case, mistakes)
+    mistakes = mutant_replay.find_shown(case, specification.settled_mistakes)
+    told = mutant_replay.answers_of_mutants(case, mistakes)
     return {one.step.line: list(_name_answers(one, mistakes)) for one in told if one.step.is_test}
 
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from oracle.answers.gomoku_policy import DEFAULT
 from oracle.mistakes.bank import Crash, Hang, Place, Shelf, crash_without, without_session
-from oracle.mistakes.mistaken_lines import (
-    fives_made,
-    near_blocks,
-    open_fours,
-    pack,
-    third_blocks,
-    unpack,
-)
 from oracle.mistakes.reference import gomoku as parts
 from oracle.mistakes.reference.gomoku import (
     PolicyBoard,
     both_ends,
     considered,
+    fives_made,
     gap,
     last_state,
+    near_blocks,
+    open_fours,
+    pack,
+    third_blocks,
+    unpack,
     written,
 )
 from oracle.position import BLACK, Grid, Point, each_bit, opponent
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
 
     from oracle.gtp.gomoku import GomokuSession
     from oracle.gtp.protocol import Command
-    from oracle.mistakes.mistaken_lines import Windows
+    from oracle.mistakes.reference.gomoku import Windows
 
     Moves = Callable[[PolicyBoard], int]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from oracle.errors import GtpError
 from oracle.gtp import protocol
 from oracle.mistakes.bank import Shelf, crash_without
-from oracle.mistakes.mistaken_lines import pack, row_of
 from oracle.mistakes.reference import gomoku as parts
-from oracle.mistakes.reference.gomoku import last_state
+from oracle.mistakes.reference.gomoku import last_state, pack, row_of
 from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps

@@ -1,34 +1,185 @@
-"""GTP's ``loadsgf``: reads a record as engines do, GNU Go above all.
+"""What programs write that SGF does not know, and how SGF would have it.
 
-:mod:`oracle.sgf.replay` holds a record against SGF and the rules of the game. Engines do not, and
-the records of their suites leave passes out, let either color begin, or continue after two passes.
-Here the properties of a node count in the file's order, the color of each move is believed, and
-the first game of a collection is the one. Everything that boards need is read, in the spelling of
-other programs too (:mod:`oracle.sgf.dialects`), and whatever is not as it should be is noted. A
-damaged file is read as far as it is sound. A stone on an occupied point replaces what is there:
-SGF has every move executed, whether it is legal or not; GNU Go leaves it out. Refused is only what
-leaves the board unknown: a size or a point that nobody can tell, a point off the board.
+A value that SGF does not know is spelled anew where its meaning is plain (``SZ[9x9]`` is
+``SZ[9]``), and is left out where no board depends on it (``HA[even]``). Nothing is guessed: where
+a board would depend on a guess (``SZ[x]``, ``B[C3]``), there is no other spelling.
 
-Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
+Source: records of servers and programs as they are found; GNU Go 3.8, by what it does.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import BLACK, WHITE, Point, Position, opponent
 from oracle.rules.go import fixed_points, most_fixed
-from oracle.sgf import dialects, values
+from oracle.sgf import write
 from oracle.sgf.replay import MOVES, REASONS, SETUP, Header, read_header
 from oracle.sgf.tree import Faults, Node, SgfGame, games, where
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+# What the first node says of the whole game, and how SGF reads it.
+HEADER = {"GM": write.game, "SZ": write.shape, "KM": write.komi, "HA": write.number}
+
+# The games that have a number in SGF FF[4]; a Go program's number may be another (GM[0]).
+OTHER_GAMES = frozenset(map(str, [2, 3, *range(5, 41)]))
+
+_SIZE = re.compile(r"(\d{1,3})(?:\s*[xX×*:;,/\s]\s*(\d{1,3}))?(?:\D.*)?", re.DOTALL | re.ASCII)
+_KOMI = re.compile(r"([+-]?)(\d{0,18})(?:[.,](\d{1,18}))?[.,]?(?![\d.,]|[eE][+-]?\d)", re.ASCII)
+_NUMBER = re.compile(r"\d{1,3}(?!\d)", re.ASCII)
+_POINT = re.compile(r"[A-Za-z]{2}", re.ASCII)
+_AREA = re.compile(r"([A-Za-z])([A-Za-z])\s*:\s*(?:([A-Za-z])([A-Za-z]))?", re.ASCII)
+_PASSES = frozenset({"pass", "--", "zz"})  # no board here has a point zz
+# FF[3] was misread: some programs write the numbers of the colors.
+_COLORS = {"1": "B", "2": "W"}
+
+
+def spell(name: str, value: str) -> str | None:
+    """Return a value as SGF has it; None if nobody can tell what is meant.
+
+    ``""`` leaves the property out (a move: it is a pass). ``value``: one that SGF does not know.
+    """
+    return _SPELLINGS[name](value.strip())
+
+
+def respell(
+    name: str, value: str, read: Callable[[str], object], note: Callable[[str], None]
+) -> str:
+    """Return a value as SGF has it; ``""`` leaves the property out (a move: it is a pass).
+
+    Args:
+        name: the property.
+        value: as it stands in the record.
+        read: raises :class:`ValueError` for what is not a value of SGF.
+        note: is told how such a value is read, in one sentence.
+
+    Raises the error of ``read`` if nobody can tell what is meant.
+    """
+    try:
+        read(value)
+    except ValueError as error:
+        spelled = spell(name, value)
+        if spelled is None:
+            raise
+        is_left_out = not spelled and name not in MOVES
+        if not is_left_out:
+            try:
+                read(spelled)
+            except ValueError:
+                raise error from None
+        note(f"{error}; {'left out' if is_left_out else f'read as {name}[{spelled}]'}")
+        return spelled
+    return value
+
+
+def respell_header(root: Node, names: Iterable[str], faults: Faults) -> Node:
+    """Return a copy of the first node with each of some facts of the game stated once at most.
+
+    Of several values the first counts; a fact without a value is left out. ``names``: a few of
+    :data:`HEADER`.
+    """
+    first = Node(root.number)
+    first.properties = dict(root.properties)
+    for name in names:
+        stated = [value.strip() for value in first.properties.pop(name, [])]
+        found = list(dict.fromkeys(filter(None, stated)))
+        if not found:
+            continue
+        place = where(root, name, found[0])
+        if len(found) > 1:
+            faults.warn(place, f"expected one value, found {len(found)}; the first counts")
+        try:
+            value = respell(name, found[0], HEADER[name], partial(faults.warn, place))
+        except ValueError as error:
+            raise faults.error(place, str(error)) from None
+        if value:
+            first.properties[name] = [value]
+    return first
+
+
+def is_other_game(root: Node) -> bool:
+    """Whether a record says that it is of another game than those that are known here.
+
+    Some programs write the size of a Go board as the game: ``GM[19]`` is Go if the board has 19
+    lines, which is the size of a record without ``SZ``.
+    """
+    game = root.properties.get("GM", [""])[0].strip()
+    size = _size(root.properties.get("SZ", [""])[0].strip() or "19")
+    return game in OTHER_GAMES and game != size
+
+
+def _size(value: str) -> str | None:
+    found = _SIZE.fullmatch(value)
+    if not found:
+        return None
+    columns, rows = found.groups()
+    return f"{columns}:{rows}" if rows and rows != columns else str(columns)
+
+
+def _komi(value: str) -> str:
+    """Return the number that a value begins with; a comma or ½ may be in it."""
+    found = _KOMI.match(value.replace("½", ".5"))
+    if not found or not (found[2] or found[3]):
+        return ""
+    return f"{found[1]}{found[2] or '0'}.{found[3] or '0'}".removesuffix(".0")
+
+
+def _number(value: str) -> str:
+    found = _NUMBER.match(value)
+    return found[0] if found else ""
+
+
+def _color(value: str) -> str:
+    return _COLORS.get(value, "")
+
+
+def _move(value: str) -> str | None:
+    """Return a move in small letters: none of these boards has points in capitals."""
+    if value.lower() in _PASSES:
+        return ""
+    return value.lower() if _POINT.fullmatch(value) else None
+
+
+def _points(value: str) -> str | None:
+    """Return a point or a rectangle in small letters, its upper left corner first."""
+    if _POINT.fullmatch(value):
+        return value.lower()
+    found = _AREA.fullmatch(value.lower())
+    if not found:
+        return None
+    left, top, right, bottom = found.groups()
+    columns, rows = sorted([left, right or left]), sorted([top, bottom or top])
+    return f"{columns[0]}{rows[0]}:{columns[1]}{rows[1]}"
+
+
+_SPELLINGS: dict[str, Callable[[str], str | None]] = {
+    "GM": lambda _: "1",
+    "SZ": _size,
+    "KM": _komi,
+    "HA": _number,
+    "PL": _color,
+    **dict.fromkeys(("B", "W"), _move),
+    **dict.fromkeys(("AB", "AW", "AE"), _points),
+}
+
+
+# --- GTP's ``loadsgf``: reads a record as engines do, GNU Go above all ---------------------------
+# :mod:`oracle.sgf.replay` holds a record against SGF and the rules of the game. Engines do not,
+# and the records of their suites leave passes out, let either color begin, or continue after two
+# passes. Here the properties of a node count in the file's order, the color of each move is
+# believed, and the first game of a collection is the one. Everything that boards need is read, in
+# the spelling of other programs too (:mod:`oracle.sgf.load`), and whatever is not as it should be
+# is noted. A damaged file is read as far as it is sound. A stone on an occupied point replaces
+# what is there: SGF has every move executed, whether it is legal or not; GNU Go leaves it out.
+# Refused is only what leaves the board unknown: a size or a point that nobody can tell, a point
+# off the board.
+#
+# Source: GNU Go 3.8, ``engine/interface.c``, by what it does.
 
 
 def load_sgf(
@@ -73,8 +224,8 @@ def _read_header(game: SgfGame, kind: str | None, faults: Faults) -> Header:
     root = game.root
     if game.fault and game.nodes == 1 and not any(root.properties.get("SZ", ())):
         raise faults.error(game.fault, "the size of the board cannot be read")
-    names = [name for name in dialects.HEADER if name != "GM" or kind is None]
-    root = dialects.respell_header(root, names, faults)
+    names = [name for name in HEADER if name != "GM" or kind is None]
+    root = respell_header(root, names, faults)
     if root.properties.get("GM", ["1"]) == ["1"] and kind in (None, "go"):
         root.properties.setdefault("SZ", ["19"])  # which SGF states itself
     return read_header(root, SnapshotChoice(game=kind), faults)
@@ -133,10 +284,10 @@ class _Loading:
             self._move(node, name, value)
         elif name in SETUP:
             board = self._header.board
-            value = self._respell(node, name, value, lambda said: values.points(said, board))
-            self._set_up(SETUP[name], values.points(value, board))
-        elif name == "PL" and (value := self._respell(node, name, value, values.color)):
-            self._to_move(values.color(value))
+            value = self._respell(node, name, value, lambda said: write.points(said, board))
+            self._set_up(SETUP[name], write.points(value, board))
+        elif name == "PL" and (value := self._respell(node, name, value, write.color)):
+            self._to_move(write.color(value))
 
     def _respell(
         self, node: Node, name: str, value: str, read: Callable[[str], object], move: int = 0
@@ -144,7 +295,7 @@ class _Loading:
         """Return a value as SGF has it; an error if nobody can tell what is meant."""
         place = where(node, name, value, move)
         try:
-            return dialects.respell(name, value, read, partial(self._faults.warn, place))
+            return respell(name, value, read, partial(self._faults.warn, place))
         except ValueError as error:
             raise self._faults.error(place, str(error)) from None
 
@@ -159,39 +310,35 @@ class _Loading:
         self.turn = color
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
-            self._set_up(BLACK, self._place_fixed_handicap(stones))
+            # Where so many stones stand by the standard.
+            rows, columns = self._header.board.rows, self._header.board.columns
+            if rows != columns or stones > most_fixed(rows):
+                reason = (
+                    "the record lacks the stones, and this board has no standard places for them"
+                )
+                raise self._faults.error(f"HA[{stones}]", reason)
+            # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
+            self._set_up(BLACK, fixed_points(rows, stones, 3 if rows > 11 else 2))
             self.handicap = stones
-
-    def _place_fixed_handicap(self, stones: int) -> list[Point]:
-        """Return where so many stones stand by the standard."""
-        rows, columns = self._header.board.rows, self._header.board.columns
-        if rows != columns or stones > most_fixed(rows):
-            reason = "the record lacks the stones, and this board has no standard places for them"
-            raise self._faults.error(f"HA[{stones}]", reason)
-        # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
-        return fixed_points(rows, stones, 3 if rows > 11 else 2)
 
     def _move(self, node: Node, name: str, value: str) -> None:
         """Play a move, whatever ko, suicide, turn and other stones say of it."""
         self._count += 1
         color, board = MOVES[name], self._header.board
         self._to_move(color)
-        said = self._respell(node, name, value, lambda said: values.move(said, board), self._count)
-        point, place = values.move(said, board), where(node, name, value, self._count)
+        said = self._respell(node, name, value, lambda said: write.move(said, board), self._count)
+        point, place = write.move(said, board), where(node, name, value, self._count)
         if point is not None and not board.bit(point) & self.game.position.empty:
             self._faults.warn(place, f"{REASONS['occupied']}; the stone replaces what is there")
         try:
-            self._play(color, point)
+            if isinstance(self.game, GoGame):
+                self.game.record(color, point)
+            elif point is None:
+                raise IllegalMove("Gomoku has no pass")
+            elif self.game.is_over:
+                raise IllegalMove("the game is over")
+            else:
+                self.game.record(color, point)
         except IllegalMove as error:
             raise self._faults.error(place, error.reason) from None
         self.turn = opponent(color)
-
-    def _play(self, color: int, point: Point | None) -> None:
-        if isinstance(self.game, GoGame):
-            self.game.record(color, point)
-        elif point is None:
-            raise IllegalMove("Gomoku has no pass")
-        elif self.game.is_over:
-            raise IllegalMove("the game is over")
-        else:
-            self.game.record(color, point)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove, SgfError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.position import BLACK, NAMES, WHITE, Grid, Move, Point, Position, grid, opponent
-from oracle.sgf import values
+from oracle.sgf import write
 from oracle.sgf.tree import Faults, Node, SgfGame, games, shorten, where
 
 TYPE_CHECKING = False
@@ -49,12 +49,12 @@ def read_header(root: Node, choice: SnapshotChoice, faults: Faults) -> Header:
     A game and a size that cannot be understood are errors; a komi and a handicap, faults.
     """
     game = _game(root, choice, faults)
-    board = _value(root, "SZ", values.shape, faults.error) or _assume_grid(game, choice, faults)
-    komi = _value(root, "KM", values.komi, faults.fault)
+    board = _value(root, "SZ", write.shape, faults.error) or _assume_grid(game, choice, faults)
+    komi = _value(root, "KM", write.komi, faults.fault)
     if komi is not None and not -ABSURD_KOMI < komi < ABSURD_KOMI:
         reason = "no game has such a komi; some servers write 375 for 3.75 stones, 7.5 points"
         faults.warn(where(root, "KM", root.properties["KM"][0]), reason)
-    handicap = _value(root, "HA", values.number, faults.fault) or 0
+    handicap = _value(root, "HA", write.number, faults.fault) or 0
     return Header(game, board, komi, handicap, title(root))
 
 
@@ -80,9 +80,9 @@ def _value(
 def _game(root: Node, choice: SnapshotChoice, faults: Faults) -> str:
     """Return the chosen game, else the stated one."""
     if choice.game is None:
-        return _value(root, "GM", values.game, faults.error) or "go"
+        return _value(root, "GM", write.game, faults.error) or "go"
     stated = root.properties.get("GM", [])
-    if any(values.GAMES.get(value.strip()) != choice.game for value in stated):
+    if any(write.GAMES.get(value.strip()) != choice.game for value in stated):
         faults.note(f"GM[{shorten(stated[0])}] is overruled: played as {choice.game}")
     return choice.game
 
@@ -91,7 +91,7 @@ def _assume_grid(game: str, choice: SnapshotChoice, faults: Faults) -> Grid:
     """Return the board where none is stated."""
     if choice.size:
         return grid(*choice.size)
-    usual = values.USUAL_SIZE[game]
+    usual = write.USUAL_SIZE[game]
     faults.note(f"SZ is missing: a board of {usual} by {usual} is assumed")
     return grid(usual)
 
@@ -170,7 +170,7 @@ class Replay:
             self.turn = None
         for value in node.properties.get("PL", []):
             try:
-                self.turn = values.color(value)
+                self.turn = write.color(value)
             except ValueError as error:
                 raise self._faults.error(where(node, "PL", value), str(error)) from None
         if not placed and "PL" not in node.properties:
@@ -195,7 +195,7 @@ class Replay:
 
     def _points(self, node: Node, name: str, value: str) -> list[Point]:
         try:
-            return values.points(value, self._header.board)
+            return write.points(value, self._header.board)
         except ValueError as error:
             raise self._faults.error(where(node, name, value), str(error)) from None
 
@@ -222,23 +222,20 @@ class Replay:
         self.count += 1
         color, place = MOVES[name], where(node, name, value, self.count)
         try:
-            point = values.move(value, self._header.board)
+            point = write.move(value, self._header.board)
         except ValueError as error:
             raise self._faults.error(place, str(error)) from None
         if self.turn not in (None, color):
             self._faults.fault(place, f"it is {NAMES[opponent(color)].capitalize()}'s turn")
         if point is None:
-            self._pass(color, place)
+            if isinstance(self.game, GoGame):
+                self.game.play(color, None)
+            else:
+                self._faults.fault(place, "Gomoku has no pass")
         else:
             self._stone(color, point, place)
         placing = color == BLACK and self.count < self._free
         self.turn = None if placing else opponent(color)
-
-    def _pass(self, color: int, place: str) -> None:
-        if isinstance(self.game, GoGame):
-            self.game.play(color, None)
-        else:
-            self._faults.fault(place, "Gomoku has no pass")
 
     def _stone(self, color: int, point: Point, place: str) -> None:
         if self.game.is_over:
@@ -287,7 +284,8 @@ def read_sgf(
         replay.game.position,
         "sgf",
         game=header.game,
-        to_play=replay.turn or _next_color(rest),
+        to_play=replay.turn
+        or next((MOVES[name] for node in rest for name, _ in _moves(node)), None),
         komi=header.komi,
         start=replay.start,
         moves=replay.moves,
@@ -359,8 +357,3 @@ def _check_end(game: SgfGame, replay: Replay, last: int | None, faults: Faults) 
     if last is not None and replay.count != last:
         has = "1 move" if replay.count == 1 else f"{replay.count} moves"
         raise faults.error(f"move {last}", f"the line has only {has}")
-
-
-def _next_color(nodes: list[Node]) -> int | None:
-    """Return the color that the record lets move next."""
-    return next((MOVES[name] for node in nodes for name, _ in _moves(node)), None)

@@ -17,7 +17,7 @@ from harness.reading import answer_files, casefile, conversion, suite
 from harness.reading.answer_files import ANSWERS
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
-from harness.reading.named_case_files import gather
+from harness.reading.suite import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
 from harness.verifying.expectation_judge import ExpectationJudge, FindingKind

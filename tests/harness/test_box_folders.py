@@ -11,11 +11,7 @@ import pytest
 from harness.errors import (
     SandboxError,
 )
-from harness.sandbox import (
-    folder_copies,
-    levels,
-    untrusted_folders,
-)
+from harness.sandbox import levels, untrusted_folders
 from harness.sandbox.boxed_engines import BoxedLauncher
 
 
@@ -46,8 +42,8 @@ def test_a_file_is_nobody_else_s_while_it_is_copied(tmp_path, monkeypatch):
         modes.append(stat.S_IMODE(os.fstat(writing).st_mode))
         return send(writing, *words)
 
-    monkeypatch.setattr(folder_copies.os, "sendfile", note)
-    list(folder_copies.copy(str(source), str(target), 0))
+    monkeypatch.setattr(untrusted_folders.os, "sendfile", note)
+    list(untrusted_folders.copy(str(source), str(target), 0))
     assert modes == [0o600]
     assert stat.S_IMODE((target / "a").stat().st_mode) == 0o644
 
@@ -59,7 +55,7 @@ def test_a_copy_leaves_no_file_open(tmp_path):
     target.mkdir()
     (source / "a").write_text("text")
     before = os.listdir("/proc/self/fd")
-    list(folder_copies.copy(str(source), str(target), 0))
+    list(untrusted_folders.copy(str(source), str(target), 0))
     assert os.listdir("/proc/self/fd") == before
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import folder_copies
+from harness.sandbox import untrusted_folders
 
 SECONDS = 1_000_000_000
 
@@ -33,7 +33,7 @@ def source(tmp_path: Path) -> str:
 def copy_folder(source: str, tmp_path: Path, *rest: object) -> Path:
     target = tmp_path / "target"
     target.mkdir()
-    for _ in folder_copies.copy(source, str(target), *rest):  # type: ignore[arg-type]
+    for _ in untrusted_folders.copy(source, str(target), *rest):  # type: ignore[arg-type]
         pass
     return target
 
@@ -74,9 +74,9 @@ def test_another_user_gets_what_all_may_read(
 
 
 def test_what_is_shut_to_others_counts_as_well(source: str) -> None:
-    before = folder_copies.measure(source)
+    before = untrusted_folders.measure(source)
     Path(source, "shut", "more").write_bytes(b"x" * 50_000)
-    after = folder_copies.measure(source)
+    after = untrusted_folders.measure(source)
     assert before is not None
     assert after is not None
     assert after.files == before.files + 1
@@ -87,7 +87,7 @@ def test_it_can_be_stopped(source: str, tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     descriptors = os.listdir("/proc/self/fd")
-    begun = folder_copies.copy(source, str(target))
+    begun = untrusted_folders.copy(source, str(target))
     next(begun)
     next(begun)
     begun.close()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import equivalence
+from harness.judging import in_process
 from harness.reading.pattern import matcher
 from harness.records import Reply
 from harness.specifications import NAMES, specification
@@ -75,23 +75,23 @@ TABLE = [
 @pytest.mark.parametrize(("assignment", "command", "right", "alike", "others"), TABLE)
 def test_the_same_answers_and_others(assignment, command, right, alike, others):
     answer = reply(right)
-    matches = matcher(equivalence.expression(command, answer, specification(assignment)))
+    matches = matcher(in_process.expression(command, answer, specification(assignment)))
     for text in [right, *alike]:
-        assert equivalence.same(command, answer, reply(text), specification(assignment)), text
+        assert in_process.same(command, answer, reply(text), specification(assignment)), text
         assert matches(text), text
     for text in others:
-        assert not equivalence.same(command, answer, reply(text), specification(assignment)), text
+        assert not in_process.same(command, answer, reply(text), specification(assignment)), text
         assert not matches(text), text
 
 
 @pytest.mark.parametrize(("assignment", "command", "right"), [row[:3] for row in TABLE])
 def test_sample_forms_are_the_same(assignment, command, right):
     answer = reply(right)
-    samples = equivalence.forms(command, answer, specification(assignment))
+    samples = in_process.forms(command, answer, specification(assignment))
     assert samples[0] == right
-    matches = matcher(equivalence.expression(command, answer, specification(assignment)))
+    matches = matcher(in_process.expression(command, answer, specification(assignment)))
     for text in samples:
-        assert equivalence.same(command, answer, reply(text), specification(assignment))
+        assert in_process.same(command, answer, reply(text), specification(assignment))
         assert matches(text)
 
 
@@ -106,24 +106,24 @@ _EXACT = [(name, command) for name in NAMES for command in specification(name).f
 def test_expression_and_comparison_agree_on_any_text(which, right, text):
     assignment, command = which
     right, text = right.strip(), text.strip()
-    matches = matcher(equivalence.expression(command, reply(right), specification(assignment)))
-    if equivalence.is_exact(command, specification(assignment)):
-        same = equivalence.same(command, reply(right), reply(text), specification(assignment))
+    matches = matcher(in_process.expression(command, reply(right), specification(assignment)))
+    if in_process.is_exact(command, specification(assignment)):
+        same = in_process.same(command, reply(right), reply(text), specification(assignment))
         assert bool(matches(text)) is same
 
 
 def test_errors_are_errors_whatever_they_say():
     broken = reply("illegal move", ok=False)
-    assert equivalence.same("play b a1", broken, reply("no", ok=False), specification("java-go"))
-    assert not equivalence.same("play b a1", broken, reply(""), specification("java-go"))
-    assert not equivalence.same(
+    assert in_process.same("play b a1", broken, reply("no", ok=False), specification("java-go"))
+    assert not in_process.same("play b a1", broken, reply(""), specification("java-go"))
+    assert not in_process.same(
         "score", reply("0"), reply("0", ok=False), specification("go-scoring")
     )
-    assert equivalence.same(
+    assert in_process.same(
         "undo", reply(""), reply("unknown command", ok=False), specification("go-scoring")
     )
     with pytest.raises(ValueError, match=r"^the right answer to .play b a1. is an error: "):
-        equivalence.expression("play b a1", broken, specification("java-go"))
+        in_process.expression("play b a1", broken, specification("java-go"))
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
@@ -151,7 +151,7 @@ def test_every_command_named_is_the_oracles(assignment):
     ],
 )
 def test_exact_is_what_the_position_determines(command, assignment, exact):
-    assert equivalence.is_exact(command, specification(assignment)) is exact
+    assert in_process.is_exact(command, specification(assignment)) is exact
 
 
 FIVE = [f"play b {letter}3" for letter in "ABCDE"]
@@ -191,4 +191,4 @@ def test_what_the_document_leaves_open(setup, command, is_open):
     engine = specification("gomoku-rules").reference_engine()
     for line in ["boardsize 7", *setup]:
         assert engine.handle(line).startswith("=")
-    assert equivalence.is_underspecified(engine, command) is is_open
+    assert in_process.is_underspecified(engine, command) is is_open

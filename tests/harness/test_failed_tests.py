@@ -14,11 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.cli.commandline import Plain, repeat
-from harness.cli.run import add_options
+from harness.cli.commandline import Plain
+from harness.cli.run import add_options, repeat
 from harness.errors import UsageError
 from harness.reading.casefile import SetUp, comments, parse, setups
-from harness.reading.named_case_files import Gathered, Selection, gather
+from harness.reading.suite import Gathered, Selection, gather
 from harness.records import Repeat
 from harness.report.reporters import Repeating, shell_word
 from harness.specifications import EVERYONES

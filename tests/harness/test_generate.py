@@ -12,8 +12,8 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import record_reading, record_replay
-from harness.judging.equivalence import identities
+from harness.generating import record_reading, record_replay, scene_production
+from harness.judging.in_process import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
 from harness.running import restarting
@@ -29,6 +29,7 @@ from oracle.position import Position, grid, parse_vertex, vertex
 from oracle.sgf import games, read_sgf, write_sgf
 from oracle.sgf.load import load_sgf
 from oracle.symmetry import ALL, image
+from tests.tiers import one_in
 
 SECRET = "correct horse battery staple"
 
@@ -74,6 +75,13 @@ def generate(output, *arguments):
     """Run the command; return its exit status and the case file."""
     status = main(["generate", "-o", str(output), *map(str, arguments)])
     return status, casefile.read(str(output))
+
+
+@pytest.fixture
+def without_mistakes(monkeypatch):
+    """Let a set catch none: to try which mistakes a test catches takes most of the time."""
+    stage = scene_production.Stage
+    monkeypatch.setattr(scene_production, "Stage", lambda wanted, _: stage(wanted, ()))
 
 
 def comments(case):
@@ -195,6 +203,7 @@ def test_no_move_led_to_a_board_after_a_forbidden_one():
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_the_report_says_what_is_odd(tmp_path, capsys):
     (tmp_path / "odd.sgf").write_text("\n".join(text for text, *_ in ODD))
     (tmp_path / "other.sgf").write_text("(;GM[2]SZ[8];B[aa])(;SZ[37];B[aa])")
@@ -363,7 +372,7 @@ def test_a_kind_of_position_is_made_on_the_boards_it_names(feature):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", one_in(2, ASSIGNMENTS))
 def test_private_and_public_together_catch_everything(assignment, tmp_path, monkeypatch, records):
     monkeypatch.setenv("COURSE_SECRET", SECRET)
     _, public = generate(tmp_path / "public.gtp", "--assignment", assignment, "-n", 9)
@@ -381,6 +390,7 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
     _, case = generate(tmp_path / "a.gtp", records, "--assignment", "go-scoring", "-n", 22)
     text = comments(case)
@@ -394,12 +404,13 @@ def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_public_and_private_never_share_a_game(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
     for more in ((), ("--secret", tmp_path / "secret")):
         path = tmp_path / f"{len(more)}.gtp"
-        _, case = generate(path, records, "--assignment", "go-scoring", "-n", 30, *more)
+        _, case = generate(path, records, "--assignment", "go-scoring", "-n", 12, *more)
         found.append(set(re.findall(r"# From (.*?\.sgf)", comments(case), re.IGNORECASE)))
     assert found[0]
     assert found[1]
@@ -407,17 +418,18 @@ def test_public_and_private_never_share_a_game(tmp_path, records):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     texts = set()
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.gtp"
-        generate(path, records, "--assignment", "go-scoring", "-n", 6, "--jobs", jobs)
+        generate(path, records, "--assignment", "go-scoring", "-n", 3, "--jobs", jobs)
         texts.add(path.read_text())
     assert len(texts) == 1
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", one_in(2, ASSIGNMENTS))
 def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, records, capsys):
     public = assignments.find(assignment).public_cases()  # they leave no mistake to be caught
     path, more = tmp_path / "private.gtp", ("--half", "all", "--with", *public)
@@ -436,6 +448,7 @@ def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, 
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
@@ -443,13 +456,14 @@ def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
         folder, path = tmp_path / name, tmp_path / f"{name}.gtp"
         shutil.copytree(records, folder)
         more = "--secret", tmp_path / "secret"
-        _, case = generate(path, folder, "--assignment", "go-scoring", "-n", 6, *more)
+        _, case = generate(path, folder, "--assignment", "go-scoring", "-n", 3, *more)
         assert f"/{name}/" in comments(case)
         found.append([step.text for step in case.steps])
     assert found[0] == found[1]
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_seeds_and_secrets_differ(tmp_path):
     (tmp_path / "one").write_text(SECRET)
     (tmp_path / "two").write_text(SECRET + "!")
@@ -496,6 +510,7 @@ def test_options_that_leave_nothing(tmp_path, capsys):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_excluded_tests_do_not_come_again(tmp_path):
     _, first = generate(tmp_path / "1.gtp", "--assignment", "gomoku-rules", "-n", 10)
     _, second = generate(

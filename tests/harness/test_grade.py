@@ -32,7 +32,7 @@ from tests.harness.small_class import CLASS, Student, file_name, spin
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.long(60),
-    pytest.mark.usefixtures("warm_workers"),
+    pytest.mark.usefixtures("warm_commands"),
 ]
 
 OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4
@@ -203,7 +203,7 @@ def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sa
 @pytest.mark.long(10)
 def test_a_grading_that_is_killed_goes_on_to_the_same_results(once, room):
     chance, kills = random.Random(7), 0
-    for _ in range(6):
+    for _ in range(4):
         process = subprocess.Popen(
             arguments(room, "--no-images", output="wild"),
             stdout=subprocess.DEVNULL,

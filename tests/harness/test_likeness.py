@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judging import equivalence
+from harness.judging import in_process
 from oracle.position import Position, grid, vertex
 from oracle.symmetry import ALL, image
 
@@ -23,7 +23,7 @@ COLORS = ["", "black", "white"]
 def identity(
     stones: dict[Any, int], command: str, colors: tuple[int, ...] = (), rest: tuple[Any, ...] = (),
     *, swaps: bool = True,
-) -> equivalence.Identity:  # fmt: skip
+) -> in_process.Identity:  # fmt: skip
     position = Position(grid(SIZE))
     for point, color in sorted(stones.items()):
         position = position.place(point, color)
@@ -31,7 +31,7 @@ def identity(
     told: Any = SimpleNamespace(
         is_alike=None, swaps=swaps, key="made", depends={"ask": lambda *_: (colors, rest)}
     )
-    return equivalence.identity(engine, command, told)
+    return in_process.identity(engine, command, told)
 
 
 def exchange(color: int) -> int:

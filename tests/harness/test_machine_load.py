@@ -6,9 +6,8 @@ from math import nan
 
 import pytest
 
-from harness.engine import machine_load
-from harness.engine.engine_clock import EngineClock
-from harness.engine.machine_load import MachineLoad
+from harness.engine import engine_clock
+from harness.engine.engine_clock import EngineClock, MachineLoad
 
 
 @pytest.mark.parametrize(
@@ -26,9 +25,9 @@ from harness.engine.machine_load import MachineLoad
 def test_beside_others_an_engine_may_take_longer(busy, shares, expected, monkeypatch):
     """``busy``: seconds in which all processors were, while the engine computed for two."""
     now, told = [0.0], [7.0]
-    monkeypatch.setattr(machine_load, "monotonic", lambda: now[0])
-    monkeypatch.setattr(machine_load, "busy_seconds", lambda: told[0])
-    monkeypatch.setattr(machine_load, "_shares_cores", lambda: shares)
+    monkeypatch.setattr(engine_clock, "monotonic", lambda: now[0])
+    monkeypatch.setattr(engine_clock, "busy_seconds", lambda: told[0])
+    monkeypatch.setattr(engine_clock, "_shares_cores", lambda: shares)
     beside = MachineLoad(2.0)
     assert beside.slowdown(0.0) == (2.0 if shares else 1.2)  # nothing is known yet
     now[0], told[0] = 2.0, 7.0 + busy
@@ -36,16 +35,16 @@ def test_beside_others_an_engine_may_take_longer(busy, shares, expected, monkeyp
 
 
 def test_nobody_who_is_run_alone_gets_longer(monkeypatch):
-    monkeypatch.setattr(machine_load, "_shares_cores", lambda: True)
+    monkeypatch.setattr(engine_clock, "_shares_cores", lambda: True)
     assert MachineLoad(1.0).slowdown(0.0) == 1.0
 
 
 def test_the_machine_was_at_work() -> None:
-    assert not machine_load.busy_seconds() <= 0
+    assert not engine_clock.busy_seconds() <= 0
 
 
 def test_what_was_computed_so_far_counts_by_that_too(monkeypatch):
-    monkeypatch.setattr(machine_load, "_shares_cores", lambda: False)
+    monkeypatch.setattr(engine_clock, "_shares_cores", lambda: False)
     clock = EngineClock(list)
     clock.beside = 2.0
     clock.computed, clock._forgiven = 3.0, 1.5  # beside others

@@ -12,9 +12,9 @@ from harness.errors import (
     CaseError,
     UsageError,
 )
-from harness.judging import board_replay, explain, in_process, mutant_replay
+from harness.judging import board_replay, in_process, mutant_replay
 from harness.reading import casefile
-from harness.reading.named_case_files import Selection
+from harness.reading.suite import Selection
 from harness.records import Exchange, Failure, FailureKind, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
@@ -82,7 +82,7 @@ def test_the_oracle_follows_the_moves_that_an_engine_chose():
             return made.explain(text)
 
     told: Any = SimpleNamespace(reference_engine=lambda _: Noting(), commands=own.commands)
-    explain.reasons(file, {2}, told)
+    board_replay.reasons(file, {2}, told)
     assert seen[:2] == ["boardsize 3", "play b B2"]
 
 

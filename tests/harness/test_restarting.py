@@ -18,7 +18,7 @@ from harness.judging import in_process
 from harness.judging.diagnosis import diagnoses
 from harness.options import Limits, Options
 from harness.reading import casefile
-from harness.reading.named_case_files import gather
+from harness.reading.suite import gather
 from harness.records import FailureKind, Verdict
 from harness.report import json as json_report
 from harness.report import junit, tap

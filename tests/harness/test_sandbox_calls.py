@@ -11,8 +11,8 @@ import pytest
 
 from harness.options import BoxLimits
 from harness.sandbox import landlock, launcher, plan
-from harness.sandbox.folder_copies import Size
 from harness.sandbox.plan import LaunchPlan, Mount, Watched
+from harness.sandbox.untrusted_folders import Size
 
 
 class Library:

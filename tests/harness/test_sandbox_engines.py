@@ -14,11 +14,11 @@ import pytest
 from harness.errors import EngineError, SandboxError
 from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
-from harness.sandbox import canary, folder_copies, levels, plan, view
+from harness.sandbox import canary, levels, plan, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
-from harness.sandbox.folder_copies import Size
 from harness.sandbox.launcher import Boxed, BoxEnd
 from harness.sandbox.plan import BoxReport
+from harness.sandbox.untrusted_folders import Size
 from harness.specifications import EVERYONES
 
 ENDED = BoxEnd(0, "", None, 0, 0.25, ())
@@ -368,7 +368,7 @@ def source(tmp_path):
 
 def test_a_copy_is_like_the_folder(source, tmp_path):
     target = tmp_path / "target"
-    steps = list(folder_copies.copy(str(source), str(target), 0, (str(source / "secret"),)))
+    steps = list(untrusted_folders.copy(str(source), str(target), 0, (str(source / "secret"),)))
     assert len(steps) == 5
     found = {str(path.relative_to(target)) for path in target.rglob("*")}
     assert found == {"folder", "folder/deep", "run", "link"}
@@ -388,7 +388,7 @@ def test_a_copy_for_another_user_has_what_all_may_read(source, tmp_path):
     (source / "shut").chmod(0o751)
     (source / "secret").chmod(0o640)
     (source / "run").chmod(0o704)
-    list(folder_copies.copy(str(source), str(target), 54321))
+    list(untrusted_folders.copy(str(source), str(target), 54321))
     found = {str(path.relative_to(target)) for path in target.rglob("*")}
     assert found == {"folder", "folder/deep", "run", "link", "shut"}
     assert {path.lstat().st_uid for path in target.rglob("*")} == {54321}
@@ -397,7 +397,7 @@ def test_a_copy_for_another_user_has_what_all_may_read(source, tmp_path):
 
 def test_what_a_copy_takes(source, monkeypatch):
     """Two pages and one and one for files, and one for each folder, link and pipe."""
-    assert folder_copies.measure(str(source)) == Size(7 * 4096, 6)
+    assert untrusted_folders.measure(str(source)) == Size(7 * 4096, 6)
     assert Size(1, 2) + Size(10, 20) == Size(11, 22)
     for name, most, expected in (
         ("MOST_BYTES", 7 * 4096, Size(7 * 4096, 6)),
@@ -406,9 +406,9 @@ def test_what_a_copy_takes(source, monkeypatch):
         ("MOST_FILES", 5, None),
     ):
         with monkeypatch.context() as patch:
-            patch.setattr(folder_copies, name, most)
-            assert folder_copies.measure(str(source)) == expected
-    assert (folder_copies.MOST_BYTES, folder_copies.MOST_FILES) == (256 << 20, 50_000)
+            patch.setattr(untrusted_folders, name, most)
+            assert untrusted_folders.measure(str(source)) == expected
+    assert (untrusted_folders.MOST_BYTES, untrusted_folders.MOST_FILES) == (256 << 20, 50_000)
 
 
 def test_a_sandbox_that_is_closed_ends_its_box_server(boxes):

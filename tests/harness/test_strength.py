@@ -23,8 +23,8 @@ from oracle import mistakes as bank
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, gomoku_policy, mistaken_engine
 from oracle.mistakes.bank import Shelf
 from oracle.mistakes.clauses import CLAUSES
-from oracle.mistakes.mistaken_lines import near_blocks
 from oracle.mistakes.reference import gomoku as parts
+from oracle.mistakes.reference.gomoku import near_blocks
 from tests.harness.shipped_assignments import SOME_LONG
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -9,7 +9,7 @@ from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
 
-from harness.check.saying import CheckReporter, Transcript
+from harness.check.steps import CheckReporter, Transcript
 from harness.cli import console
 from harness.cli.console import can_draw, colors, never_fail_to_encode
 from harness.report.paint import Paint, wrap

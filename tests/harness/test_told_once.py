@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.check.saying import CheckReporter, Transcript
-from harness.check.steps import _verdict
+from harness.check.steps import CheckReporter, Transcript, _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
 from harness.report.file_view import view

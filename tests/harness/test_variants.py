@@ -12,8 +12,7 @@ from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.variants import image_of, origin
 from harness.grading.records import IMAGE, PUBLIC
-from harness.judging.equivalence import is_exact, is_underspecified
-from harness.judging.in_process import folder_of
+from harness.judging.in_process import folder_of, is_exact, is_underspecified
 from harness.reading import casefile
 from harness.specifications import specification
 from harness.specifications.record import reply_of

@@ -19,7 +19,7 @@ from harness.declared.conversation_drawing import Drawer
 from harness.errors import ExitCode
 from harness.fuzzing.by_reference import ByReference
 from harness.grading.attempts.variants import image_of, origin
-from harness.judging.equivalence import is_exact
+from harness.judging.in_process import is_exact
 from harness.options import STATUS_LAST
 from harness.reading import casefile
 from harness.records import CaseFile

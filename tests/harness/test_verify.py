@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.cli import main
 from harness.errors import CaseError
-from harness.judging import equivalence, in_process
+from harness.judging import in_process
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile, suite
 from harness.reading.pattern import read_gogui
@@ -268,7 +268,7 @@ def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
     several = set()
 
     def words(step, right):
-        if len(equivalence.forms(step.command, right, specification(assignment))) > 1:
+        if len(in_process.forms(step.command, right, specification(assignment))) > 1:
             several.add(step.line)
         return answer_forms.literally(right.text)
 
@@ -352,11 +352,11 @@ def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
         assert (FindingKind.UNREACHABLE, 1) not in find_in_text(text + "#?", "go-scoring")
         return
     right = replies[-1]
-    exact = equivalence.expression("score", right, specification("go-scoring"))
+    exact = in_process.expression("score", right, specification("go-scoring"))
     assert find_in_text(f"{text}#? [{exact}]", "go-scoring") == []
     for other in list(near(right.text))[:12]:
         got = right._replace(text=other)
-        if not equivalence.same("score", right, got, specification("go-scoring")):
+        if not in_process.same("score", right, got, specification("go-scoring")):
             literal = answer_forms.literally(other)
             ((kind, _),) = find_in_text(f"{text}#? [{literal}]", "go-scoring")
             assert kind is FindingKind.WRONG
@@ -381,14 +381,14 @@ def test_expressions_accept_their_forms_and_no_mistaken_answer(assignment):
         for step in [one for one in case.steps if one.is_test]:
             answer = right[step.line]
             matches = matcher(
-                equivalence.expression(step.command, answer, specification(assignment))
+                in_process.expression(step.command, answer, specification(assignment))
             )
             assert all(
                 matches(text)
-                for text in equivalence.forms(step.command, answer, specification(assignment))
+                for text in in_process.forms(step.command, answer, specification(assignment))
             )
             for _, got in wrong.get(step.line, ()):
-                same = equivalence.same(step.command, answer, got, specification(assignment))
+                same = in_process.same(step.command, answer, got, specification(assignment))
                 assert same is bool(got.ok and matches(got.text)), (path, step.line, got)
                 compared += not same
     assert compared > 100

@@ -11,8 +11,7 @@ from oracle.boards.diagram import format_diagram, format_digits
 from oracle.boards.gosensei import draw_gosensei, format_gosensei
 from oracle.cli import main
 from oracle.errors import FormatError
-from oracle.formats import FORMATS, Snapshot
-from oracle.formats.detect import _READERS
+from oracle.formats import _READERS, FORMATS, Snapshot
 from oracle.position import Position
 
 BOARD = Position.from_rows([[(row * column) % 3 for column in range(9)] for row in range(9)])

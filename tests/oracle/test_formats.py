@@ -11,10 +11,11 @@ from sgfmill import ascii_boards, boards
 from oracle.boards.diagram import (
     format_diagram,
     format_digits,
+    format_drawing,
     parse_diagram,
     parse_digits,
+    parse_drawing,
 )
-from oracle.boards.drawing import format_drawing, parse_drawing
 from oracle.boards.gosensei import (
     draw_gosensei,
     format_gosensei,
@@ -23,8 +24,7 @@ from oracle.boards.gosensei import (
 )
 from oracle.cli import main
 from oracle.errors import FormatError, FormatErrors
-from oracle.formats import FORMATS, SnapshotChoice, read_position
-from oracle.formats.detect import detect
+from oracle.formats import FORMATS, SnapshotChoice, detect, read_position
 from oracle.position import BLACK, SENSEI_LETTERS, WHITE, Position, grid, parse_vertex
 from tests.oracle import documents
 from tests.oracle.documents import SAMPLE

@@ -12,19 +12,12 @@ from harness.service.people import accounts
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import KINDS, client_of, counting, open_service, settings_of, work
+from tests.service.serving import client_of, work
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,pair\ncyd,Cyd,pair\n"
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")
 FUTURE = "2999-01-01T00:00"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 class Asker:
@@ -131,6 +124,7 @@ def test_a_release_before_there_are_marks_is_refused(service, tess, course):
     tess.post(f"/gradings/{grading}/again", status=200)
 
 
+@pytest.mark.stored
 def test_a_grading_asked_for_twice_under_a_key_is_one(tess, course):
     headers = {"idempotency-key": "g-1"}
     sent = [tess.post("/gradings", {}, headers=headers)["id"] for _ in range(2)]
@@ -173,6 +167,7 @@ def test_what_cannot_be_made_is_refused(tess, course, path, told, said):
     assert said in tess.post(path.format(place), told, 422)["detail"]
 
 
+@pytest.mark.stored
 def test_a_roster_that_is_none_is_refused(tess, course):
     place, tess.base = tess.base.rpartition("/assignments")[0], ""
     for data, said in ((b"", "roster.csv"), (b"name\nada\n", "student")):

@@ -10,35 +10,19 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
-from harness import cli
-from harness.cli import submit
-from harness.client import Client, client, place_of
-from harness.client.client import RemoteAssignment
+from harness import cli, client
+from harness.cli import client as commands
+from harness.client import Client, RemoteAssignment, place_of
 from harness.errors import ServerError, UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service import serving
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import BASE, make_course, work
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\n"
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -81,7 +65,7 @@ def submit_archive(service, course, key, data, tmp_path, capsys, **given):
     file.write_bytes(data)
     told = argparse.Namespace(**{"no_wait": False, "file": str(file), **given})
     with client_of(service, key) as client:
-        status = submit.submit(client, place(course), told)
+        status = commands.submit(client, place(course), told)
     return status, capsys.readouterr().out
 
 
@@ -352,7 +336,7 @@ def test_who_cannot_wait_for_results_is_told_that_the_archive_was_received(
     told = argparse.Namespace(no_wait=False, file=str(file))
     said = "the archive was received, but not its results"
     with client_of(service, "ada", "submit") as client, pytest.raises(UsageError, match=said):
-        submit.submit(client, place(course), told)
+        commands.submit(client, place(course), told)
     assert capsys.readouterr().out.startswith("Received: a1.tgz")
 
 

@@ -12,27 +12,11 @@ from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_api_gradings import Asker
-
-__all__ = ["counting"]
 
 ALONE, DUO = "ada,\nben,\ncyd,\ndan,\n", "ada,\nben,\ncyd,duo\ndan,duo\n"
 HEAD = "student,group\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def take_roster(act, course, lines):
@@ -225,6 +209,7 @@ def move(course, lines):
     assert course.teacher.post(f"{course.course}/roster", files=files).status_code == 200
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 @pytest.mark.long(60)
 def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):

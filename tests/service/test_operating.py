@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
-from harness.cli import serve
+from harness.cli.service import print_timezone
 from harness.cluster import state, tls
 from harness.cluster.records import ClusterState, Facts, WorkerStatus
 from harness.errors import ServerError, UsageError
@@ -32,24 +32,9 @@ from harness.service.storage.database import Database
 from harness.service.storage.tables import COURSE, VERSION, new_id
 from oracle import __version__
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, client_of, make_course, open_service, work
 
-__all__ = ["counting"]
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(params=KINDS)
-def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
 
 
 # --- serve --check -----------------------------------------------------------------------------
@@ -324,24 +309,18 @@ def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, 
     settings.data.mkdir(parents=True, exist_ok=True)
     in_zone(CET)
     assert run_checks(settings)["zone"] == ("zone", True, "CET/CEST (UTC+01:00)")
-    serve.print_timezone(settings)
+    print_timezone(settings)
     in_zone(other)
     found = run_checks(settings)["zone"]
     assert found.is_good is is_same
     assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.said
     assert capfd.readouterr().err == ""
     for is_told in (not is_same, False):  # once
-        serve.print_timezone(settings)
+        print_timezone(settings)
         assert ("each deadline is at another moment" in capfd.readouterr().err) is is_told
 
 
 # --- readiness ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 def ready(service):
@@ -398,6 +377,7 @@ def waiting(service, seconds):
         queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize(
     ("seconds", "said"), [(60, []), (7200, ["a job has waited for 120 minutes"])]
 )

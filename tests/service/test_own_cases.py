@@ -7,12 +7,12 @@ import tarfile
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.cli import runs
+from harness.cli import client as commands
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import cases, own_files
 from harness.service.storage import courses
-from tests.service.serving import BASE, KINDS, KINDS_AT_LENGTH, open_service, settings_of, work
+from tests.service.serving import BASE, KINDS_AT_LENGTH, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_engine_runs import BYTES, post
 from tests.service.test_suites import Author
@@ -48,12 +48,6 @@ def send(asker, suite, files, status=200, command=COMMAND, build=""):
     data = files if isinstance(files, bytes) else pack_files(files)
     query = {"name": "cases.tar", "command": command, "build": build}
     return asker.ask("PUT", f"{suite}/cases", status, params=query, content=data, headers=BYTES)
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -103,7 +97,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
 
 @pytest.mark.long(3)
 @pytest.mark.processes
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_an_expression_that_takes_for_ever_ends(service, ann):
     suite = ann.suite()
     send(ann, suite, {"a.gtp": b"10 echo\n#? [(y|ye|e|s)+x]\n\n20 double 1\n#? [(a+)+b|2]\n"})
@@ -153,6 +147,7 @@ def test_a_suite_of_an_assignment_that_ships_keeps_its_cases(ann):
     assert "by the case files of gosensei: make another suite" in answer["detail"]
 
 
+@pytest.mark.stored
 def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     suite = ann.suite()
     for number in (0, 0, 1, 2, 2):
@@ -166,6 +161,7 @@ def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     assert not folder.exists()
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_on_the_page(service, ann):
     page = ann.suite().removeprefix("/api/v1")
@@ -187,7 +183,7 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
     (folder / "one.gtp").write_bytes(CASES["cases/one.tst"])
     given = argparse.Namespace(words=[str(folder)], command=COMMAND, build="")
     with Client(BASE, token, transport=Through(service)) as client:
-        assert runs.send_cases(client, place, given) == 0
+        assert commands.send_cases(client, place, given) == 0
     assert "runs engines with these case files" in capsys.readouterr().out
     own = own_files.assignment_of(service.settings, bench_of(service))
     assert [path.name for path in own.public_cases()] == ["one.gtp"]
@@ -199,4 +195,4 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
 )
 def test_options_of_the_command_line(words):
     with pytest.raises(UsageError, match="cases needs --command"):
-        runs.main(words)
+        commands.RUNS.main(words)

@@ -16,33 +16,13 @@ from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_mail import ask, deliver
 
-__all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada,ada@example.org\n"
 DAY = pruning.DAY
 ALL = "logs=1,mail=1,sessions=1,checks=1,marks=1,originals=1,audit=1"
 PRIVATE = b"1 twice 21\n#? [42]\n"
-
-
-@pytest.fixture(params=KINDS)
-def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 def prune(service, keep="", days=0.0, **rest):
@@ -146,6 +126,7 @@ def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
     assert answer.status_code == 410 and "no longer kept" in answer.text
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, counting):
     course, _ = grade_class(service)
@@ -178,6 +159,7 @@ def test_with_the_database_of_another_service_nothing_is_removed(service, counti
     assert originals(service) == kept
 
 
+@pytest.mark.stored
 def test_bytes_stay_that_another_assignment_needs(service, counting):
     grade_class(service)
     other = make_course(service, ROSTER)
@@ -220,6 +202,7 @@ def test_what_is_young_stays(service, counting):
     assert prune(service, ALL) == {}
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_each_kind_goes_and_the_log_says_so(service, counting):
     _, ada = grade_class(service)
@@ -289,6 +272,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize(("edit", "said"), EDITS)
 def test_who_cuts_without_the_key_is_noticed(service, edit, said):
     cut_lines(service)
@@ -297,6 +281,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
         assert said in service.database.log.tampering(db)
 
 
+@pytest.mark.stored
 def test_the_end_of_a_log_is_not_its_beginning(service):
     """Its seal is another: else an editor of rows could cut the whole log off."""
     with service.database.acting() as act:

@@ -18,17 +18,8 @@ from harness.service.people import accounts
 from harness.text import encode_without_surrogates, without_surrogates
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.test_answers_golden import RUN as ANSWERS_RUN
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    client_of,
-    link_for,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, client_of, link_for
 
-NAMES = ["ann", "ben"]
 SUITES = "/api/v1/suites"
 
 
@@ -50,12 +41,6 @@ def test_what_is_no_object_is_told_without_a_place(data, said):
 
 
 P, F, X, J = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.NOT_JUDGED
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 class Author:
@@ -242,6 +227,7 @@ def test_a_suite_that_was_removed_leaves_nothing(service, ann):
     assert not service.settings.suite(suite.rsplit("/", 1)[1]).exists()
 
 
+@pytest.mark.stored
 def test_the_oldest_runs_go(service, ann, monkeypatch):
     monkeypatch.setattr(engine_suites, "KEPT", 2)
     suite = ann.suite()
@@ -275,6 +261,7 @@ def test_more_than_8_mib_are_not_taken(ann):
 # --- whose they are ----------------------------------------------------------------------------
 
 
+@pytest.mark.stored
 def test_a_suite_is_its_owners_until_it_is_opened(service, ann):
     ben, suite = Author(service, "Ben"), ann.suite()
     run = ann.post(suite, P)["id"]
@@ -314,6 +301,7 @@ def badge(service, address):
     return client_of(service).get(address)
 
 
+@pytest.mark.stored
 def test_a_badge_is_for_whoever_knows_its_address_and_tells_no_more(service, ann):
     suite = ann.suite("A secret name")
     ann.post(suite, P, F, X)

@@ -21,7 +21,7 @@ from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, records, stored_files
+from harness.work import canonical_json, records, unit_worker
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.crew import Crew, Ends, ignore
@@ -241,7 +241,7 @@ class Orders:
         named = [Path(own.translate)] if own.translate else []
         named += [own.place / packages] if isinstance(packages, str) else []
         paths = [own.place / FILE, *named, *own.public_cases()]
-        return stored_files.folder_of(
+        return unit_worker.folder_of(
             own.place, [path.relative_to(own.place).as_posix() for path in paths]
         )
 
@@ -250,7 +250,7 @@ class Orders:
         place = self._means.overlay
         if place is None:
             return None
-        return stored_files.folder_of(place.absolute(), workspace.of_course(place))
+        return unit_worker.folder_of(place.absolute(), workspace.of_course(place))
 
     @cached_property
     def _environment(self) -> Environment:
@@ -263,7 +263,7 @@ def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
         if ".." not in Path(word).parts and (folder / word).is_file():
-            yield stored_files.file_of(folder / word, Path(word).as_posix())
+            yield unit_worker.file_of(folder / word, Path(word).as_posix())
 
 
 # --- for what is done in this process and its forks --------------------------------------------

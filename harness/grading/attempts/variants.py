@@ -19,8 +19,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple
 
-from harness.judging.equivalence import expression, is_exact, is_underspecified
-from harness.judging.in_process import folder_of
+from harness.judging.in_process import expression, folder_of, is_exact, is_underspecified
 from harness.reading import casefile
 from harness.records import CaseFile, Reply, Step
 from harness.specifications.record import Specification, reply_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import groupby
 
@@ -12,7 +12,7 @@ from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import Count, evidence
-from harness.report.difference import Segment, Side, Sides, komi_of, sides
+from harness.report.difference import Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
@@ -31,6 +31,10 @@ from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
@@ -46,6 +50,36 @@ _REST = Markup(
 )
 
 
+class Cards:
+    """The parts that cards of many engines for the same tests share: each is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
+
+    def card(self, *about: Any, **more: Any) -> Markup:
+        """Return the card of one result; see :func:`card`."""
+        return card(*about, cards=self, **more)
+
+    def find(
+        self,
+        view: FileView,
+        outcome: Outcome,
+        key: tuple[object, ...],
+        make: Callable[[], tuple[Markup, Markup]],
+    ) -> tuple[Markup, Markup]:
+        """Return what was made for the same test and reply, time aside; ``key``: what else counts.
+
+        What goes by its identity is kept, so that nothing else has its id.
+        """
+        steps, diagram = view.file.case.steps, view.boards.get(outcome.step)
+        untimed = outcome.reply and outcome.reply._replace(seconds=0.0)
+        whole = (id(steps), view.file.case.path, outcome._replace(reply=untimed), id(diagram),
+                 view.reasons.get(outcome.step), *key)  # fmt: skip
+        if whole not in self._made:
+            self._made[whole] = make(), (steps, diagram)
+        return self._made[whole][0]
+
+
 def card(  # noqa: PLR0913 - what pages differ in
     view: FileView,
     outcome: Outcome,
@@ -57,6 +91,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     is_open: bool = True,
     file: str = "",
     actions: Markup = NOTHING,
+    cards: Cards | None = None,
 ) -> Markup:
     """Return the card of one result.
 
@@ -64,80 +99,30 @@ def card(  # noqa: PLR0913 - what pages differ in
     with, unique on the page together with the line. ``context``: what is told besides the answer;
     None: what the view knows. ``folder``: of the page; None if nothing is linked to. ``is_open``:
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
-    ``actions``: what else there is to do with it.
+    ``actions``: what else there is to do with it. ``cards``: of many engines, which show no times.
     """
-    told = context or contexts(view)(outcome.step)
-    begin, rest = _around_place(
-        view,
-        outcome,
-        told,
-        log=log,
-        anchor=anchor,
-        folder=folder,
-        is_open=is_open,
-        actions=actions,
-        times=_times(view, outcome) if log else NOTHING,
-    )
-    return begin + _place(view.file.case.steps[outcome.step], outcome, file) + rest
+    step = view.file.case.steps[outcome.step]
+
+    def make() -> tuple[Markup, Markup]:
+        told = context or contexts(view)(outcome.step)
+        times = NOTHING if cards or not log else _times(view, outcome)
+        return _around_place(view, outcome, told, log, anchor, folder, is_open, actions, times)
+
+    key = context, log and log.at(step.line), anchor, folder, is_open, actions
+    begin, rest = cards.find(view, outcome, key, make) if cards else make()
+    return begin + _place(step, outcome, file) + rest
 
 
-class Cards:
-    """Makes the cards of many engines for the same tests; the parts they share are made once."""
-
-    def __init__(self) -> None:
-        self._made: dict[object, tuple[Markup, Markup, object]] = {}
-
-    def card(  # noqa: PLR0913 - as above
-        self,
-        view: FileView,
-        outcome: Outcome,
-        log: LogPages | None = None,
-        anchor: str = "T",
-        *,
-        context: Context | None = None,
-        is_open: bool = True,
-        file: str = "",
-        actions: Markup = NOTHING,
-    ) -> Markup:
-        """Return the card of one result; see :func:`card`."""
-        case, reply, diagram = view.file.case, outcome.reply, view.boards.get(outcome.step)
-        step = case.steps[outcome.step]
-        key = (
-            *(id(case.steps), case.path, outcome.step, outcome.verdict, outcome.flaky),
-            *(reply and reply._replace(seconds=0.0), id(diagram), view.reasons.get(outcome.step)),
-            *(context, log and log.at(step.line), anchor, is_open, actions),
-        )
-        if key not in self._made:
-            told = context or contexts(view)(outcome.step)
-            made = _around_place(
-                view,
-                outcome,
-                told,
-                log=log,
-                anchor=anchor,
-                folder=None,
-                is_open=is_open,
-                actions=actions,
-            )
-            self._made[key] = (
-                *made,
-                (case.steps, diagram),
-            )  # kept, so that no others have their ids
-        begin, rest, _ = self._made[key]
-        return begin + _place(step, outcome, file) + rest
-
-
-def _around_place(  # noqa: PLR0913 - as above
+def _around_place(  # noqa: PLR0913, PLR0917 - as above
     view: FileView,
     outcome: Outcome,
     context: Context,
-    *,
     log: LogPages | None,
     anchor: str,
     folder: str | None,
     is_open: bool,
     actions: Markup,
-    times: Markup = NOTHING,
+    times: Markup,
 ) -> tuple[Markup, Markup]:
     """Return a card without its place and time, which differ: what is before, and after them.
 
@@ -151,10 +136,10 @@ def _around_place(  # noqa: PLR0913 - as above
     kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
     said = (
         _comment(rest, diagram is not None),
-        _question_box(sided.asked),
+        _paragraph("Asked", sided.asked),
         _sides(sided),
         _score_count(view.counts.get(outcome.step)),
-        _reason(context.because),
+        _paragraph("Because", context.because),
         _pattern(step, log),
         _render_loaded_file(context.loaded, folder),
         times,
@@ -262,8 +247,8 @@ def _in_short(sides: Sides) -> Markup:
 # --- what is right, and what came --------------------------------------------------------------
 
 
-def _question_box(question: str) -> Markup:
-    return _render_labelled("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
+def _paragraph(name: str, text: str | Markup) -> Markup:
+    return _render_labelled(name, Markup("<p>%s</p>") % text) if text else NOTHING
 
 
 def _sides(sides: Sides) -> Markup:
@@ -275,41 +260,32 @@ def _sides(sides: Sides) -> Markup:
         return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], sides.expected)
     hint = Markup('<p class="sub">%s</p>') % sides.hint if sides.hint else NOTHING
     both = _side(*signs[:2], sides.expected) + _side(*signs[2:], got)
-    return Markup('<dl class="ev">%s</dl>%s%s') % (both, _words_of_one_side(sides), hint)
-
-
-def _words_of_one_side(sides: Sides) -> Markup:
     pairs = (("Missing", sides.missing), ("Extra", sides.extra))
     line = Markup('<p class="sub">%s: <code>%s</code></p>')
-    return join_markup(line % pair for pair in pairs if pair[1])
+    words = join_markup(line % pair for pair in pairs if pair[1])
+    return Markup('<dl class="ev">%s</dl>%s%s') % (both, words, hint)
 
 
 def _side(kind: str, heading: str, side: Side) -> Markup:
+    text = "".join(text for text, _ in side.segments)
+    may_scroll = len(text) > _HIGH or text.count("\n") > _LINES  # then keys must lead into it
+    marked = join_markup(
+        Markup("<mark>%s</mark>") % text if differs else escape(text)
+        for text, differs in side.segments
+    )
     return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre%s>%s</pre>%s</dd></div>') % (
         kind,
         heading,
         Markup("<b>%s</b>") % side.said if side.said else NOTHING,
-        Markup(' tabindex="0"') if _may_scroll(side) else NOTHING,
-        _mark_segments(side.segments),
+        Markup(' tabindex="0"') if may_scroll else NOTHING,
+        marked,
         _PATTERN % side.pattern if side.pattern else NOTHING,
     )
-
-
-def _may_scroll(side: Side) -> bool:
-    """Whether a side may be higher than its place, so that keys must lead into it."""
-    text = "".join(text for text, _ in side.segments)
-    return len(text) > _HIGH or text.count("\n") > _LINES
 
 
 _HIGH, _LINES = 300, 12  # characters, lines
 
 _PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
-
-
-def _mark_segments(segments: tuple[Segment, ...]) -> Markup:
-    return join_markup(
-        Markup("<mark>%s</mark>") % text if differs else escape(text) for text, differs in segments
-    )
 
 
 _COUNT = Markup(
@@ -337,11 +313,6 @@ def _score_count(count: Count | None) -> Markup:
     end = _RESULT % (len(count.heads), *count.result) if count.result[0] else NOTHING
     heads = join_markup(_HEAD % head for head in count.heads)
     return _render_labelled("How it is counted", _COUNT % (heads, rows, end))
-
-
-def _reason(text: str) -> Markup:
-    """Why the right answer is right."""
-    return _render_labelled("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
 def _pattern(step: Step, log: LogPages | None) -> Markup:
@@ -377,7 +348,7 @@ def _render_loaded_file(path: str, folder: str | None) -> Markup:
 
         address = quote(os.fsencode(os.path.relpath(path, folder)))
         name = Markup('<a href="%s">%s</a>') % (address, name)
-    return _render_labelled("Loaded", Markup("<p>%s</p>") % name)
+    return _paragraph("Loaded", name)
 
 
 def _times(view: FileView, outcome: Outcome) -> Markup:

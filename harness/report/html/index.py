@@ -12,12 +12,13 @@ from harness.report.html.parts import (
     PageFrame,
     bar,
     box,
-    choices,
     command_line,
+    filter_tools,
     headline,
     items,
     page,
     run_facts,
+    sortable_heads,
     times_in_words,
 )
 from harness.report.markup import NOTHING, Markup, join_markup
@@ -46,7 +47,7 @@ def index_page(
         _box("Errors in case files", run.errors),
         _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
-        _diagnoses(run.diagnoses),
+        _box("What explains the failures", [*map(_diagnosis, run.diagnoses)], "odd"),
         _ways(views, names),
         _comparison(comparison),
         _table(run, views, names, comparison),
@@ -72,8 +73,8 @@ def _hero(run: RunResult, counts: Tally, comparison: Comparison | None) -> Marku
     return _HERO % (known, headline(counts), since)
 
 
-def _box(title: str, texts: Sequence[str]) -> Markup:
-    return box(title, items(texts)) if texts else NOTHING
+def _box(title: str, texts: Sequence[str], kind: str = "") -> Markup:
+    return box(title, items(texts), kind) if texts else NOTHING
 
 
 def _faults(faults: Sequence[str]) -> Markup:
@@ -108,16 +109,8 @@ def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     return ways(views, names)
 
 
-def _diagnoses(diagnoses: Sequence[Diagnosis]) -> Markup:
+def _diagnosis(diagnosis: Diagnosis) -> str | Markup:
     """What explains the failures: the engine *answers as if* ..."""
-    return (
-        box("What explains the failures", items(map(_lines, diagnoses)), "odd")
-        if diagnoses
-        else NOTHING
-    )
-
-
-def _lines(diagnosis: Diagnosis) -> str | Markup:
     first, *others = diagnosis.lines
     return Markup("%s%s") % (first, items(others)) if others else first
 
@@ -143,11 +136,7 @@ def _comparison(comparison: Comparison | None) -> Markup:
 
 _TABLE = Markup(
     '<section aria-label="Files"><div class="sec-h"><h2>Files</h2><p class="sub">%s</p></div>'
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter files and failed tests" placeholder="Filter files and failed tests">'
-    '<span class="btns">%s</span>'
-    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
-    '<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
+    '%s<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
     "</section>\n"
 )
 _TIME = 40  # pixels of the longest time
@@ -157,6 +146,7 @@ _ROW = Markup(
     '%s<td class="num" data-k="%s"><i class="tl" style="width:%spx">'
     "</i>%s</td></tr>\n"
 )
+_CHANGED = Markup('<td data-k="%s">%s</td>')
 
 
 def _table(
@@ -174,19 +164,13 @@ def _table(
     )
     bad = sum(_is_bad(view) for view in views)
     told = f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed"
-    heads = ["File", "Tests", *(["Since the baseline"] if comparison else [])]
-    head = join_markup(
-        Markup('<th scope="col"><button type="button">%s</button></th>') % one for one in heads
-    )
-    head += Markup('<th scope="col" class="num"><button type="button">Time</button></th>')
-    return _TABLE % (told, _choices(views, bad, changes), len(views), len(views), head, rows)
-
-
-def _choices(views: Sequence[FileView], bad: int, changes: Changes | None) -> Markup:
-    kinds = [("all", "All", len(views)), ("f", "Failed", bad), ("p", "Passed", len(views) - bad)]
+    count = len(views)
+    kinds = [("all", "All", count), ("f", "Failed", bad), ("p", "Passed", count - bad)]
     if changes is not None:
         kinds.append(("c", "Changed", len(changes)))
-    return choices(kinds)
+    tools = filter_tools("Filter files and failed tests", count, kinds)
+    since = "Since the baseline; " if comparison else ""
+    return _TABLE % (told, tools, sortable_heads(f"File; Tests; {since}#Time"), rows)
 
 
 def _is_bad(view: FileView) -> bool:
@@ -224,6 +208,8 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
     kind = "f" if _is_bad(view) else "p"
     changed = changes.get(path, (0, 0)) if changes is not None else (0, 0)
     verdicts = f"{kind} c" if any(changed) else kind
+    broke, mended = changed
+    told = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
     return _ROW % (
         verdicts,
         rank,
@@ -234,7 +220,7 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
         counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
         bar(counts),
         _file_counts(view, name),
-        NOTHING if changes is None else _render_change(changed),
+        NOTHING if changes is None else _CHANGED % (broke * 1000 + mended, told),
         f"{counts.seconds:.6f}",
         f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         times_in_words(counts.seconds),
@@ -282,12 +268,6 @@ def _words(view: FileView) -> Markup:
     )
     told += [Markup("%s %s") % pair for pair in others if pair[0]]
     return Markup(", ").join(told) or Markup("no tests")
-
-
-def _render_change(changed: tuple[int, int]) -> Markup:
-    broke, mended = changed
-    shown = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
-    return Markup('<td data-k="%s">%s</td>') % (broke * 1000 + mended, shown)
 
 
 def _pills(broke: int, mended: int) -> Markup:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from harness.sandbox.redteam import compiling
-
-if TYPE_CHECKING:
-    from harness.sandbox.redteam.attack_table import Attack
-    from harness.sandbox.redteam.referee import AttackResult
+from harness.sandbox.redteam import scene
+from harness.sandbox.redteam.attack_table import Attack
+from harness.sandbox.redteam.referee import AttackResult
 
 
 def is_held(finding: AttackResult) -> bool:
@@ -110,7 +107,7 @@ def layers(attacks: dict[int, list[AttackResult]]) -> Iterator[str]:
 def list_left_out(attacks: Iterable[Attack]) -> Iterator[str]:
     """Yield a line for each attack that cannot be run here, with the programs that it needs."""
     for attack in attacks:
-        if missing := compiling.missing(attack):
+        if missing := scene.missing_programs(attack):
             yield f"  left out {attack.title:61}{' and '.join(missing)} not installed"
 
 
@@ -119,7 +116,7 @@ def describe_left_out(attacks: Iterable[Attack]) -> list[dict[str, object]]:
     return [
         {"attack": attack.name, "missing": list(missing)}
         for attack in attacks
-        if (missing := compiling.missing(attack))
+        if (missing := scene.missing_programs(attack))
     ]
 
 

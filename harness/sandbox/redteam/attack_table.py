@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-PYTHON = ("attacks", "holding", "spending", "reaching", "breaking", "channels")
+PYTHON = ("attacks", "holding", "spending", "reaching", "channels")
 
 
 class Attack(NamedTuple):
@@ -20,9 +20,7 @@ class Attack(NamedTuple):
     source: str = "attacks"  # the file beside this one without its ending, or a language
     cpu: float = 20.0  # the limit of CPU time, in seconds
     at: str = "run"  # or "build": the same program as a build step, which may write
-    receiver: str = (
-        ""  # of a channel: "next", in the next box, or "beside", in one at the same time
-    )
+    receiver: str = ""  # of a channel: "next", in the next box, or "beside", at the same time
     bits: int = 256  # that are sent through a channel
 
     @property
@@ -42,61 +40,54 @@ def at_build(attack: Attack, layer: str = "") -> Attack:
 # --- The channels between runs, each tried in two successive boxes and in two at the same time ---
 
 
-_CALLS = dict.fromkeys((3, 2, 1), "seccomp")
-_NOTHING = dict.fromkeys((3, 2, 1), "nothing: both see the same kernel")
-_OVER = dict.fromkeys((3, 2, 1), "nothing of it is left")
-_NEXT, _BESIDE = "next", "beside"
-_WHERE = {_NEXT: "in the next box", _BESIDE: "in a box beside"}
+_ALL = (3, 2, 1)
 
 
-def _channel(
-    program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = (), bits: int = 256
-) -> Attack:
-    """Return a channel without its receiver; ``leaks``: the levels that do not hold it."""
-    return Attack(program, title, layer, leaks=frozenset(leaks), source="channels", bits=bits)
+def _everywhere(layer: str) -> dict[int, str]:
+    """Return what stops an attack on each level: the same."""
+    return dict.fromkeys(_ALL, layer)
 
 
-def _to(receiver: str, channel: Attack) -> Attack:
-    title = f"be heard {_WHERE[receiver]} by {channel.title}"
-    return channel._replace(receiver=receiver, title=title)
-
-
-def _lasting(channel: Attack) -> Iterator[Attack]:
-    """Yield a channel through what lasts, in both ways."""
-    yield _to(_NEXT, channel)
-    yield _to(_BESIDE, channel)
-
-
-def _momentary(channel: Attack) -> Iterator[Attack]:
-    """Yield a channel through what shows only while it happens, in both ways."""
-    yield _to(_NEXT, channel._replace(layer=_OVER, leaks=frozenset()))
-    yield _to(_BESIDE, channel)
-
-
-_CHANNEL_READ_ONLY = {
-    3: "read-only mounts",
-    2: "read-only mounts",
-    1: "nothing: files are the machine's",
-}
+_CALLS = _everywhere("seccomp")
+_NOTHING = _everywhere("nothing: both see the same kernel")
+_OVER = _everywhere("nothing of it is left")
+_TIMES = {3: "read-only mounts", 2: "read-only mounts", 1: "nothing: files are the machine's"}
 _NUMBERS = {3: "pid namespace", 2: "pid namespace", 1: "nothing: numbers are the machine's"}
 _DISK = {3: "a tmpfs of its own", 2: "a tmpfs of its own", 1: "nothing: the disk is the machine's"}
-_ALL = (3, 2, 1)
+
+
+def _lasting(
+    program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = (), bits: int = 256
+) -> Iterator[Attack]:
+    """Yield a channel in both ways; ``leaks``: the levels that do not hold it."""
+    for receiver, where in (("next", "in the next box"), ("beside", "in a box beside")):
+        heard = f"be heard {where} by {title}"
+        channel = Attack(program, heard, layer, leaks=frozenset(leaks), source="channels")
+        yield channel._replace(receiver=receiver, bits=bits)
+
+
+def _momentary(*channel: Any) -> Iterator[Attack]:
+    """Yield a channel through what shows only while it happens: then nothing of it is left."""
+    in_next, beside = _lasting(*channel)
+    yield from (in_next._replace(layer=_OVER, leaks=frozenset()), beside)
+
+
 CHANNELS = (
-    *_lasting(_channel("loaded_pages_by_preadv2", "pages in memory, read", _CALLS)),
-    *_lasting(_channel("loaded_pages_by_cachestat", "pages in memory, counted", _CALLS)),
-    *_lasting(_channel("loaded_pages_by_mincore", "pages in memory, mapped", _CALLS)),
-    *_lasting(_channel("cleared_pages", "pages taken out of memory", _CALLS)),
-    *_lasting(_channel("loaded_pages_by_time", "pages in memory, timed", _NOTHING, _ALL)),
-    *_lasting(_channel("read_pages", "pages in a cache, timed", _NOTHING, _ALL)),
-    *_lasting(_channel("looked_up_names", "names looked up, timed", _NOTHING, _ALL)),
-    *_lasting(_channel("access_times", "times of the last access", _CHANNEL_READ_ONLY, (1,), 64)),
-    *_lasting(_channel("device_times", "times of devices", _CALLS, bits=18)),
-    *_momentary(_channel("shared_futex", "waking who waits at a file", _NOTHING, _ALL)),
-    *_momentary(_channel("free_disk", "how much disk is free", _DISK, (1,), 40)),
-    *_momentary(_channel("process_numbers", "numbers of processes", _NUMBERS, (1,), 40)),
-    *_momentary(_channel("pipe_numbers", "numbers of pipes", _NOTHING, _ALL, 40)),
-    *_momentary(_channel("machine_counters", "counters of the machine", _NOTHING, _ALL, 40)),
-    *_momentary(_channel("busy_processors", "how busy processors are", _NOTHING, _ALL, 40)),
+    *_lasting("loaded_pages_by_preadv2", "pages in memory, read", _CALLS),
+    *_lasting("loaded_pages_by_cachestat", "pages in memory, counted", _CALLS),
+    *_lasting("loaded_pages_by_mincore", "pages in memory, mapped", _CALLS),
+    *_lasting("cleared_pages", "pages taken out of memory", _CALLS),
+    *_lasting("loaded_pages_by_time", "pages in memory, timed", _NOTHING, _ALL),
+    *_lasting("read_pages", "pages in a cache, timed", _NOTHING, _ALL),
+    *_lasting("looked_up_names", "names looked up, timed", _NOTHING, _ALL),
+    *_lasting("access_times", "times of the last access", _TIMES, (1,), 64),
+    *_lasting("device_times", "times of devices", _CALLS, (), 18),
+    *_momentary("shared_futex", "waking who waits at a file", _NOTHING, _ALL),
+    *_momentary("free_disk", "how much disk is free", _DISK, (1,), 40),
+    *_momentary("process_numbers", "numbers of processes", _NUMBERS, (1,), 40),
+    *_momentary("pipe_numbers", "numbers of pipes", _NOTHING, _ALL, 40),
+    *_momentary("machine_counters", "counters of the machine", _NOTHING, _ALL, 40),
+    *_momentary("busy_processors", "how busy processors are", _NOTHING, _ALL, 40),
 )
 
 
@@ -111,7 +102,7 @@ def _row(program: str, title: str, layer: str = _COUNTED, **levels: str) -> Atta
     return Attack(program, f"hold memory in {title}", layers, source="holding", patience=9)
 
 
-_HOLDER_FOLDER = "the watch on its folder"
+_ITS_FOLDER = "the watch on its folder"
 MEMORY_HOLDERS = (
     _row("anonymous", "pages, as fast as it can"),
     _row("shared_cut_off", "shared memory that is cut off"),
@@ -122,7 +113,7 @@ MEMORY_HOLDERS = (
     _row("page_tables", "page tables"),
     _row("mappings", "thousands of mappings"),
     _row("not_dumpable", "processes that hide", "seccomp"),
-    _row("unreadable_program", "programs that cannot be read", level1=_HOLDER_FOLDER),
+    _row("unreadable_program", "programs that cannot be read", level1=_ITS_FOLDER),
     _row("pipes", "pipes"),
     _row("large_pipes", "large pipes", "seccomp"),
     _row("pipes_with_huge_pages", "pipes with pieces of huge pages", "seccomp"),
@@ -137,10 +128,10 @@ MEMORY_HOLDERS = (
     _row("shared_segments", "System V segments", "seccomp"),
     _row("message_queues", "message queues", "seccomp"),
     _row("keys", "keyrings", "seccomp"),
-    _row("unlinked_files", "files without a name", "size of its tmpfs", level1=_HOLDER_FOLDER),
-    _row("shared_files", "files of /dev/shm", "size of its tmpfs", level1=_HOLDER_FOLDER),
-    _row("small_files", "many small files", "the count of files", level1=_HOLDER_FOLDER),
-    _row("folders", "many folders", "the count of files", level1=_HOLDER_FOLDER),
+    _row("unlinked_files", "files without a name", "size of its tmpfs", level1=_ITS_FOLDER),
+    _row("shared_files", "files of /dev/shm", "size of its tmpfs", level1=_ITS_FOLDER),
+    _row("small_files", "many small files", "the count of files", level1=_ITS_FOLDER),
+    _row("folders", "many folders", "the count of files", level1=_ITS_FOLDER),
     _row("attributes", "extended attributes", "seccomp"),
     _row("access_lists", "access lists", "seccomp"),
     _row("epolls", "lists of epolls"),
@@ -162,14 +153,11 @@ _FILES = {3: "mount namespace", 2: "mount namespace", 1: "Landlock"}
 _PROC = {3: "pid namespace", 2: "pid namespace", 1: "Landlock"}
 _SIGNALS = {3: "pid namespace", 2: "pid namespace", 1: "Landlock scope or seccomp"}
 _OTHERS = {3: "pid namespace, seccomp", 2: "pid namespace, seccomp", 1: "seccomp"}
-_NATIVE_RIGHTS = dict.fromkeys((3, 2, 1), "no capabilities")
-_MEMORY = dict.fromkeys((3, 2, 1), "control group or the watch on the tree")
-_MULTIPLY = dict.fromkeys((3, 2, 1), "RLIMIT_NPROC and the watch on the tree")
-_NATIVE_READ_ONLY = {
-    3: "read-only mounts",
-    2: "read-only mounts, Landlock",
-    1: "Landlock, seccomp",
-}
+_NO_RIGHTS = _everywhere("no capabilities")
+_MEMORY = _everywhere("control group or the watch on the tree")
+_MULTIPLY = _everywhere("RLIMIT_NPROC and the watch on the tree")
+_READ_ONLY = {3: "read-only mounts", 2: "read-only mounts, Landlock", 1: "Landlock, seccomp"}
+_LIMIT = _everywhere("resource limit")
 _PATIENCE = 30.0  # seconds: a Java machine takes long to start on a busy one
 
 
@@ -192,17 +180,17 @@ _IN_C = (
     _c("signal_harness", "signal the harness by eight calls", _SIGNALS),
     _c("sockets", "open sockets of all families and kinds", _CALLS),
     _c("other_numbers", "make 32-bit, x32 and high-numbered calls", _CALLS),
-    _c("page_zero", "map address 0, by personality as well", _NATIVE_RIGHTS),
+    _c("page_zero", "map address 0, by personality as well", _NO_RIGHTS),
 )
 _IN_JAVA = (
     _java("read_case", "read a private case file by all classes", _FILES),
     _java("list_private", "list and watch private folders", _FILES),
     _java("start_processes", "start 100 processes", _MULTIPLY),
-    _java("start_threads", "start 1,000 threads", dict.fromkeys((3, 2, 1), "resource limit")),
+    _java("start_threads", "start 1,000 threads", _LIMIT),
     _java("connect", "connect by TCP, UDP and Unix sockets", _CALLS),
     _java("other_processes", "find, attach to and end other processes", _PROC),
     _java("direct_memory", "hold 1 GiB outside the heap", _MEMORY),
-    _java("write_outside", "write files outside", _NATIVE_READ_ONLY),
+    _java("write_outside", "write files outside", _READ_ONLY),
 )
 NATIVE_ATTACKS = (
     *_IN_C,
@@ -217,19 +205,17 @@ NATIVE_ATTACKS = (
 
 # --- The attacks of the red team, and what is to stop each at the three levels -------------------
 
-_RIGHTS = dict.fromkeys((3, 2, 1), "no new privileges")
-_READ_ONLY = {3: "read-only mounts", 2: "read-only mounts, Landlock", 1: "Landlock, seccomp"}
+_RIGHTS = _everywhere("no new privileges")
 _SCRATCH = {3: "size of its tmpfs", 2: "size of its tmpfs", 1: "the watch on its folder"}
 _GONE = {3: "private tmpfs", 2: "private tmpfs", 1: "a new folder for each (Landlock)"}
 _ENDING = {3: "end of the pid namespace", 2: "end of the pid namespace", 1: "subreaper's sweep"}
-_LIMIT = dict.fromkeys((3, 2, 1), "resource limit")
-_CLOSED = dict.fromkeys((3, 2, 1), "all but three are closed")
-_READER = dict.fromkeys((3, 2, 1), "the harness stops reading")
-_VIEW = dict.fromkeys((3, 2, 1), "what is shown is not told by a submission")
+_CLOSED = _everywhere("all but three are closed")
+_READER = _everywhere("the harness stops reading")
+_VIEW = _everywhere("what is shown is not told by a submission")
 _LAUNCHER = {3: "a mask over /proc/1", 2: "a mask over /proc/1", 1: "Landlock"}
-_CLOCK = dict.fromkeys((3, 2, 1), "the clock of the whole tree")
-_COUNT = dict.fromkeys((3, 2, 1), "the count of disk")
-_REMOVED = dict.fromkeys((3, 2, 1), "removal without paths")
+_CLOCK = _everywhere("the clock of the whole tree")
+_COUNT = _everywhere("the count of disk")
+_REMOVED = _everywhere("removal without paths")
 
 _FIRST = (
     Attack("read_case_by_name", "read a private case file by name", _FILES),
@@ -287,68 +273,51 @@ _FIRST = (
 )
 
 
-# --- ways to spend what is limited --------------------------------------------------------------
+# --- ways to spend what is limited, through what a box shows, and on what processes share --------
 
 
-def _make_spending(program: str, title: str) -> Attack:
-    return Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
-
-
-_SPENDING = (
-    _make_spending("ignored_children", "children that nobody waits for"),
-    _make_spending("short_children", "short children that nobody waits for"),
-    _make_spending("unwaited_children", "children without a SIGCHLD"),
-    _make_spending("adopted_children", "children of others"),
-    _make_spending("many_threads", "a process without its first thread"),
+_SPENDING = tuple(
+    Attack(program, f"compute in {title}", _CLOCK, source="spending", patience=9, cpu=1)
+    for program, title in (
+        ("ignored_children", "children that nobody waits for"),
+        ("short_children", "short children that nobody waits for"),
+        ("unwaited_children", "children without a SIGCHLD"),
+        ("adopted_children", "children of others"),
+        ("many_threads", "a process without its first thread"),
+    )
 )
-
-
-# --- through what a box shows, and on what processes share ---------------------------------------
-
-
-def _make_reaching(
-    program: str, title: str, layer: dict[int, str], leaks: tuple[int, ...] = ()
-) -> Attack:
-    return Attack(program, title, layer, leaks=frozenset(leaks), source="reaching")
-
-
-REACHING = (
-    _make_reaching("read_what_its_first_line_names", "read what its first line names", _VIEW),
-    _make_reaching("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
-    _make_reaching("read_mounts", "see the machine's mounts and sockets", _FILES),
-    _make_reaching("read_counters", "see counters that others can set", _FILES),
-    _make_reaching(
-        "enter_private_folder",
-        "stand in a private folder",
-        _FILES | {1: "nothing: Landlock does not see chdir"},
-        leaks=(1,),
-    ),
-    _make_reaching("watch_private_folder", "watch what others do with files", _CALLS),
-    _make_reaching("lock_shown_files", "tell others something by locks on shown files", _CALLS),
-    _make_reaching("see_launcher", "read what /proc tells of what started it", _LAUNCHER),
-    _make_reaching("set_up_launcher", "change that through /proc", _LAUNCHER),
-    _make_reaching("limit_others", "set the limits of the harness", _OTHERS),
-    _make_reaching("slow_others", "take the processors from the harness", _OTHERS),
-    _make_reaching("take_slots", "take the machine's slots for input and output", _CALLS),
-    _make_reaching("hoard_timers", "make 5,000 timers", _LIMIT),
+_CHDIR = _FILES | {1: "nothing: Landlock does not see chdir"}
+REACHING = tuple(
+    Attack(
+        program, title, layer, source="reaching", leaks=frozenset({1} if layer is _CHDIR else ())
+    )
+    for program, title, layer in (
+        ("read_what_its_first_line_names", "read what its first line names", _VIEW),
+        ("read_what_its_settings_name", "read what its pyvenv.cfg names", _VIEW),
+        ("read_mounts", "see the machine's mounts and sockets", _FILES),
+        ("read_counters", "see counters that others can set", _FILES),
+        ("enter_private_folder", "stand in a private folder", _CHDIR),
+        ("watch_private_folder", "watch what others do with files", _CALLS),
+        ("lock_shown_files", "tell others something by locks on shown files", _CALLS),
+        ("see_launcher", "read what /proc tells of what started it", _LAUNCHER),
+        ("set_up_launcher", "change that through /proc", _LAUNCHER),
+        ("limit_others", "set the limits of the harness", _OTHERS),
+        ("slow_others", "take the processors from the harness", _OTHERS),
+        ("take_slots", "take the machine's slots for input and output", _CALLS),
+        ("hoard_timers", "make 5,000 timers", _LIMIT),
+    )
 )
-
-
-# --- build steps on disk, and on what clears away after them -------------------------------------
-
-
-def _make_breaking(program: str, title: str, layer: dict[int, str]) -> Attack:
-    return Attack(program, f"{title} (build)", layer, source="breaking", at="build")
-
-
-_BREAKING = (
-    _make_breaking("unlinked_disk", "use disk in files without a name", _COUNT),
-    _make_breaking("mapped_disk", "use disk in files that are but mapped", _COUNT),
-    _make_breaking("shut_folders", "use disk in folders that are shut", _COUNT),
-    _make_breaking("deep_disk", "use disk beyond the longest path", _COUNT),
-    _make_breaking("reserved_disk", "reserve disk without writing", _CALLS),
-    _make_breaking("deep_folders", "leave folders 1,500 deep", _REMOVED),
-    _make_breaking("odd_names", "leave folders that nobody may enter", _REMOVED),
+_AT_BUILD_ALONE = tuple(
+    Attack(program, f"{title} (build)", layer, source="spending", at="build")
+    for program, title, layer in (
+        ("unlinked_disk", "use disk in files without a name", _COUNT),
+        ("mapped_disk", "use disk in files that are but mapped", _COUNT),
+        ("shut_folders", "use disk in folders that are shut", _COUNT),
+        ("deep_disk", "use disk beyond the longest path", _COUNT),
+        ("reserved_disk", "reserve disk without writing", _CALLS),
+        ("deep_folders", "leave folders 1,500 deep", _REMOVED),
+        ("odd_names", "leave folders that nobody may enter", _REMOVED),
+    )
 )
 
 
@@ -367,17 +336,12 @@ _AT_BUILD = """
 """
 _INTO_FOLDER = ("disk_hog", "large_file", "inode_hog", "leave_files")
 _FOLDER = "a folder of its own, counted and removed"
-_AS_ENGINES = (
-    *_FIRST,
-    *MEMORY_HOLDERS,
-    *_SPENDING,
-    *REACHING,
-)
+_AS_ENGINES = (*_FIRST, *MEMORY_HOLDERS, *_SPENDING, *REACHING)
 ROSTER = (
     *_AS_ENGINES,
     *(at_build(attack) for attack in _AS_ENGINES if attack.program in _AT_BUILD.split()),
     *(at_build(attack, _FOLDER) for attack in _FIRST if attack.program in _INTO_FOLDER),
-    *_BREAKING,
+    *_AT_BUILD_ALONE,
     *NATIVE_ATTACKS,
     *CHANNELS,
 )

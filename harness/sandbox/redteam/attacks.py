@@ -1,9 +1,10 @@
 """Hostile programs, executed inside a sandbox by :mod:`harness.sandbox.redteam.referee`.
 
-One function each: ``python3 attacks.py NAME AIM``, AIM being what to attack, in JSON. More of them
-are in files beside this one, which end as this one does, with :func:`main`. They use Python alone,
-nothing of the harness (it is not there), and are bounded by themselves: in a machine without any
-sandbox they take a second or two, a gigabyte, two hundred processes, and are gone.
+Each is a function: ``python3 attacks.py NAME AIM``, AIM being what to attack, in JSON. What it
+tries to do, ``attack_table`` says. More of them are in files beside this one, which end as this
+one does, with :func:`main`. They use Python alone, nothing of the harness (it is not there), and
+are bounded by themselves: in a machine without any sandbox they take a second or two, a gigabyte,
+two hundred processes, and are gone.
 
 An attack prints ``begun``; ``escaped: …`` for whatever it achieved; and what it could read, in
 which the referee looks for a secret. Refusals are printed as well, for anyone who looks into them.
@@ -110,7 +111,6 @@ def processes() -> list[str]:
 
 
 def read_case_by_name(aim: Aim) -> None:
-    """Read the private case file where it lies."""
     show(aim["secret"])
 
 
@@ -140,7 +140,6 @@ def read_case_through_links(aim: Aim) -> None:
 
 
 def read_oracle(aim: Aim) -> None:
-    """Import the harness and the oracle."""
     sys.path[:0] = [aim["home"], *aim["path"]]
     for name in ("oracle", "harness", "oracle.rules.go", "harness.records"):
         with trying(f"import {name}"):
@@ -150,7 +149,6 @@ def read_oracle(aim: Aim) -> None:
 
 
 def read_system_secrets(_aim: Aim) -> None:
-    """Read what is private on any machine."""
     homes = ["/root"]
     with refusals_of("list /home"):
         homes += [f"/home/{name}" for name in os.listdir("/home")]
@@ -181,19 +179,15 @@ def read_memory(aim: Aim) -> None:
         os.close(os.open(f"/proc/{aim['victim']}/mem", os.O_RDONLY))
     for pid in (os.getppid(), 1):
         with refusals_of(f"read the memory of {pid}"):
-            _dump(pid)
-
-
-def _dump(pid: int) -> None:
-    """Print what a process can write to: its data, heap and stack, a megabyte of each."""
-    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
-    with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
-        areas = [line.split()[0] for line in maps if " rw" in line]
-    for area in areas:
-        start, end = (int(number, 16) for number in area.split("-"))
-        with contextlib.suppress(OSError):
-            data = os.pread(memory, min(end - start, MIB), start)
-            print(data.replace(b"\0", b"").decode("latin-1"), flush=True)
+            # Print what a process can write to: its data, heap and stack, a megabyte of each.
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+            with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
+                areas = [line.split()[0] for line in maps if " rw" in line]
+            for area in areas:
+                start, end = (int(number, 16) for number in area.split("-"))
+                with contextlib.suppress(OSError):
+                    data = os.pread(memory, min(end - start, MIB), start)
+                    print(data.replace(b"\0", b"").decode("latin-1"), flush=True)
 
 
 def read_memory_by_call(aim: Aim) -> None:
@@ -217,7 +211,6 @@ def use_descriptors(_aim: Aim) -> None:
 
 
 def trace(aim: Aim) -> None:
-    """Attach to the harness with ptrace."""
     for pid in (aim["victim"], os.getppid()):
         with trying(f"ptrace {pid}"):
             call("ptrace", 0x4206, pid, 0, 0)  # PTRACE_SEIZE does not stop it
@@ -268,7 +261,6 @@ def _signal_by_pipe(victim: int, number: int) -> None:
 
 
 def signal_everybody(_aim: Aim) -> None:
-    """``kill -9 -1``, with a signal that harms nobody."""
     with refusals_of("kill -1"):
         os.kill(-1, signal.SIGURG)
 
@@ -277,7 +269,6 @@ def signal_everybody(_aim: Aim) -> None:
 
 
 def fork_bomb(_aim: Aim) -> None:
-    """Start two hundred processes that stay for a while."""
     started = 0
     for _ in range(200):
         with contextlib.suppress(OSError):
@@ -291,7 +282,6 @@ def fork_bomb(_aim: Aim) -> None:
 
 
 def thread_bomb(_aim: Aim) -> None:
-    """Start a thousand threads."""
     import _thread
 
     _thread.stack_size(1 << 16)
@@ -347,7 +337,6 @@ def close_everything(_aim: Aim) -> None:
 
 
 def many_descriptors(_aim: Aim) -> None:
-    """Open ten thousand descriptors."""
     opened: list[int] = []
     with contextlib.suppress(OSError):
         opened += [os.open("/dev/null", os.O_RDONLY) for _ in range(10_000)]
@@ -362,7 +351,6 @@ def many_descriptors(_aim: Aim) -> None:
 
 
 def memory_hog(_aim: Aim) -> None:
-    """Fill 1.2 GiB."""
     blocks = [_fill(16 * MIB) for _ in range(75)]
     escaped(f"{len(blocks) * 16} MiB")
 
@@ -373,7 +361,6 @@ def _fill(size: int) -> bytearray:
 
 
 def memory_hogs(_aim: Aim) -> None:
-    """Fill 1 GiB in eight processes that each hold little."""
     children = []
     for _ in range(8):
         pid = os.fork()
@@ -387,7 +374,6 @@ def memory_hogs(_aim: Aim) -> None:
 
 
 def memory_unmapped(_aim: Aim) -> None:
-    """Fill 1 GiB of shared memory and unmap it."""
     size, private_or_shared = 16 * MIB, 0x21  # MAP_SHARED | MAP_ANONYMOUS
     for _ in range(64):
         area = _libc.mmap(None, ctypes.c_size_t(size), 3, private_or_shared, -1, ctypes.c_long(0))
@@ -400,7 +386,6 @@ def memory_unmapped(_aim: Aim) -> None:
 
 
 def memory_in_file(_aim: Aim) -> None:
-    """Fill 1 GiB of a file that exists in memory only."""
     with refusals_of("memfd_create"):
         for _ in range(64):
             file = call("memfd_create", b"hog", 0)
@@ -438,7 +423,6 @@ def large_file(_aim: Aim) -> None:
 
 
 def inode_hog(_aim: Aim) -> None:
-    """Make 30,000 empty files, wherever that is possible."""
     for folder in _writable_folders():
         with contextlib.suppress(OSError):
             for number in range(30_000):
@@ -447,7 +431,6 @@ def inode_hog(_aim: Aim) -> None:
 
 
 def long_lines(_aim: Aim) -> None:
-    """Print lines of 100 MB without end (at most 2 GB)."""
     line = b"x" * MIB
     for _ in range(2000):
         os.write(1, line)
@@ -455,7 +438,6 @@ def long_lines(_aim: Aim) -> None:
 
 
 def endless_errors(_aim: Aim) -> None:
-    """Write to standard error without end (at most 2 GB)."""
     line = b"x" * 80 + b"\n"
     for _ in range(2000):
         os.write(2, line * 12_000)
@@ -466,7 +448,6 @@ def endless_errors(_aim: Aim) -> None:
 
 
 def tcp(aim: Aim) -> None:
-    """Connect to the harness's machine, and to the world."""
     for address in (("127.0.0.1", aim["tcp"]), ("192.0.2.1", 80), ("1.1.1.1", 53)):
         with trying(f"connect to {address}"):
             _tcp(socket.AF_INET, address, aim["word"])
@@ -519,7 +500,6 @@ def other_sockets(_aim: Aim) -> None:
 
 
 def listen(_aim: Aim) -> None:
-    """Listen, for someone else to come."""
     with trying("listen on a port"), socket.socket() as listener:
         listener.bind(("0.0.0.0", 0))
         listener.listen()
@@ -584,7 +564,6 @@ def write_kernel_settings(_aim: Aim) -> None:
 
 
 def open_devices(_aim: Aim) -> None:
-    """Open the terminal, consoles, disks and memory."""
     paths = ["/dev/tty", "/dev/console", "/dev/ptmx", "/dev/mem", "/dev/kmsg", "/dev/fuse"]
     paths += [
         "/dev/vda",
@@ -630,7 +609,6 @@ def set_uid(_aim: Aim) -> None:
 
 
 def namespaces(_aim: Aim) -> None:
-    """Make new namespaces, or enter another's."""
     for name, flag in (("user", 0x10000000), ("mount", 0x20000), ("network", 0x40000000)):
         with trying(f"unshare the {name} namespace"):
             call("unshare", flag)
@@ -643,7 +621,6 @@ def namespaces(_aim: Aim) -> None:
 
 
 def mounts(_aim: Aim) -> None:
-    """Mount, change the root."""
     with trying("mount a tmpfs"):
         call("mount", b"none", b"/tmp", b"tmpfs", 0, None)
     with trying("make the root writable"):
@@ -671,14 +648,12 @@ def kernel_holes(_aim: Aim) -> None:
 
 
 def leave_files(aim: Aim) -> None:
-    """Leave a mark in every folder that may be written to."""
     for folder in _writable_folders():
         with refusals_of(f"mark in {folder}"), open(f"{folder}/gtp-harness-mark", "w") as file:
             file.write(aim["mark"])
 
 
 def find_files(_aim: Aim) -> None:
-    """Look for the marks of the engine before."""
     for folder in _writable_folders():
         with trying(f"find a mark in {folder}"), open(f"{folder}/gtp-harness-mark") as file:
             file.read()
@@ -699,7 +674,6 @@ def leave_ipc(_aim: Aim) -> None:
 
 
 def find_ipc(_aim: Aim) -> None:
-    """Look for them, and take them away."""
     with trying("find shared memory"):
         found = call("shmget", _KEY, 0, 0o666)
         _libc.shmctl(found, 0, None)
@@ -718,13 +692,11 @@ def _mq_open(flags: int) -> None:
 
 
 def leave_key(aim: Aim) -> None:
-    """Leave a key in the user's keyring."""
     with refusals_of("add_key"):
         call("add_key", b"user", b"gtp-harness-mark", aim["mark"].encode(), 4, -4)
 
 
 def find_key(_aim: Aim) -> None:
-    """Look for it."""
     with trying("find a key"):
         call("keyctl", 10, -4, b"user", b"gtp-harness-mark", 0)
 

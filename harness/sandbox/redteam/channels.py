@@ -1,9 +1,9 @@
 """Channels between runs: what one box does, and another one can tell.
 
-Each function is both ends of a channel; ``aim["part"]`` says which: ``send`` is given ``bits``,
-``receive`` only how many there are (``count``). Both know the ``seed``, from which they choose the
-same places. Whoever sends prints ``sent``, whoever receives ``received: 0110…``; each prints the
-seconds that it took. What is not on this machine is told by ``nothing to use: …``.
+Each of :data:`PROGRAMS` is both ends of a channel; ``aim["part"]`` says which: ``send`` is given
+``bits``, ``receive`` only how many there are (``count``). Both know the ``seed``, from which they
+choose the same places. Whoever sends prints ``sent``, whoever receives ``received: 0110…``; each
+prints the seconds that it took. What is not on this machine is told by ``nothing to use: …``.
 
 An end prints ``ready`` and waits for a line, the time at which moments begin. Whoever leaves
 something that lasts is ready when that is done, and lives until the line comes.
@@ -47,18 +47,18 @@ Send = Callable[[Aim], None]
 Receive = Callable[[Aim], Iterable[bool]]
 
 
-def _lasting(aim: Aim, send: Send, receive: Receive) -> None:
+def _lasting(ends: tuple[Send, Receive], aim: Aim) -> None:
     """Be an end of a channel through what lasts."""
     if aim["part"] == "send":
-        _act(aim, send, receive)
+        _act(aim, *ends)
     _wait_for_line()
     if aim["part"] == "receive":
-        _act(aim, send, receive)
+        _act(aim, *ends)
 
 
-def _momentary(aim: Aim, send: Send, receive: Receive) -> None:
+def _momentary(ends: tuple[Send, Receive], aim: Aim) -> None:
     """Be an end of a channel through what shows only while it happens."""
-    _act(aim | {"at": float(_wait_for_line())}, send, receive)
+    _act(aim | {"at": float(_wait_for_line())}, *ends)
 
 
 def _wait_for_line() -> str:
@@ -196,36 +196,6 @@ def _by_small_times(aim: Aim) -> Iterator[bool]:
     return (one < zero for zero, one in _times(aim))
 
 
-def loaded_pages_by_preadv2(aim: Aim) -> None:
-    """Load pages; see which are in memory by reads that may not wait."""
-    _lasting(aim, _load, _by("is_there_without_waiting"))
-
-
-def loaded_pages_by_cachestat(aim: Aim) -> None:
-    """The same by counting them."""
-    _lasting(aim, _load, _by("is_counted"))
-
-
-def loaded_pages_by_mincore(aim: Aim) -> None:
-    """The same by a map of what is in memory."""
-    _lasting(aim, _load, _by("is_in_core"))
-
-
-def loaded_pages_by_time(aim: Aim) -> None:
-    """Load pages; see which are in memory by the time that it takes to read them."""
-    _lasting(aim, _load, _by_time)
-
-
-def cleared_pages(aim: Aim) -> None:
-    """Take files out of memory, load pages; see which by the time that it takes to read them."""
-    _lasting(aim, _clear, _by_time)
-
-
-def read_pages(aim: Aim) -> None:
-    """Read pages that are in memory; see which are in a processor's cache as well by time."""
-    _lasting(aim, _load, _by_small_times)
-
-
 # --- other things that last
 
 
@@ -260,11 +230,6 @@ def _see_access_times(aim: Aim) -> Iterator[bool]:
         yield os.stat(one).st_atime_ns > os.stat(zero).st_atime_ns
 
 
-def access_times(aim: Aim) -> None:
-    """Read files; see which by the times of the last access."""
-    _lasting(aim, _read_files, _see_access_times)
-
-
 _TIMES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 _WIDTH = 6  # bits between two times
 _STEP = 0.008  # seconds: the kernel's clock for files may be as coarse
@@ -290,11 +255,6 @@ def _see_device_times(_aim: Aim) -> Iterator[bool]:
         yield from (bit == "1" for bit in f"{value:0{_WIDTH}b}")
 
 
-def device_times(aim: Aim) -> None:
-    """Set the times of devices, which may be written to; see how far they are apart."""
-    _lasting(aim, _touch_devices, _see_device_times)
-
-
 def _names(aim: Aim, number: int) -> list[str]:
     return [f"/usr/lib/{aim['seed']}-{number}-{turn}" for turn in range(_NAMES)]
 
@@ -312,11 +272,6 @@ def _see_names(aim: Aim) -> Iterator[bool]:
             for n in (2 * number, 2 * number + 1)
         )
         yield sum(one[:-1]) < sum(zero[:-1])  # without the slowest: something came between
-
-
-def looked_up_names(aim: Aim) -> None:
-    """Look up names that do not exist; see by time which the kernel has looked up before."""
-    _lasting(aim, _look_up, _see_names)
 
 
 # --- what shows only while it happens: a moment for a bit, or two of which one is used
@@ -376,11 +331,6 @@ def _be_woken(aim: Aim) -> Iterator[bool]:
             yield False
 
 
-def shared_futex(aim: Aim) -> None:
-    """Wake whoever waits at a page of a file that both are shown."""
-    _momentary(aim, _wake, _be_woken)
-
-
 _DISK = 0.006
 
 
@@ -398,11 +348,6 @@ def _see_disk(aim: Aim) -> Iterator[bool]:
         return -sum(os.statvfs(path).f_bfree for path in (".", "/usr"))
 
     return _compare(aim, _DISK, measure)
-
-
-def free_disk(aim: Aim) -> None:
-    """Use disk; see how much is free."""
-    _momentary(aim, _fill_disk, _see_disk)
 
 
 _FORKS = 0.01
@@ -443,16 +388,6 @@ def _by_growth(count: Callable[[], int], seconds: float) -> Receive:
     return receive
 
 
-def process_numbers(aim: Aim) -> None:
-    """Start processes; see how many by the number of one's own next."""
-    _momentary(aim, _start_processes, _by_growth(_fork, _FORKS))
-
-
-def machine_counters(aim: Aim) -> None:
-    """Start processes; see how many by the machine's count."""
-    _momentary(aim, _start_processes, _by_growth(_count_forks, _FORKS))
-
-
 _PIPES = 0.006
 
 
@@ -478,11 +413,6 @@ def _make_pipes(aim: Aim) -> None:
 def _see_pipe_numbers(aim: Aim) -> Iterable[bool]:
     _stay_on_one_processor()
     return _by_growth(_make_pipe, _PIPES)(aim)
-
-
-def pipe_numbers(aim: Aim) -> None:
-    """Make pipes; see how many by the number of one's own next."""
-    _momentary(aim, _make_pipes, _see_pipe_numbers)
 
 
 _BUSY = 0.02
@@ -511,10 +441,31 @@ def _see_speed(aim: Aim) -> Iterator[bool]:
     return _compare(aim, _BUSY, measure)
 
 
-def busy_processors(aim: Aim) -> None:
-    """Compute, or not; see how fast one is oneself."""
-    _momentary(aim, _compute, _see_speed)
+# --- what is done at each end: by the sender, by the receiver ------------------------------------
 
+
+_LASTING: dict[str, tuple[Send, Receive]] = {
+    "loaded_pages_by_preadv2": (_load, _by("is_there_without_waiting")),
+    "loaded_pages_by_cachestat": (_load, _by("is_counted")),
+    "loaded_pages_by_mincore": (_load, _by("is_in_core")),
+    "loaded_pages_by_time": (_load, _by_time),
+    "cleared_pages": (_clear, _by_time),
+    "read_pages": (_load, _by_small_times),
+    "access_times": (_read_files, _see_access_times),
+    "device_times": (_touch_devices, _see_device_times),
+    "looked_up_names": (_look_up, _see_names),
+}
+_MOMENTARY: dict[str, tuple[Send, Receive]] = {
+    "shared_futex": (_wake, _be_woken),
+    "free_disk": (_fill_disk, _see_disk),
+    "process_numbers": (_start_processes, _by_growth(_fork, _FORKS)),
+    "machine_counters": (_start_processes, _by_growth(_count_forks, _FORKS)),
+    "pipe_numbers": (_make_pipes, _see_pipe_numbers),
+    "busy_processors": (_compute, _see_speed),
+}
+PROGRAMS = {name: partial(_lasting, ends) for name, ends in _LASTING.items()} | {
+    name: partial(_momentary, ends) for name, ends in _MOMENTARY.items()
+}
 
 if __name__ == "__main__":
-    main(globals())
+    main(PROGRAMS)

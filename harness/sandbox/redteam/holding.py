@@ -16,7 +16,8 @@ import socket
 import sys
 import time
 from collections.abc import Callable
-from typing import IO, Any
+from itertools import count
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -57,19 +58,16 @@ class Hoard:
         self.kept: list[Any] = []
         self._deadline = time.monotonic() + _TIME
 
-    def add(self, count: int, *kept: Any) -> None:
-        """Note ``count`` more bytes; stop when it is enough, or there is no time left."""
-        self.held += count
+    def add(self, size: int, *kept: Any) -> None:
+        """Note ``size`` more bytes; stop when it is enough, or there is no time left."""
+        self.held += size
         self.kept += kept
         if self.held > self.allowed:
             raise LimitExceededError
         if time.monotonic() > self._deadline:
             raise OSError("no time left")
-        self._slow_down(count)
-
-    def _slow_down(self, count: int) -> None:
         if self._pace:
-            self._owed += max(_STEP, count * self._pace)
+            self._owed += max(_STEP, size * self._pace)
         if self._owed >= _NAP:
             time.sleep(self._owed)
             self._owed = 0.0
@@ -124,9 +122,9 @@ def _fill(way: Way, hoard: Hoard) -> None:
         print("refused:", error, "after", hoard.held // MIB, "MiB", flush=True)
 
 
-def _claim(count: int) -> None:
+def _claim(size: int) -> None:
     time.sleep(LATE)
-    escaped(f"holds {count // MIB} MiB")
+    escaped(f"holds {size // MIB} MiB")
 
 
 def _map(size: int, flags: int, protection: int = 3) -> int:
@@ -142,7 +140,6 @@ def _map(size: int, flags: int, protection: int = 3) -> int:
 
 
 def anonymous(hoard: Hoard) -> None:
-    """Fill pages as fast as the machine can."""
     while True:
         ctypes.memset(_map(MIB, _PRIVATE | _ANONYMOUS), 1, MIB)
         hoard.add(MIB)
@@ -190,7 +187,6 @@ def mappings(hoard: Hoard) -> None:
 
 
 def not_dumpable(hoard: Hoard) -> None:
-    """Forbid others to look, then fill sockets."""
     with refusals_of("not dumpable"):
         call("prctl", 4, 0, 0, 0, 0)
         socket_pairs(hoard)
@@ -225,14 +221,12 @@ def thread_that_stays(hoard: Hoard) -> None:
 
 
 def locked(hoard: Hoard) -> None:
-    """Fill pages and lock them in memory."""
     with refusals_of("mlockall"):
         _libc.mlockall(3)
     anonymous(hoard)
 
 
 def huge_pages(hoard: Hoard) -> None:
-    """Fill huge pages, from the machine's store of them."""
     while True:
         ctypes.memset(_map(2 * MIB, _PRIVATE | _ANONYMOUS | 0x40000), 1, 2 * MIB)
         hoard.add(2 * MIB)
@@ -242,14 +236,12 @@ def huge_pages(hoard: Hoard) -> None:
 
 
 def pipes(hoard: Hoard) -> None:
-    """Fill pipes."""
     while True:
         reading, writing = os.pipe2(os.O_NONBLOCK)
         hoard.add(_stuff(writing), reading)
 
 
 def large_pipes(hoard: Hoard) -> None:
-    """Fill pipes of a megabyte."""
     while True:
         reading, writing = os.pipe2(os.O_NONBLOCK)
         with refusals_of("F_SETPIPE_SZ"):
@@ -282,11 +274,8 @@ def pipes_with_huge_pages(hoard: Hoard) -> None:
 
 
 def spliced_files(hoard: Hoard) -> None:
-    """Put pages of files into pipes, and remove the files."""
-    number = 0
-    while True:
+    for number in count(1):
         reading, writing = os.pipe2(os.O_NONBLOCK)
-        number += 1
         name = f"/tmp/spliced{number}"
         file = os.open(name, os.O_CREAT | os.O_RDWR)
         os.write(file, bytes(64 * 1024))
@@ -298,14 +287,12 @@ def spliced_files(hoard: Hoard) -> None:
 
 
 def socket_pairs(hoard: Hoard) -> None:
-    """Fill pairs of sockets."""
     while True:
         one, other = socket.socketpair()
         hoard.add(_stuff_sockets(one, other), one, other)
 
 
 def large_sockets(hoard: Hoard) -> None:
-    """Fill pairs of sockets with larger buffers."""
     while True:
         one, other = socket.socketpair()
         for each in (one, other):
@@ -340,7 +327,6 @@ def sockets_under_way(hoard: Hoard) -> None:
 
 
 def datagram_pairs(hoard: Hoard) -> None:
-    """Fill pairs of datagram sockets."""
     while True:
         one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         hoard.add(_stuff_sockets(one, other), one, other)
@@ -373,7 +359,6 @@ def _clone_and_pause(flags: int, stack: int) -> None:
 
 
 def memory_files(hoard: Hoard) -> None:
-    """Fill files that exist in memory only."""
     while True:
         file = call("memfd_create", b"hoard", 0)
         os.write(file, bytes(4 * MIB))
@@ -381,14 +366,12 @@ def memory_files(hoard: Hoard) -> None:
 
 
 def secret_memory(hoard: Hoard) -> None:
-    """Fill memory that not even the kernel maps."""
     while True:
         call("memfd_create", b"hoard", 8)
         hoard.add(4 * MIB)
 
 
 def shared_segments(hoard: Hoard) -> None:
-    """Fill System V segments and leave them unattached."""
     _libc.shmat.restype = ctypes.c_void_p
     while True:
         segment = call("shmget", 0, 4 * MIB, 0o1600)
@@ -399,10 +382,7 @@ def shared_segments(hoard: Hoard) -> None:
 
 
 def unlinked_files(hoard: Hoard) -> None:
-    """Fill files and remove their names."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         name = f"/tmp/unlinked{number}"
         file = os.open(name, os.O_CREAT | os.O_RDWR)
         os.unlink(name)
@@ -410,10 +390,7 @@ def unlinked_files(hoard: Hoard) -> None:
 
 
 def shared_files(hoard: Hoard) -> None:
-    """Fill files in /dev/shm through mappings."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         with open(f"/dev/shm/shared{number}", "w+b") as file:
             file.truncate(MIB)
             area = mmap.mmap(file.fileno(), MIB)
@@ -422,16 +399,12 @@ def shared_files(hoard: Hoard) -> None:
 
 
 def small_files(hoard: Hoard) -> None:
-    """Make empty files with long names."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         os.close(os.open(f"/tmp/{number:0200}", os.O_CREAT | os.O_WRONLY))
         hoard.add(1024)
 
 
 def folders(hoard: Hoard) -> None:
-    """Make folders within folders."""
     os.chdir("/tmp")
     while True:
         os.mkdir("d")
@@ -440,10 +413,7 @@ def folders(hoard: Hoard) -> None:
 
 
 def attributes(hoard: Hoard) -> None:
-    """Give files extended attributes."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         name = f"/tmp/attributes{number % 500}"
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
         os.setxattr(name, f"user.{number}", bytes(60_000))
@@ -451,16 +421,13 @@ def attributes(hoard: Hoard) -> None:
 
 
 def access_lists(hoard: Hoard) -> None:
-    """Give files long lists of who may do what."""
     import struct
 
     entries = [struct.pack("<HHI", tag, 7, who) for tag, who in [(1, -1 & 0xFFFFFFFF)]]
     entries += [struct.pack("<HHI", 2, 7, number) for number in range(8000)]
     entries += [struct.pack("<HHI", tag, 7, 0xFFFFFFFF) for tag in (4, 16, 32)]
     value = struct.pack("<I", 2) + b"".join(entries)
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         name = f"/tmp/list{number}"
         os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
         os.setxattr(name, "system.posix_acl_access", value)
@@ -468,7 +435,6 @@ def access_lists(hoard: Hoard) -> None:
 
 
 def message_queues(hoard: Hoard) -> None:
-    """Fill queues of messages."""
     message = ctypes.create_string_buffer(8192 + 8)
     while True:
         queue = call("msgget", 0, 0o1600)
@@ -478,10 +444,7 @@ def message_queues(hoard: Hoard) -> None:
 
 
 def keys(hoard: Hoard) -> None:
-    """Fill a keyring."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         call("add_key", b"user", f"hoard{number}".encode(), bytes(1000), 1000, -2)
         hoard.add(1000)
 
@@ -490,7 +453,6 @@ def keys(hoard: Hoard) -> None:
 
 
 def epolls(hoard: Hoard) -> None:
-    """Let epolls wait for the same files by many numbers."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pipes_ = [os.pipe()[0] for _ in range(min(100, most // 8))]
     numbers = range(most - min(150, most // 8), most)
@@ -506,7 +468,6 @@ def epolls(hoard: Hoard) -> None:
 
 
 def changes(hoard: Hoard) -> None:
-    """Have changes of files noted, and read none."""
     while True:
         watcher = _libc.inotify_init1(0)
         if watcher < 0:
@@ -520,29 +481,21 @@ def changes(hoard: Hoard) -> None:
 
 
 def locks(hoard: Hoard) -> None:
-    """Lock every other byte of a file."""
-    number = 0
-    while True:
-        number += 1
+    for number in count(1):
         name = f"/tmp/locked{number}"
         file = open(name, "wb")  # noqa: SIM115 - it is kept
         hoard.kept.append(file)
-        _prove_a_lock(file, name)
+        # Refuse to continue with locks that are not done.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+        with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
+            fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK
+            raise OSError("locks hold nobody")
         for place in range(0, 4000, 2):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
             hoard.add(192)
 
 
-def _prove_a_lock(file: IO[bytes], name: str) -> None:
-    """Refuse to continue with locks that are not done."""
-    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
-    with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
-        fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK
-        raise OSError("locks hold nobody")
-
-
 def rule_sets(hoard: Hoard) -> None:
-    """Write rules for a sandbox of one's own, without end."""
     attribute = (ctypes.c_uint64 * 2)(1, 3)
     while True:
         rules = call("landlock_create_ruleset", attribute, 16, 0)
@@ -553,13 +506,11 @@ def rule_sets(hoard: Hoard) -> None:
 
 
 def futex_table(hoard: Hoard) -> None:
-    """Ask for a large table of locks."""
     call("prctl", 78, 1, 1 << 23, 0, 0)
     hoard.add((1 << 23) * 64)
 
 
 def rings(hoard: Hoard) -> None:
-    """Make rings for io_uring."""
     zeros = ctypes.create_string_buffer(128)
     while True:
         call("io_uring_setup", 4096, zeros)
@@ -567,7 +518,6 @@ def rings(hoard: Hoard) -> None:
 
 
 def programs(hoard: Hoard) -> None:
-    """Make arrays for BPF."""
     import struct
 
     while True:
@@ -577,7 +527,6 @@ def programs(hoard: Hoard) -> None:
 
 
 def open_files(hoard: Hoard) -> None:
-    """Open files of /proc, each with a page to read into."""
     while True:
         file = os.open("/proc/self/status", os.O_RDONLY)
         os.read(file, 1)
@@ -585,7 +534,6 @@ def open_files(hoard: Hoard) -> None:
 
 
 def queued_signals(hoard: Hoard) -> None:
-    """Send signals to oneself that are blocked."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
     while True:
         if _libc.sigqueue(os.getpid(), int(signal.SIGRTMIN), None) < 0:

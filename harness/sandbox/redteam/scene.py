@@ -1,12 +1,14 @@
-"""What the red team attacks: a private case file, a process that stands for the harness, sockets.
+"""What the red team attacks, and how attacks in C and Java are compiled.
 
-Each is also a witness. What an engine says of itself counts only against it; whether the victim
-was signalled, a socket was reached, a file changed or a process survived is seen from outside.
+The sources lie beside this file. They are compiled once for all levels, into memory; where the
+compiler is missing, their attacks are left out by name.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import json
 import os
 import secrets
 import shutil
@@ -17,10 +19,125 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from harness.sandbox import untrusted_folders
-from harness.sandbox.redteam import attacks, compiling
+from harness.errors import SandboxError
+from harness.sandbox import levels, untrusted_folders
+from harness.sandbox.redteam import attacks
 from harness.sandbox.redteam.attack_table import PYTHON, Attack
+
+_HERE = Path(__file__).parent
+_PATIENCE = 120.0  # seconds for a compiler on a busy machine
+# A virtual machine that soon ends; and as small as one gets, for the limits of the red team are.
+_SHORT = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+_SMALL = (*_SHORT, "-XX:-UsePerfData", "-Xmx48m")
+_DIRECT = "-XX:MaxDirectMemorySize=2g"
+
+
+class Language(NamedTuple):
+    """How attacks of one ``source`` are made and run."""
+
+    needs: tuple[str, ...]  # programs
+    compiler: tuple[str, ...]  # the command; its last word is the source
+    run: tuple[str, ...]  # with {folder}, {program}, {aim} and {secret}
+
+
+_JAVAC = (
+    *("javac", *(f"-J{option}" for option in _SHORT)),
+    *("-nowarn", "-proc:none", "-d", ".", "Hostile.java"),
+)
+LANGUAGES = {
+    "cc": Language(
+        ("cc",),
+        ("cc", "-E", "-P", "-o", "checked", '-DSECRET="/dev/null"', "include.c"),
+        ("cc", "-E", "-P", '-DSECRET="{secret}"', "{folder}/include.c"),
+    ),
+    "c": Language(
+        ("cc",),
+        ("cc", "-w", "-O1", "-o", "calls", "calls.c"),
+        ("{folder}/calls", "{program}", "{aim}"),
+    ),
+    "java": Language(
+        ("javac", "java"),
+        _JAVAC,
+        ("java", *_SMALL, _DIRECT, "-cp", "{folder}/", "Hostile", "{program}", "{aim}"),
+    ),
+    "javac": Language(
+        ("javac",),
+        _JAVAC,
+        (
+            *("javac", *(f"-J{option}" for option in _SMALL), "-proc:only"),
+            *("-processorpath", "{folder}/", "-processor", "Hostile"),
+            *("-Aprogram={program}", "-Aaim={aim}", "java.lang.Object"),
+        ),
+    ),
+}
+
+
+def can_run(attack: Attack) -> bool:
+    """Whether what an attack is written in is installed."""
+    return not missing_programs(attack)
+
+
+def missing_programs(attack: Attack) -> tuple[str, ...]:
+    """Return the programs that an attack's language needs and that are not installed."""
+    needs = LANGUAGES[attack.source].needs if attack.source in LANGUAGES else ()
+    return tuple(name for name in needs if shutil.which(name) is None)
+
+
+def command(attack: Attack, program: str, folder: str, aim: str) -> list[str]:
+    """Return the words that start ``program`` of an attack from ``folder``, its place."""
+    if attack.source not in LANGUAGES:
+        script = os.path.join(folder, f"{attack.source}.py")
+        return [levels.interpreter(), "-I", "-S", script, program, aim]
+    values = {"{folder}": folder, "{program}": program, "{aim}": aim}
+    values["{secret}"] = json.loads(aim)["secret"]
+    return [_fill(word, values) for word in LANGUAGES[attack.source].run]
+
+
+def _fill(word: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        if name in word:  # a value may hold braces: it is not looked into
+            return word.replace(name, value)
+    return word
+
+
+def compile_needed(attacks: Iterable[Attack]) -> dict[str, bytes]:
+    """Return the files that these attacks need besides Python's, by their names.
+
+    Raises:
+        SandboxError: a compiler failed.
+    """
+    used = {attack.source for attack in attacks if can_run(attack)} & LANGUAGES.keys()
+    files: dict[str, bytes] = {}
+    for name in sorted(used):
+        files |= _compile(LANGUAGES[name].compiler)
+    return files
+
+
+@functools.cache
+def _compile(words: tuple[str, ...]) -> dict[str, bytes]:
+    """Return what lies in a folder of the source when it is compiled."""
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-doctor-") as folder:
+        shutil.copy(_HERE / words[-1], folder)
+        try:
+            done = subprocess.run(
+                words, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE, check=False
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SandboxError(
+                f"the attacks in {words[-1]} cannot be compiled: {error}"
+            ) from error
+        if done.returncode:
+            said = (done.stderr.strip().splitlines() or ["no message"])[0]
+            raise SandboxError(f"the attacks in {words[-1]} cannot be compiled: {said}")
+        return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+# --- A private case file, a process that stands for the harness, sockets and files ---------------
+# Each is also a witness. What an engine says of itself counts only against it; whether the victim
+# was signalled, a socket was reached, a file changed or a process survived is seen from outside.
+
 
 PROGRAMS = tuple(f"{name}.py" for name in PYTHON)
 # Counts a signal, and says the number whenever it is asked.
@@ -55,14 +172,34 @@ class AttackStage:
     def __init__(self, attacks: Iterable[Attack] = ()) -> None:
         self.token = secrets.token_hex(16)  # anyone who prints it has seen what is private
         self.mark = f"{_MARK}{secrets.token_hex(4)}"
-        _remove_abandoned()
+        # Remove the marks of scenes that were killed; one in use is never so old.
+        for folder in OUTSIDE:
+            with contextlib.suppress(OSError):
+                for name in os.listdir(folder):
+                    path = os.path.join(folder, name)
+                    if (
+                        name.startswith(_MARK)
+                        and time.time() - os.lstat(path).st_mtime > _ABANDONED
+                    ):
+                        os.unlink(path)
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
         with contextlib.ExitStack() as last:
             last.callback(self._remove_strays)
             self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
             last.callback(untrusted_folders.remove, str(self.folder))
             self._fill(attacks)
-            self._victim = self._start_victim()
+            victim = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _VICTIM, self.token, str(self.secret)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={"GTP_HARNESS_SECRET": self.token},
+                cwd=self.secret.parent,
+            )
+            assert victim.stdout is not None
+            victim.stdout.readline()
+            self._counted = 0
+            self._victim = victim
             last.callback(self._end_victim)
             self._sockets = self._listen()
             for one in self._sockets.values():
@@ -93,8 +230,11 @@ class AttackStage:
 
     def _fill(self, attacks: Iterable[Attack]) -> None:
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
-        self.secret = self._private_file()
-        self.submission = self._submission(compiling.compile_needed(attacks))
+        path = self._folder("private") / "case.gtp"
+        path.write_text(f"10 score\n#? [{self.token}]\n")
+        path.chmod(0o644)
+        self.secret = path
+        self.submission = self._submission(compile_needed(attacks))
         self.work = self._folder("work")
 
     def aim(self) -> dict[str, object]:
@@ -155,12 +295,6 @@ class AttackStage:
         made.mkdir(mode=0o755)
         return made
 
-    def _private_file(self) -> Path:
-        path = self._folder("private") / "case.gtp"
-        path.write_text(f"10 score\n#? [{self.token}]\n")
-        path.chmod(0o644)
-        return path
-
     def _submission(self, made: dict[str, bytes]) -> Path:
         folder = self._folder("submission")
         for name, content in made.items():
@@ -169,13 +303,7 @@ class AttackStage:
         for name in PROGRAMS:
             shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
             (folder / name).chmod(0o644)
-        self._mislead(folder)
-        (folder / "symbolic").symlink_to(self.secret)
-        os.link(self.secret, folder / "hard")
-        return folder
-
-    def _mislead(self, folder: Path) -> None:
-        """Let a program's first line and settings name the private folder."""
+        # Let a program's first line and settings name the private folder.
         private = self.secret.parent
         (private / "notes").write_text(f"{self.token}\n")
         (private / "gen.sh").write_text("#!/bin/sh\n")
@@ -186,20 +314,9 @@ class AttackStage:
         program.chmod(0o755)
         for place in (folder, self.folder):
             (place / "pyvenv.cfg").write_text(f"home = {private}\n")
-
-    def _start_victim(self) -> subprocess.Popen[str]:
-        victim = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _VICTIM, self.token, str(self.secret)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={"GTP_HARNESS_SECRET": self.token},
-            cwd=self.secret.parent,
-        )
-        assert victim.stdout is not None
-        victim.stdout.readline()
-        self._counted = 0
-        return victim
+        (folder / "symbolic").symlink_to(self.secret)
+        os.link(self.secret, folder / "hard")
+        return folder
 
     def _signals(self) -> int:
         assert self._victim.stdin is not None
@@ -254,16 +371,6 @@ class AttackStage:
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
                     yield int(folder.name)
-
-
-def _remove_abandoned() -> None:
-    """Remove the marks of scenes that were killed; one in use is never so old."""
-    for folder in OUTSIDE:
-        with contextlib.suppress(OSError):
-            for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                if name.startswith(_MARK) and time.time() - os.lstat(path).st_mtime > _ABANDONED:
-                    os.unlink(path)
 
 
 def _hear(one: socket.socket) -> bytes:

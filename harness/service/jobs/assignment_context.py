@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.needs import with_python
+from harness.errors import HarnessError
 from harness.grading import SET_ASIDE, grade
+from harness.grading.attempts.orders import Concurrency
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
 from harness.service.courses import making, own_files
-from harness.service.records import CourseAssignment, Grading
+from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
-from harness.service.storage import courses
+from harness.service.storage import courses, uploads
 from harness.service.storage.database import Database
+
+
+class TargetDeletedError(HarnessError):
+    """The object of a job no longer exists."""
 
 
 class AssignmentContext(NamedTuple):
@@ -29,6 +35,24 @@ class AssignmentContext(NamedTuple):
     ledger: Ledger
     store: Store
     private: Path  # the folder of private case files
+    concurrency: Concurrency  # with the other workers
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the assignment."""
+        return self.settings.assignment_folder(self.assigned.id)
+
+    def find_grading(self, job: Job) -> Grading:
+        """Return the grading that a job is about.
+
+        Raises:
+            TargetDeletedError: it no longer exists.
+        """
+        with self.database.reading() as db:
+            found = uploads.GRADINGS.find(db, id=job.about)
+        if found is None:
+            raise TargetDeletedError("the grading no longer exists")
+        return found
 
     @property
     def overlay(self) -> Path | None:
@@ -53,7 +77,7 @@ class AssignmentContext(NamedTuple):
 
 @contextmanager
 def open_assignment(
-    settings: Settings, database: Database, assigned: CourseAssignment
+    settings: Settings, database: Database, assigned: CourseAssignment, concurrency: Concurrency
 ) -> Iterator[AssignmentContext]:
     """Give what the jobs of an assignment are done with.
 
@@ -90,4 +114,6 @@ def open_assignment(
         )
         store = Store(settings.originals)
         private = making.private_folder(made)
-        yield AssignmentContext(settings, database, assigned, options, ledger, store, private)
+        yield AssignmentContext(
+            settings, database, assigned, options, ledger, store, private, concurrency
+        )

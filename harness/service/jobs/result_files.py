@@ -11,7 +11,7 @@ from typing import NamedTuple
 from harness import file_system
 from harness.grading.exports.class_page import parts
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
-from harness.report.tally import Tally, tally
+from harness.report.tally import tally
 from harness.work import canonical_json
 
 
@@ -84,12 +84,10 @@ def case_result_of(attempt: Attempt) -> CaseOutcome:
     if attempt.result is None:  # there was no program to be run
         return CaseOutcome(name, FAILED, 0, 0)
     counts = tally(attempt.result)
-    is_wrong = bool(attempt.result.failures) or _troubles(counts)
+    is_wrong = bool(attempt.result.failures) or (
+        counts.failed + counts.not_run + counts.not_judged > 0
+    )
     return CaseOutcome(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
-
-
-def _troubles(counts: Tally) -> bool:
-    return counts.failed + counts.not_run + counts.not_judged > 0
 
 
 def write_check_result(path: Path, graded: Graded) -> None:

@@ -1,0 +1,300 @@
+"""Positions as text: every format the oracle reads, and :func:`read_position` to read any of them.
+
+=============  ==============================================================  ====================
+name           what it is                                                      module
+=============  ==============================================================  ====================
+``sgf``        a game record (FF 1 to 4), any game, move and variation         :mod:`oracle.sgf`
+``text``       rows of 0, 1 and 2 (java-go.txt, "Sample game board file")      :mod:`oracle.boards`
+``gosensei``   one stone on each line (gosensei.txt, "Go Board Configuration   :mod:`oracle.boards`
+               File")
+``picture``    the board as gosensei.txt displays it                           :mod:`oracle.boards`
+``diagram``    the board as ``sgfmill.ascii_boards`` prints it                 :mod:`oracle.boards`
+``drawing``    rows of ``.``, ``X`` and ``O``, as comments of case files       :mod:`oracle.boards`
+               draw them, with or without ``#``
+``gtp``        a case file's position before one of its lines or tests         ``cases``
+=============  ==============================================================  ====================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from importlib import import_module
+from os import PathLike, fspath
+from pathlib import PurePath
+
+from oracle.boards import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
+from oracle.command_properties import BOARD, SIZE, STANDARD
+from oracle.errors import FormatError
+from oracle.gtp.protocol import Engine
+
+Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
+
+__all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
+
+
+# --- One reader for all formats: which one a file has, told by its content -----------------------
+
+
+# What each format lets choose (attributes of Choice); the text boards are one position. Which game
+# is played may be said of any: that matters only where there are moves.
+FORMATS: dict[str, tuple[str, ...]] = {
+    "sgf": ("number", "move", "variation", "keep_faults", "size"),
+    "text": (),
+    "gosensei": (),
+    "picture": (),
+    "diagram": (),
+    "drawing": (),
+    "gtp": ("line", "test"),
+}
+
+# The function that reads each; only the one that is needed is imported.
+_READERS = {
+    "sgf": ("oracle.sgf", "read_sgf"),
+    "text": ("oracle.boards.diagram", "read_digits"),
+    "gosensei": ("oracle.boards.gosensei", "read_gosensei"),
+    "picture": ("oracle.boards.gosensei", "read_picture"),
+    "diagram": ("oracle.boards.diagram", "read_diagram"),
+    "drawing": ("oracle.boards.diagram", "read_drawing"),
+    "gtp": ("oracle.formats", "read_case"),
+}
+
+# How the first line that is not blank looks in each format. SGF comes last, because a game record
+# may have other text before it (old ones came by mail).
+_FIRST_LINES = (
+    ("text", re.compile(r"[012](\s+[012])*\s*$")),
+    ("picture", re.compile(r"9\s+[+bw]-")),
+    ("diagram", re.compile(r"\d+\s+[.#o](\s+[.#o])*\s*$")),
+    ("gosensei", re.compile(r"[bw]\s+[a-i]\s+[1-9]\s*$", re.IGNORECASE)),
+    ("gtp", re.compile(r"#|(\d+\s+)?(boardsize|clear_board|komi|play|loadsgf|name|version)\b")),
+)
+# Of a drawing: a row, or the letters of the columns, or the sign of a comment alone.
+_ROW = re.compile(
+    r"(#\s*)?((\d+\s+)?\(?[.XOBW●○┌](\W+[.XOBW●○┬┐]\)?)*(\s+\d+)?|A(\s+[A-Z])*)\s*$|#\s*$",
+    re.IGNORECASE,
+)
+_GAME_RECORD = re.compile(r"\(\s*;")
+
+
+def read_position(
+    path: str | PathLike[str], kind: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
+    """Read a position from a file of any format (``-`` is standard input), or from a text.
+
+    >>> read_position('''
+    ... . X O
+    ... X . .
+    ... ''').position
+    <Position .BW/B..>
+
+    Args:
+        path: the file; or, if there is a line break in it, the text itself.
+        kind: one of :data:`FORMATS`; None to tell it by the file's content.
+        choice: which moment of the file is meant.
+
+    Raises :class:`FormatError`: the file cannot be opened, has no known format, is faulty, or has
+    no such moment.
+    """
+    place = path if isinstance(path, str) else fspath(path)
+    is_text = "\n" in place
+    data = place.encode() if is_text else read_bytes(place)
+    file = None if is_text else place
+    name = kind or detect(data, file or "")
+    choice = choice or SnapshotChoice()
+    _refuse_unheeded(name, choice, file)
+    module, function = _READERS[name]
+    reader: Reader = getattr(import_module(module), function)
+    return reader(data, file, choice)
+
+
+def detect(data: bytes, path: str = "") -> str:
+    """Return the name of the format of a file's content.
+
+    The name of the file decides only where it ends in ``.gtp`` or ``.tst``: any line may be a
+    command. Raises :class:`FormatError` when the content looks like none.
+    """
+    if path.endswith((".gtp", ".tst")):
+        return "gtp"
+    text = decode(data)
+    number, first = next(
+        ((n, line.strip()) for n, line in lines_of(text) if line.strip()), (1, "")
+    )
+    if _ROW.match(first) and _is_drawing(text):  # else it is a comment of a case file
+        return "drawing"
+    for name, pattern in _FIRST_LINES:
+        if pattern.match(first):
+            return name
+    if _GAME_RECORD.search(text):
+        return "sgf"
+    known = (
+        "a game record (SGF), a board (rows such as '0 1 2' or '. X O', gosensei, picture or"
+        " diagram) or a .gtp file"
+    )
+    raise FormatError(f"found {quote(first)}; expected {known}", path or None, number)
+
+
+def _is_drawing(text: str) -> bool:
+    from oracle.boards.diagram import is_drawing
+
+    return is_drawing(text)
+
+
+def _refuse_unheeded(name: str, choice: SnapshotChoice, path: str | None) -> None:
+    """Raise :class:`FormatError` for a choice that this format cannot heed."""
+    default = SnapshotChoice()
+    for attribute in SnapshotChoice.__slots__:
+        heeded = attribute in FORMATS[name] or attribute == "game"
+        if not heeded and getattr(choice, attribute) != getattr(default, attribute):
+            others = " and ".join(other for other in FORMATS if attribute in FORMATS[other])
+            message = f"a file of format {name} has no choice of {attribute} (only {others})"
+            raise FormatError(message, path)
+
+
+# --- The position at some place of a case file, by the oracle's own engine -----------------------
+
+
+_GOMOKU = ("gogui-rules_", "policy")
+
+
+def read_case(
+    data: bytes, file: str | None = None, choice: SnapshotChoice | None = None
+) -> Snapshot:
+    """Replay the commands of a ``.gtp`` file that set up a position.
+
+    Args:
+        data: the file's content.
+        file: its name, for errors and as the place that ``loadsgf`` starts from.
+        choice: the line or the number of the test before which to stop, else the end of the
+            file; and the game, else Gomoku if the file has such commands, and Go if not.
+
+    Raises :class:`FormatError` at the line of a command that is refused, or whose effect on this
+    position depends on the engine (``genmove``), and for a line or test that is not there.
+    """
+    from oracle.gtp import new_engine
+
+    choice = choice or SnapshotChoice()
+    lines = [(number, line.strip()) for number, line in lines_of(decode(data))]
+    game = choice.game or _game(lines)
+    replay = _FileReplay(new_engine(game), file)
+    replay.run(lines[: _stop(lines, choice, file)])
+    if replay.spoiled:
+        raise replay.spoiled
+    session = replay.engine.session
+    now = session.game
+    notes = [] if _has_size(lines) else [f"no boardsize: {now.position.grid.rows} lines assumed"]
+    return Snapshot(
+        now.position,
+        "gtp",
+        game=game,
+        to_play=now.to_play,
+        komi=getattr(session, "komi", None),  # Gomoku has none
+        start=now.start,
+        moves=list(now.moves),
+        ko=getattr(now, "ko", None),
+        notes=notes,
+    )
+
+
+def _game(lines: Lines) -> str:
+    return "gomoku" if any(_name(line).startswith(_GOMOKU) for _, line in lines) else "go"
+
+
+def _words(line: str) -> list[str]:
+    """Return a line's words without the id of a test; none for a comment or an expectation."""
+    words = [] if line.startswith("#") else line.split()
+    return words[1:] if words and words[0].isdigit() else words
+
+
+def _name(line: str) -> str:
+    return next(iter(_words(line)), "")
+
+
+def _has_size(lines: Lines) -> bool:
+    return any(SIZE in STANDARD[_name(line)].sets for _, line in lines)
+
+
+def _stop(lines: Lines, choice: SnapshotChoice, file: str | None) -> int:
+    """Return how many lines come before the chosen place."""
+    if choice.test is not None:
+        return _before_test(lines, choice.test, file)
+    if choice.line is None:
+        return len(lines)
+    if not 1 <= choice.line <= len(lines):
+        raise FormatError(f"there is no line {choice.line}: the file has {len(lines)}", file)
+    return choice.line - 1
+
+
+def _before_test(lines: Lines, test: int, file: str | None) -> int:
+    """Return how many lines come before the test of a number, which may occur once only."""
+    found = [
+        number
+        for number, line in lines
+        if len(words := line.split()) > 1 and words[0].isdigit() and int(words[0]) == test
+    ]
+    if not found:
+        raise FormatError(f"there is no test {test}", file)
+    if len(found) > 1:
+        places = ", ".join(str(number) for number in found)
+        raise FormatError(
+            f"{len(found)} tests have the number {test}; choose a line: {places}", file
+        )
+    return found[0] - 1
+
+
+class _FileReplay:
+    """An engine that is given a file's commands.
+
+    ``spoiled`` is why the position is not known: a command's effect depends on the engine. It is
+    None again when a command sets the position anew.
+    """
+
+    def __init__(self, engine: Engine, file: str | None) -> None:
+        self.engine = engine
+        self.file = file
+        self.spoiled: FormatError | None = None
+
+    def run(self, lines: Lines) -> None:
+        """Give the engine the commands that change the position."""
+        for index, (number, line) in enumerate(lines):
+            words = _words(line)
+            if words[:1] == ["genmove"]:
+                words = _find_expected_move(words, lines[index + 1 : index + 2])
+            if not words:
+                continue
+            properties = STANDARD[words[0]]
+            is_fixed = properties.is_known and properties.sets_up and not properties.chooses
+            if is_fixed and words[0] in self.engine.commands:
+                self._send(words, line, number)
+            elif properties.touches & BOARD and not self.spoiled:
+                message = f"what {quote(words[0])} does to the board depends on the engine"
+                self.spoiled = FormatError(message, self.file, number)
+
+    def _send(self, words: list[str], line: str, number: int) -> None:
+        reply = self.engine.handle(" ".join(_locate(words, self.file)))
+        if not reply.startswith("?"):
+            self.spoiled = None if STANDARD[words[0]].begins_board else self.spoiled
+        elif not (line[0].isdigit() or self.spoiled):  # a test may well try what is refused
+            refusal = f"{quote(line)} is refused: {reply[1:].strip()}"
+            raise FormatError(refusal, self.file, number)
+
+
+def _find_expected_move(words: list[str], following: Lines) -> list[str]:
+    """Return the ``play`` command that a ``genmove`` amounts to, if its test allows one answer.
+
+    ``[b5|B5]`` does; after ``[resign]`` nothing is played. Otherwise the words stay as they are.
+    """
+    pattern = following[0][1] if following else ""
+    if not (pattern.startswith("#?") and pattern.endswith("]")) or len(words) < 2:
+        return words
+    answers = {answer.lower() for answer in pattern.partition("[")[2][:-1].split("|")}
+    answer = answers.pop()
+    if answers or not answer.isalnum():
+        return words
+    return [] if answer == "resign" else ["play", words[1], answer]
+
+
+def _locate(words: list[str], file: str | None) -> list[str]:
+    """Return a command whose file, if it names one, is found from the case file's folder."""
+    if not STANDARD[words[0]].loads or file is None:
+        return words
+    return [words[0], str(PurePath(file).parent / " ".join(words[1:]).strip('"'))]
