@@ -143,7 +143,7 @@ def _list_answered(result: FileResult) -> Iterator[tuple[str, float]]:
 # was short of memory did, or a person: that is in doubt, too.
 #
 # On a cluster, machines differ: what an engine computes is limited and told in seconds of the
-# reference machine (:mod:`harness.cluster.unit_executor`). The pace of a machine is not known
+# reference machine (:mod:`harness.cluster.cluster_processes`). The pace of a machine is not known
 # exactly. So one that stays within a limit, but nearly hits it, is in doubt there, too.
 #
 # So is a failed test of a command that chooses a move, or of one after it on the same board: a
