@@ -64,10 +64,10 @@ def start_worker(line: socket.socket) -> Any:
 
 
 def main() -> None:
+
     import harness.cli.check
     import harness.cli.grade
     import harness.cli.run
-    import harness.cli.standard_streams
     import harness.grading.attempts.attempt_runner
     import harness.report.json
     import harness.specifications.go_scoring
