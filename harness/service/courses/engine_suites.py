@@ -27,7 +27,6 @@ from harness.history.records import RunKept, Trends
 from harness.history.trends import trends
 from harness.report import baseline
 from harness.report.baseline import Comparison
-from harness.report.markup import Markup
 from harness.service.courses import making, run_documents
 from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.run_documents import RunDocument
@@ -55,7 +54,7 @@ KEPT = 200  # runs of a suite; older ones go
 MOST_WAITING = 3  # engines of one person
 State = Literal["waiting", "running", "done", "failed", "fault"]
 MOST_BYTES = 512 << 20  # of all documents in somebody's suites
-_TITLE, _ENGINE = 200, 120  # characters
+_ENGINE = 120  # characters of its name
 _REVISION = re.compile(r"[\w.+/:@-]{0,100}", re.ASCII)
 
 
@@ -107,7 +106,7 @@ def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
     if len(courses.SUITES.all(act.db, person=act.by)) >= MOST_SUITES:
         raise UsageError(f"there are {MOST_SUITES} suites already: remove one first")
     bench = make_bench(act, title, making.check_shipped(source)).id if source else ""
-    made = Suite(new_id(), act.by, _title(title), time.time(), bench=bench)
+    made = Suite(new_id(), act.by, making.read_title(title), time.time(), bench=bench)
     courses.SUITES.add(act.db, made)
     act.note("suite made", made.id, title=made.title)
     return made
@@ -120,8 +119,9 @@ def make_bench(
 
     ``source``, ``own``: as of :func:`making.assign`.
     """
-    course = courses.COURSES.add(act.db, Course(new_id(), _title(title), time.time()))
-    wanted = CourseAssignment("", course.id, _title(title), source, "", "", "", "", 0, 0.0)
+    title = making.read_title(title)
+    course = courses.COURSES.add(act.db, Course(new_id(), title, time.time()))
+    wanted = CourseAssignment("", course.id, title, source, "", "", "", "", 0, 0.0)
     return making.assign(act, wanted, own)
 
 
@@ -136,7 +136,7 @@ def change(
         UsageError: as :func:`make`.
     """
     badge = (suite.badge or secrets.token_hex(16)) if has_badge else ""
-    made = suite._replace(title=_title(title), is_open=is_open, badge=badge)
+    made = suite._replace(title=making.read_title(title), is_open=is_open, badge=badge)
     values: dict[str, object] = {
         "title": made.title,
         "is_open": int(is_open),
@@ -179,13 +179,6 @@ def source(db: Connection, suite: Suite) -> str:
 def badge_path(suite: Suite) -> str:
     """Return the path of the badge of a suite that has one."""
     return f"/badges/{suite.badge}.svg"
-
-
-def _title(text: str) -> str:
-    title = one_line(" ".join(text.split()))
-    if not 0 < len(title) <= _TITLE:
-        raise UsageError(f"title: found {len(title)} characters, expected 1 to {_TITLE}")
-    return title
 
 
 # --- runs --------------------------------------------------------------------------------------
@@ -401,43 +394,12 @@ def _write_histories(made: Path, trends: Trends, home: tuple[str, str]) -> None:
         shutil.rmtree(room, ignore_errors=True)
 
 
-# --- A badge: how many tests of the last run passed, as a small picture for the page of an engine
+# --- A badge: how many tests of the last run passed ----------------------------------------------
 
-
-_NAME = "tests"
 _GOOD, _BAD, _NONE = "#1a7f37", "#b42318", "#57606a"
-_DARK = "#24292f"
-_LETTER, _ROOM = 6.6, 12  # width of a letter of 11 px, and around a text
-_SVG = Markup(
-    '<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="20" role="img" '
-    'aria-label="%s"><title>%s</title>%s%s</svg>\n'
-)
-_PART = Markup(
-    '<rect x="%s" width="%s" height="20" fill="%s"/><text x="%s" y="14" fill="#fff" '
-    'text-anchor="middle" font-size="11" font-family="Verdana,DejaVu Sans,sans-serif" '
-    'textLength="%s">%s</text>'
-)
 
 
-def badge_svg(last: SuiteRun | None) -> Markup:
-    """Return the badge of a suite; ``last``: its last run."""
-    told, color = _get_text(last)
-    left, right = _width(_NAME), _width(told)
-    parts = _part(0, _NAME, _DARK), _part(left, told, color)
-    label = f"{_NAME}: {told}"
-    return _SVG % (left + right, label, label, *parts)
-
-
-def _width(text: str) -> int:
-    return round(len(text) * _LETTER) + _ROOM
-
-
-def _part(x: int, text: str, color: str) -> Markup:
-    width = _width(text)
-    return _PART % (x, width, color, x + width / 2, width - _ROOM, text)
-
-
-def _get_text(last: SuiteRun | None) -> tuple[str, str]:
+def describe_badge(last: SuiteRun | None) -> tuple[str, str]:
     """Return what a badge says, and its color. What was not run or not judged did not pass."""
     if last is None:
         return "no run yet", _NONE

@@ -19,6 +19,7 @@ from harness.clock_changes import is_skipped, read_moment, write
 from harness.errors import UsageError
 from harness.service.courses.point_weights import apply_weights, exact, load_weights
 from harness.service.local_times import read_seconds
+from harness.service.people import accounts
 from harness.service.records import TEACHER, Course, CourseAssignment, Member
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
@@ -27,7 +28,6 @@ from harness.text import read_number
 
 AS_ITS_OWN = -1  # minutes of grace: those of the assignment itself
 REMOVED = "this assignment was removed"
-_LONGEST = 200  # characters of a title
 _YEARS = range(1970, 9999)  # in which every time has a zone
 
 
@@ -118,15 +118,8 @@ def private_folder(made: Path) -> Path:
 
 
 def read_title(text: str) -> str:
-    """Return a title of a course or an assignment.
-
-    Raises:
-        UsageError: it is empty, or very long.
-    """
-    title = " ".join(text.split())
-    if not 0 < len(title) <= _LONGEST:
-        raise UsageError(f"title: found {len(title)} characters, expected 1 to {_LONGEST}")
-    return title
+    """Return a title of a course, an assignment or a suite; raises UsageError."""
+    return accounts.check_name(text, "title")
 
 
 def date(name: str, text: str) -> str:

@@ -169,7 +169,8 @@ def show_badge(context: Context) -> Response:
         last = courses.last_ended(db, suite.id) if suite else None
     if suite is None:
         raise RequestRefused(404, "there is no such badge")
-    picture = engine_suites.badge_svg(last)
+    told, color = engine_suites.describe_badge(last)
+    picture = rendering.page(context, "badge.svg", told=told, color=color).body
     return Response(picture, media_type="image/svg+xml", headers=_BADGE)
 
 

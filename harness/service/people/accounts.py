@@ -190,15 +190,15 @@ RENAMED = "name changed"  # in the audit log
 _LONGEST = 200  # characters of a name
 
 
-def check_name(typed: str) -> str:
-    """Return a name that somebody typed, as it is kept.
+def check_name(typed: str, what: str = "name") -> str:
+    """Return a name, or ``what`` it is, that somebody typed, as it is kept.
 
     Raises:
         UsageError: it is empty or very long.
     """
     name = one_line(" ".join(typed.split()))
     if not 0 < len(name) <= _LONGEST:
-        raise UsageError(f"name: found {len(name)} characters, expected 1 to {_LONGEST}")
+        raise UsageError(f"{what}: found {len(name)} characters, expected 1 to {_LONGEST}")
     return name
 
 
