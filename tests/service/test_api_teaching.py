@@ -100,6 +100,7 @@ def test_a_comment_is_of_one_assignment_and_student(service, tess, course):
     assert texts(tess.get("/students/ada/comments")) == ["one"]
 
 
+@pytest.mark.stored
 def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, course):
     asked, headers = {"text": "one"}, {"idempotency-key": "c-1"}
     made = tess.post("/students/ada/comments", asked, headers=headers)["id"]
@@ -110,6 +111,7 @@ def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, 
     tess.post("/students/ada/comments", asked, headers={"idempotency-key": "c-2"})
 
 
+@pytest.mark.stored
 def test_a_teacher_is_no_assistant_that_could_be_removed(service, tess, course):
     with service.database.reading() as db:
         (teacher,) = courses.MEMBERS.all(db, role="teacher")
