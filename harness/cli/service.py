@@ -14,11 +14,9 @@ from harness.cli.commandline import Command, port, whole
 from harness.errors import ExitCode, UsageError
 from harness.grading.ledger.places import is_server
 from harness.processes import processors
-from harness.service import monitoring, processes, serving
+from harness.service import monitoring
 from harness.service.operations import pruning
 from harness.service.operations.backups import back_up, restore
-from harness.service.operations.health import check_settings
-from harness.service.people import mail_server, oidc
 from harness.service.settings import Settings, own_names
 from harness.service.settings import data_folder as usual_folder
 from harness.service.storage import data_folder
@@ -95,6 +93,8 @@ def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings
 
 
 def _check(settings: Settings) -> int:
+    from harness.service.operations.health import check_settings
+
     is_good = True
     for found in check_settings(settings):
         print(
@@ -105,6 +105,9 @@ def _check(settings: Settings) -> int:
 
 
 def _serve(settings: Settings) -> int:
+    from harness.service import processes, serving
+    from harness.service.people import mail_server, oidc
+
     data_folder.keep_files_private()
     own_names(settings)
     mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
