@@ -38,7 +38,7 @@ FORMATS = {
     "gtp-harness verify --json": "harness.cli.verify:_document",
     "gtp-harness strength --json": "harness.cli.strength:document",
     "gtp-harness fuzz --json": "harness.cli.fuzz:_document",
-    "gtp-harness calibrate --json": "harness.cli.calibrate:_document",
+    "gtp-harness calibrate --json": "harness.cli.own_games:_document",
 }
 
 

@@ -2,8 +2,8 @@
 
 from harness.assignments.assignment import Assignment as Assignment
 from harness.assignments.assignment import find as find_assignment
-from harness.client.client import Client as Client
-from harness.client.client import suite_of as suite_of
+from harness.client import Client as Client
+from harness.client import suite_of as suite_of
 from harness.errors import ArchiveError as ArchiveError
 from harness.errors import AssignmentError as AssignmentError
 from harness.errors import CaseError as CaseError

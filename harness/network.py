@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import ssl
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 
 def explain(error: BaseException) -> str:
@@ -45,3 +46,17 @@ def is_this_machine(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def origin_of(address: str) -> str:
+    """Return the scheme, host and port of an address; "" if it has none."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:
+        return ""
+    if not parts.scheme or not parts.hostname:
+        return ""
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    default = {"https": 443, "http": 80}.get(parts.scheme)
+    return f"{parts.scheme}://{host}{f':{port}' if port not in (None, default) else ''}"

@@ -30,9 +30,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+import harness
+import oracle
 from harness.engine import launch
 
-pytest_plugins = ["tests.tiers", "tests.progress", "tests.postgresql", "tests.warm"]
+pytest_plugins = ["tests.forks", "tests.tiers", "tests.progress", "tests.postgresql", "tests.warm"]
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,8 +61,9 @@ def pytest_configure(config: pytest.Config) -> None:
     What a user who may not write imports, or ``python -B``, would be compiled again and again.
     """
     if not hasattr(config, "workerinput"):
-        for package in ("harness", "oracle", "tests/harness"):
-            compileall.compile_dir(ROOT / package, quiet=2)
+        for package in (Path(harness.__file__).parent, Path(oracle.__file__).parent):
+            compileall.compile_dir(package, quiet=2)
+        compileall.compile_dir(ROOT / "tests/harness", quiet=2)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -214,11 +217,6 @@ def _end_references() -> Iterator[None]:
     yield
     if asked := sys.modules.get("harness.declared.reference"):
         asked.end_processes()
-
-
-def pytest_xdist_auto_num_workers() -> int:
-    """Return how many tests run at a time with ``-n auto``: most of them wait for something."""
-    return max(2, (os.cpu_count() or 1) * 3 // 2)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests import forks
+
 USER, PASSWORD = "grader", "s/cr:t@1"  # of the ledgers
 QUOTED = "s%2Fcr%3At%401"  # as it is written in an address
 MAKE_USER = f"CREATE ROLE {USER} LOGIN PASSWORD '{PASSWORD}'"
@@ -121,7 +123,7 @@ def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     if programs() is None:
         pytest.skip("postgresql is not installed")
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    shared = base.parent if forks.is_forked() or "PYTEST_XDIST_WORKER" in os.environ else base
     with use_server(shared / "postgresql") as running:
         yield running
 

@@ -14,8 +14,15 @@ PYTHON = f"""#!/bin/sh
 {LOG}
 case "$1" in
 -c) [ -e "$HAS_VENV" ];;
--m) mkdir -p .venv/bin && printf '#!/bin/sh\\n%s\\n' '{LOG}' > .venv/bin/pip
-    chmod +x .venv/bin/pip;;
+-m) mkdir -p .venv/bin && cp "$PIP" .venv/bin/pip;;
+esac
+"""
+# Whose configuration is CONFIGURED, and that cannot install what LACKS names.
+PIP = f"""#!/bin/sh
+{LOG}
+case "$1" in
+config) echo "$CONFIGURED";;
+*) case " $* " in *" $LACKS "*) exit 1;; esac;;
 esac
 """
 APT = f"""#!/bin/sh
@@ -29,7 +36,8 @@ class Machine:
 
     def __init__(self, folder: Path, user: int) -> None:
         self.folder, self.log, self.has_venv = folder, folder / "log", folder / "has_venv"
-        programs = {"python3": PYTHON, "apt-get": APT, "id": f"#!/bin/sh\necho {user}\n"}
+        programs = {"python3": PYTHON, "pip": PIP, "apt-get": APT}
+        programs["id"] = f"#!/bin/sh\necho {user}\n"
         for name, text in programs.items():
             self._write(folder / "bin" / name, text)
         self._write(folder / "project/.ci/setup", (ROOT / ".ci/setup").read_text())
@@ -40,17 +48,22 @@ class Machine:
         path.write_text(text)
         path.chmod(0o755)
 
-    def set_up(self, *packages: str) -> tuple[int, str, list[str]]:
+    def set_up(self, *packages: str, **variables: str) -> tuple[int, str, list[str]]:
         """Return the exit status, what was said, and what was called to change something."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        variables = {"PATH": path, "LOG": str(self.log), "HAS_VENV": str(self.has_venv)}
+        variables = {"CONFIGURED": "", "LACKS": "nothing", **variables, "PATH": path}
+        variables |= {"LOG": str(self.log), "HAS_VENV": str(self.has_venv)}
+        variables |= {"PIP": str(self.folder / "bin/pip")}
         words = [self.folder / "project/.ci/setup", *packages]
         done = subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
         called = self.log.read_text().splitlines()
-        return done.returncode, done.stderr, [one for one in called if " -c " not in one]
+        asked = (" -c ", " config list")
+        changes = [one for one in called if not any(words in one for words in asked)]
+        return done.returncode, done.stderr, changes
 
 
 MADE = ["python3 -m venv .venv"]
+UV = "pip install -q --only-binary=uv tox-uv"
 BROUGHT = ["apt-get -qq update", "apt-get -qqy install python3-venv"]
 
 
@@ -59,7 +72,8 @@ BROUGHT = ["apt-get -qq update", "apt-get -qqy install python3-venv"]
     ("user", "has_venv", "packages", "called"),
     [
         (1000, True, [], [*MADE, "pip install -q ."]),
-        (1000, True, ["tox"], [*MADE, "pip install -q tox"]),
+        (1000, True, ["tox"], [*MADE, f"{UV} tox"]),
+        (1000, True, ["-e", ".", "tox"], [*MADE, f"{UV} -e . tox"]),
         (0, True, ["a", "b"], [*MADE, "pip install -q a b"]),
         (0, False, [], [*BROUGHT, *MADE, "pip install -q ."]),
     ],
@@ -69,6 +83,22 @@ def test_what_is_called(tmp_path, user, has_venv, packages, called):
     if has_venv:
         machine.has_venv.touch()
     assert machine.set_up(*packages) == (0, "", called)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("variables", "called"),
+    [
+        ({"LACKS": "tox-uv"}, [f"{UV} tox", "pip install -q tox"]),
+        ({"CONFIGURED": "global.index-url='https://mirror.example'"}, ["pip install -q tox"]),
+        ({"CONFIGURED": ":env:.no-index='1'"}, ["pip install -q tox"]),
+        ({"CONFIGURED": "global.extra-index-url='file:///more'"}, [f"{UV} tox"]),
+    ],
+)
+def test_tox_stays_with_pip_where_uv_cannot_do_it(tmp_path, variables, called):
+    machine = Machine(tmp_path, 1000)
+    machine.has_venv.touch()
+    assert machine.set_up("tox", **variables) == (0, "", [*MADE, *called])
 
 
 @pytest.mark.processes

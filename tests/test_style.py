@@ -1,4 +1,8 @@
-"""Style and types of all code: what ``tox -e lint`` calls, beside the other tests."""
+"""Style and types of all code: what ``tox -e lint`` calls, beside the other tests.
+
+The types of what decides and is shipped are checked with what decides, those of the tests with
+the rest: that takes as long again.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +23,16 @@ def commands() -> list[str]:
     return tox["testenv:lint"]["commands"].split("\n")[1:]
 
 
-@pytest.mark.full
 @pytest.mark.processes
-@pytest.mark.long(60)
-@pytest.mark.parametrize("command", commands())
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(
+            command, marks=[pytest.mark.long(30), *[pytest.mark.full] * (command != "mypy")]
+        )
+        for command in commands()
+    ],
+)
 def test_nothing_is_found(command: str) -> None:
     name, *words = command.split()
     program = shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name)

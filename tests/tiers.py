@@ -19,6 +19,9 @@ quick        quick none the less
              A test that asks for a whole service, the fixture ``service`` or ``world``, is not
              quick either: each of them is fast, but they are hundreds.
 slow         a soak; the ci tier has a smaller test of its kind
+stored       of the service's tests on PostgreSQL the others are in the slow tier alone: pages and
+             API ask the storage, and are proved on SQLite. These are about the database itself, or
+             execute statements that no other one does: together all of them
 soak(1500)   a Hypothesis test that draws as many examples in the ci tier as it says itself, and so
              many in the slow tier
 
@@ -44,6 +47,7 @@ MARKS = (
     "full: in the full tier although it is long",
     "quick: in the quick tier although it starts processes or is long",
     "slow: a soak, in the slow tier alone",
+    "stored: on PostgreSQL in the rest tier, too",
     "soak(examples): all its own examples in the full and ci tiers, so many in the slow one",
 )
 # Fixtures that are programs: who asks for one starts it.
@@ -54,34 +58,6 @@ PROGRAMS = frozenset(
 SERVERS = frozenset({"postgresql", "own_postgresql"})
 # What a machine seldom has, with what it is called.
 DEAR = {"chromium": "in a browser", "java": "with Java"}
-# The service's tests on PostgreSQL before the slow tier: they call all that its storage has.
-# Pages and API ask the storage alone, and are proved on SQLite. Of the sets of parameters of one
-# test only the first is tried there.
-STORED = frozenset(
-    {
-        "test_admin",
-        "test_api_gradings",
-        "test_api_teaching",
-        "test_backup",
-        "test_changing",
-        "test_crossing",
-        "test_gradings",
-        "test_live_looks",
-        "test_locked",
-        "test_mail",
-        "test_moving",
-        "test_oidc",
-        "test_operating",
-        "test_own_cases",
-        "test_pruning",
-        "test_queue",
-        "test_runs_command",
-        "test_storage",
-        "test_story",
-        "test_suites",
-        "test_what_counts",
-    }
-)
 WHOLE = frozenset({"service", "world"})
 # Random examples of one test. Mistakes that were planted were found with 30 to 50.
 MOST = {"quick": 20, "full": 30, "rest": 50, "ci": 50}
@@ -208,8 +184,8 @@ def is_costly(item: pytest.Item) -> bool:
 
 def is_soak(item: pytest.Item) -> bool:
     """Return whether a test is in the slow tier alone."""
-    is_stored = item.path.parent.name != "service" or item.path.stem in STORED
-    return has(item, "slow") or (needs_server(item) and not is_stored)
+    is_elsewhere = item.path.parent.name == "service" and not has(item, "stored")
+    return has(item, "slow") or (needs_server(item) and is_elsewhere)
 
 
 def why_dear(item: pytest.Item) -> str:

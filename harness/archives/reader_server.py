@@ -25,8 +25,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import MIB, IntakeLimits, Meter
-from harness.archives.members import ArchiveMember
+from harness.archives.archive_streams import MIB, ArchiveMember, IntakeLimits, Meter
 from harness.archives.reading import OpenArchive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, plan, seccomp
@@ -199,21 +198,17 @@ def main(descriptor: int, read: Read = reading.read_here) -> None:
     "".encode("cp437")  # loaded when it is first used, which a child could not do
     calls = seccomp.computing(landlock.machine())
     control = socket.socket(fileno=descriptor)
-    _give_up()
-    gc.freeze()
-    gc.disable()
-    with contextlib.suppress(OSError):
-        while request := _receive(control):
-            _fork(request, calls, control, read)
-
-
-def _give_up() -> None:
-    """Give up, for good, what neither this process needs nor a child: rights and files."""
+    # Given up for good: what neither this process needs nor a child.
     landlock.drop_capabilities()
     landlock.no_new_privileges()
     landlock.prctl("not dumpable", landlock.PR_SET_DUMPABLE, 0)
     if abi := landlock.abi():
         landlock.confine((), abi)
+    gc.freeze()
+    gc.disable()
+    with contextlib.suppress(OSError):
+        while request := _receive(control):
+            _fork(request, calls, control, read)
 
 
 class _ReceivedArchive(NamedTuple):

@@ -364,7 +364,9 @@ def read(path: Path) -> Assignment:
         translate=str(folder / table) if table else "",
         **values,
     )
-    _check_whole(assignment, place)
+    for key, found, wrong, expected in _contradictions(assignment):
+        if wrong:
+            place.at(key).refuse(found, expected)
     if assignment.translate:
         translation.read(assignment.translate)  # a fault in it is told before anything is run
     return assignment
@@ -543,12 +545,6 @@ _SCHEMA = {
 
 
 # --- what holds between keys -------------------------------------------------------------------
-
-
-def _check_whole(assignment: Assignment, place: KeyPlace) -> None:
-    for key, found, wrong, expected in _contradictions(assignment):
-        if wrong:
-            place.at(key).refuse(found, expected)
 
 
 def _contradictions(assignment: Assignment) -> Iterator[tuple[str, object, bool, str]]:

@@ -127,11 +127,6 @@ def of_environment(member: str) -> str:
     return "it belongs to a virtual environment: hand in without that"
 
 
-def is_environments(name: str, prefixes: tuple[str, ...]) -> bool:
-    """Whether a file lies in a virtual environment; ``prefixes``: of :func:`environments`."""
-    return name.startswith(prefixes) or matches(name, "site-packages/")
-
-
 # --- The files of a submission, compared with what its assignment asks for: names only -----------
 
 
@@ -158,7 +153,7 @@ def sort_files(names: Iterable[str], root: str, files: FilePatterns) -> SortedFi
     there = sorted(names)
     folders = environments(there)
     for name in there:
-        is_tools = is_environments(name, folders)
+        is_tools = name.startswith(folders) or matches(name, "site-packages/")
         kind = "left_out" if is_tools else _kind(name, root, files)
         heaps[kind].append(name.removeprefix(root) if kind == "kept" else name)
     kept = heaps["kept"]

@@ -1,39 +1,43 @@
 """The command ``gtp-harness``: find the subcommand, and report every error in one line.
 
-Each subcommand is a module with ``main(arguments) -> exit status``, imported when it is called:
-what a command does not use costs it nothing.
+Each subcommand is a :class:`~harness.cli.commandline.Command`, with its name in capitals in a
+module that is imported when it is called: what a command does not use costs it nothing.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 from oracle import interrupts  # all else after main() is called: until then Ctrl-C is Python's
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn, TextIO
+
+    from harness.cli.commandline import Command
+    from harness.errors import ExitCode
 
 # name: (module, what it does, in one line)
 COMMANDS = {
     "run": ("harness.cli.run", "run case files against a GTP engine"),
     "history": ("harness.cli.history", "show what broke, is flaky or got slower from run to run"),
     "check": ("harness.cli.check", "check a submission before you submit it"),
-    "convert": ("harness.cli.convert", "write case files in another format"),
+    "convert": ("harness.cli.cases", "write case files in another format"),
     "verify": ("harness.cli.verify", "check the expectations of case files against the oracle"),
     "grade": ("harness.cli.grade", "grade a class, from the submissions to the gradebook"),
-    "serve": ("harness.cli.serve", "serve courses: pages to submit, grade and release on"),
+    "serve": ("harness.cli.service", "serve courses: pages to submit, grade and release on"),
     "admin": ("harness.cli.admin", "add people to a service, let them in or lock them out"),
-    "backup": ("harness.cli.backup", "back up a service into a folder"),
-    "prune": ("harness.cli.prune", "delete data that a service no longer needs"),
-    "restore": ("harness.cli.restore", "restore a service from a backup"),
-    "worker": ("harness.cli.worker", "run engines for the grading machine of a cluster"),
+    "backup": ("harness.cli.service", "back up a service into a folder"),
+    "prune": ("harness.cli.service", "delete data that a service no longer needs"),
+    "restore": ("harness.cli.service", "restore a service from a backup"),
+    "worker": ("harness.cli.cluster", "run engines for the grading machine of a cluster"),
     "cluster": (
         "harness.cli.cluster",
         "make the certificates of a cluster, or start its scheduler",
     ),
-    "submit": ("harness.cli.submit", "submit an archive to a service, from the command line"),
-    "runs": ("harness.cli.runs", "post runs of an engine to a service and compare them there"),
+    "submit": ("harness.cli.client", "submit an archive to a service, from the command line"),
+    "runs": ("harness.cli.client", "post runs of an engine to a service and compare them there"),
     "gradescope": ("harness.cli.gradescope", "make an autograder for Gradescope"),
     "cases": ("harness.cli.cases", "list or copy the case files that ship"),
     "ledger": ("harness.cli.ledger", "check a ledger of marks, or rescue a damaged one"),
@@ -42,13 +46,13 @@ COMMANDS = {
     "match": ("harness.cli.match", "let engines play games against each other"),
     "strength": ("harness.cli.strength", "measure which common mistakes case files catch"),
     "bank": ("harness.cli.bank", "make a bank of wrong engines from former classes"),
-    "env": ("harness.cli.env", "build the Python environment of an assignment's engines"),
-    "new": ("harness.cli.new", "draft an assignment of your own from a correct solution"),
+    "env": ("harness.cli.machine", "build the Python environment of an assignment's engines"),
+    "new": ("harness.cli.own_games", "draft an assignment of your own from a correct solution"),
     "calibrate": (
-        "harness.cli.calibrate",
+        "harness.cli.own_games",
         "try out an assignment of your own before it grades anybody",
     ),
-    "doctor": ("harness.cli.doctor", "show what this machine can and cannot do"),
+    "doctor": ("harness.cli.machine", "show what this machine can and cannot do"),
     "completion": ("harness.cli.completion", "print tab completion for bash, zsh or fish"),
     "man": ("harness.cli.man", "write manual pages"),
 }
@@ -80,10 +84,9 @@ def program() -> NoReturn:
     if sys.gettrace() or sys.getprofile() or (threads and threads.active_count() > 1):
         sys.exit(status)
     import atexit
-    import os
 
     atexit._run_exitfuncs()
-    os._exit(_flush(status))
+    os._exit(flush_streams(status))
 
 
 def _answer_and_flush() -> int:
@@ -91,16 +94,8 @@ def _answer_and_flush() -> int:
 
     collects = gc.isenabled()
     gc.disable()  # what is loaded stays: nothing of it need be collected
-    from harness.cli import standard_streams
-
-    standard_streams.open_all()
-    return _flush(_answer(sys.argv[1:], collects=collects))
-
-
-def _flush(status: int) -> int:
-    from harness.cli import standard_streams
-
-    return standard_streams.flush_all(status)
+    open_streams()
+    return flush_streams(_answer(sys.argv[1:], collects=collects))
 
 
 def _answer(arguments: list[str], *, collects: bool = False) -> int:
@@ -120,9 +115,7 @@ def _answer(arguments: list[str], *, collects: bool = False) -> int:
         return _say("interrupted", signals.exit_status())
     except BrokenPipeError:
         # The reader of our output has gone; nobody is left to tell.
-        from harness.cli import standard_streams
-
-        standard_streams.give_up(sys.stdout)
+        give_up(sys.stdout)
         return ExitCode.NO_READER
     except Exception as error:  # noqa: BLE001 - the one place where a fault becomes a sentence
         return _fault(error)
@@ -136,18 +129,26 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     if name == "help" and rest:
         name, *rest = rest[0], "--help"
     if name in ("--help", "-help", "-h", "help"):
-        print(_help())
+        from harness.cli.arguments import fill, terminal_width
+
+        page = fill(overview(), terminal_width() - 2)
+        print(f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}")
         return ExitCode.OK
     if name in ("--version", "-version", "version"):
         print(version())
         return ExitCode.OK
     if name not in COMMANDS:
-        return _say(_describe_unknown(name), ExitCode.BROKEN)
+        from oracle.sentences import hint
+
+        known = ", ".join(COMMANDS)
+        return _say(
+            f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}", ExitCode.BROKEN
+        )
     from harness import platforms
 
     if name not in _WITHOUT_ENGINES and not platforms.has_engines():
         return _say(platforms.no_engines(f"gtp-harness {name}"), ExitCode.BROKEN)
-    command = _import(COMMANDS[name][0], collects=collects)
+    command = find_command(name, collects=collects)
     signals.watch_sigchld()
     with signals.ending_on_signals():
         interrupts.reinstall_sigint()
@@ -155,8 +156,8 @@ def _dispatch(arguments: list[str], *, collects: bool) -> int:
     return signals.exit_status() if status == ExitCode.INTERRUPTED else status
 
 
-def _import(module: str, *, collects: bool) -> Any:
-    """Import a module; the garbage collector does not go over what is being loaded."""
+def find_command(name: str, *, collects: bool = False) -> Command:
+    """Return a command from its module; no garbage is collected while that is loaded."""
     import gc
 
     from harness.postponed import load, postpone
@@ -165,17 +166,11 @@ def _import(module: str, *, collects: bool) -> Any:
     collects = collects or gc.isenabled()
     gc.disable()
     try:
-        return load(module)
+        command: Command = getattr(load(COMMANDS[name][0]), name.upper())
+        return command
     finally:
         if collects:
             gc.enable()
-
-
-def _describe_unknown(name: str) -> str:
-    from oracle.sentences import hint
-
-    known = ", ".join(COMMANDS)
-    return f"unknown command {name!r}; there are: {known}{hint(name, COMMANDS)}"
 
 
 def overview() -> str:
@@ -183,14 +178,6 @@ def overview() -> str:
     rows = [f"  {name:12}{what}" for name, (_, what) in COMMANDS.items()]
     end = "gtp-harness help COMMAND explains one of them."
     return "\n".join(["Commands:", *rows, "", end])
-
-
-def _help() -> str:
-    from harness.cli.arguments import terminal_width
-    from harness.cli.help_layout import fill
-
-    page = fill(overview(), terminal_width() - 2)
-    return f"usage: gtp-harness COMMAND [ARGUMENT…]\n\n{page}"
 
 
 def version() -> str:
@@ -211,7 +198,6 @@ def _say(message: str, status: int) -> int:
 def _fault(error: Exception) -> int:
     """Tell of a harness error; with GTP_HARNESS_DEBUG=1, where it is."""
     import errno
-    import os
 
     from harness.errors import ExitCode
 
@@ -235,3 +221,66 @@ def _fault(error: Exception) -> int:
     return _say(
         f"the harness itself failed, not the engine: {what}{where}; {hint}", ExitCode.FAULT
     )
+
+
+# --- standard output and standard error that are closed, full, or have lost their reader ---------
+# What cannot be said must not look like a test that failed: the exit status is 141 where the
+# reader has gone (a shell's word for SIGPIPE), else 3.
+
+
+_STREAMS = {1: "standard output", 2: "standard error"}
+
+
+def open_streams() -> None:
+    """Open what of the three standard streams is closed, so that no other file takes its number.
+
+    Standard output and standard error then refuse whatever is written, as a full disk does.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def give_up(stream: TextIO) -> None:
+    """Discard all that is buffered in a stream or written to it from now on."""
+    from contextlib import suppress
+
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def status_of(error: OSError | ValueError) -> ExitCode:
+    """Return the exit status of a command that could not write, and why."""
+    from harness.errors import ExitCode
+
+    return ExitCode.NO_READER if isinstance(error, BrokenPipeError) else ExitCode.FAULT
+
+
+def sentence_of(error: OSError | ValueError, number: int = 1) -> str:
+    """Say that a standard stream could not be written to."""
+    return f"cannot write to {_STREAMS[number]}: {getattr(error, 'strerror', None) or error}"
+
+
+def flush_streams(status: int) -> int:
+    """Write what is left in the standard streams; return the exit status of the whole command."""
+    from contextlib import suppress
+
+    from harness.errors import ExitCode
+
+    for number, stream in ((2, sys.stderr), (1, sys.stdout)):
+        try:
+            stream.flush()
+        except (OSError, ValueError) as error:
+            give_up(stream)
+            own = status_of(error)
+            if own != ExitCode.NO_READER:
+                with suppress(OSError, ValueError):
+                    print(f"gtp-harness: {sentence_of(error, number)}", file=sys.stderr)
+            status = max(status, own)
+    return status

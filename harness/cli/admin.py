@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
 import time
 from typing import TYPE_CHECKING
 
-from harness.cli import service_options
+from harness.cli import service
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.text import escape_controls
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
     from harness.service.records import Person
     from harness.service.settings import Settings
     from harness.service.storage.audit import AuditedTransaction
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness admin people [OPTION…]
+       gtp-harness admin add NAME [--email ADDRESS] [--admin]
+       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]
+       gtp-harness admin link|token|tokens|shut-out|let-in PERSON [OPTION…]
+       gtp-harness admin revoke ID
+       gtp-harness admin courses [OPTION…]
+       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE
+       gtp-harness admin platforms|platform-link|rotate-key [OPTION…]
+       gtp-harness admin add-platform NAME --issuer URL --client-id ID OPTION…
+       gtp-harness admin remove-platform ID
+       gtp-harness admin log [--about ID] [--check] [OPTION…]
+
 Add people to a service, let them in, or lock them out. PERSON is an ID, a mail
 address or a name, COURSE an ID or a title. The service may be running.
 
@@ -41,9 +54,10 @@ platform ID. rotate-key makes a new key to sign messages to platforms with.
 log prints the audit log: who did what to what. With --about, it prints only the
 lines about one ID, such as that of a person, an assignment or a submission, or
 about the key of a student. With --check, it checks the whole log against its key
-instead, and names each line that was changed, added or removed."""
+instead, and names each line that was changed, added or removed.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     1  the audit log does not hold (log --check)
     2  the input was bad, such as an unknown PERSON
@@ -66,15 +80,10 @@ _WITH_OR_WITHOUT = ("tokens",)
 _TOKEN = "token"  # what a token is called that was given no name
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if mistake := _find_mistake(given):
-        parser.error(mistake)
-    settings = service_options.place(given)
+        ADMIN.refuse(mistake)
+    settings = service.place(given)
     from harness.service.settings import read_address
 
     if given.address:
@@ -82,7 +91,7 @@ def main(arguments: list[str]) -> int:
         read_address(settings)
     from harness.service.storage.database import Database
 
-    service_options.require(settings)
+    service.require(settings)
     database = Database(settings)
     try:
         with database.acting() as act:
@@ -258,11 +267,11 @@ def _remove_teacher(
 def _platforms(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
-    from harness.service.lti.platforms import PLATFORMS
+    from harness.service.storage import lti
 
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
-        for one in PLATFORMS.all(act.db, "title", "id")
+        for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 
@@ -270,31 +279,22 @@ def _add_platform(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
     from harness.service.lti import platforms
+    from harness.service.records import Platform
 
-    own = (
-        arguments.who,
-        arguments.issuer,
-        arguments.client_id,
-        arguments.login_url,
-        arguments.token_url,
-    )
-    wanted = platforms.Platform("", *own, arguments.keyset_url)
-    made = platforms.register(
-        act,
-        settings,
-        wanted._replace(
-            deployments=" ".join(arguments.deployment), hosts=" ".join(arguments.origin)
-        ),
-    )
+    one = arguments
+    own = (one.who, one.issuer, one.client_id, one.login_url, one.token_url, one.keyset_url)
+    deployments, hosts = " ".join(one.deployment), " ".join(one.origin)
+    given = Platform("", *own, deployments=deployments, hosts=hosts)
+    made = platforms.register(act, settings, given)
     return [_line(made.id, made.title)]
 
 
 def _link_platform(
     act: AuditedTransaction, arguments: argparse.Namespace, settings: Settings
 ) -> list[str]:
-    from harness.service.lti import registration
+    from harness.service.lti import platforms
 
-    return [registration.make_link(act, settings.base)]
+    return [platforms.make_link(act, settings.base)]
 
 
 def _remove_platform(
@@ -359,25 +359,10 @@ def _actions() -> dict[
     }
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("admin", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness admin people [OPTION…]\n" \
-        "       gtp-harness admin add NAME [--email ADDRESS] [--admin]\n" \
-        "       gtp-harness admin change PERSON [--name NAME] [--email ADDRESS]\n" \
-        "       gtp-harness admin link|token|tokens|shut-out|let-in PERSON [OPTION…]\n" \
-        "       gtp-harness admin revoke ID\n" \
-        "       gtp-harness admin courses [OPTION…]\n" \
-        "       gtp-harness admin add-teacher|remove-teacher PERSON --course COURSE\n" \
-        "       gtp-harness admin platforms|platform-link|rotate-key [OPTION…]\n" \
-        "       gtp-harness admin add-platform NAME --issuer URL --client-id ID OPTION…\n" \
-        "       gtp-harness admin remove-platform ID\n" \
-        "       gtp-harness admin log [--about ID] [--check] [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=tuple(_actions()), help=argparse.SUPPRESS)
     parser.add_argument("who", nargs="?", default="", metavar="PERSON", help=argparse.SUPPRESS)
-    service_options.add_place(parser)
+    service.add_place(parser)
     add = parser.add_argument
     add("--email", default="", metavar="ADDRESS", help="mail address of the person")
     add("--admin", action="store_true", help="let the added person make courses")
@@ -401,5 +386,6 @@ def command_line() -> CommandParser:
         help="of add-platform: one more address of it (may be repeated)")  # fmt: skip
     add("--about", default="", metavar="ID", help="of log: print only the lines about this ID")
     add("--check", action="store_true", help="of log: check it against its key")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+ADMIN = Command("admin", _PAGE, _add_options, _run)

@@ -1,10 +1,13 @@
-"""Reading command lines: argparse with errors of one line, and the options of what is graded."""
+"""Command lines by argparse, with errors of one line; shared options; the texts of help pages."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any, NoReturn
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+from itertools import groupby
+from typing import Any, NamedTuple, NoReturn
 
 from harness import shipped
 from harness.errors import UsageError
@@ -17,17 +20,15 @@ _ALIKE = 0.75  # an option and its misspelling; less is another program's option
 
 
 class _HelpPage(argparse.HelpFormatter):
-    """A help page: see :mod:`harness.cli.help_layout`."""
+    """A help page: see :mod:`harness.cli.arguments`."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        from harness.cli import help_layout
 
-        return help_layout.fill(text, width)
+        return fill(text, width)
 
     def _split_lines(self, text: str, width: int) -> list[str]:
-        from harness.cli import help_layout
 
-        return help_layout.wrap(text, width)
+        return wrap(text, width)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -47,12 +48,16 @@ class CommandParser(argparse.ArgumentParser):
         # (The terminal is not asked for its width here: every add_argument() comes by.)
         return _HelpPage(self.prog, width=self.width - 2)
 
+    def complete(self) -> None:
+        """Add ``--help``, unless it stands in a group already."""
+        if "--help" not in self._option_string_actions:
+            add_help(self.add_argument)
+
     def read(
         self, arguments: list[str], remark: Remark = lambda option, words, first: ""
     ) -> argparse.Namespace | None:
         """Return what the command line says; None if it asked for help, which is printed.
 
-        The parser has an option ``--help`` like any other, among those it belongs to.
         ``remark``: returns the end of the sentence about an option that does not exist; it is
         given that option, all words, and the place of the first that is not an option nor its
         value.
@@ -118,6 +123,11 @@ def terminal_width() -> int:
 Add = Callable[..., Any]  # ``add_argument`` of a parser, or of a group of one
 
 
+def add_help(add: Add) -> None:
+    """Add the option that asks for help."""
+    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+
+
 def add_assignment(add: Add) -> None:
     """Add the option that names the assignment."""
     add("--assignment", metavar="NAME",
@@ -154,3 +164,86 @@ def add_unsafe(add: Add) -> None:
     add("--unsafe-no-sandbox", action="store_true",
         help="run submissions without a sandbox, with all your rights; every report says"
         " so")  # fmt: skip
+
+
+# --- Texts of help pages: what is a paragraph in them, what a table, what an example -------------
+# They are written as they are printed in 80 columns and read back here, so that a page fits any
+# terminal, and so that manual pages are made of the same text. Lines that are not indented are
+# paragraphs. Indented ones with a gap of two blanks or more are a table of words and their
+# meanings; other indented ones are to be left alone.
+
+
+_ROW = re.compile(r" +(?P<key>\S+(?: \S+)*) {2,}(?P<text>\S.*)")
+
+
+class Paragraph(NamedTuple):
+    """Words that may be broken into lines anywhere."""
+
+    text: str
+
+
+class DefinitionTable(NamedTuple):
+    """Words and what they mean."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+class ExampleLines(NamedTuple):
+    """Lines that stay as they are."""
+
+    lines: tuple[str, ...]
+
+
+Block = Paragraph | DefinitionTable | ExampleLines
+
+
+def blocks(text: str) -> Iterator[list[Block]]:
+    """Yield what stands between two empty lines, each as its blocks."""
+    for part in re.split(r"\n{2,}", text.strip("\n")):
+        found: list[Block] = []
+        for indented, lines in groupby(part.split("\n"), lambda line: line.startswith(" ")):
+            own = list(lines)
+            found.append(_read_indented(own) if indented else Paragraph(" ".join(own)))
+        yield found
+
+
+def _read_indented(lines: list[str]) -> Block:
+    rows: list[tuple[str, str]] = []
+    column = 0  # of the text of the last row
+    for line in lines:
+        row = _ROW.fullmatch(line)
+        if row:
+            column = row.start("text")
+            rows.append((row["key"], row["text"]))
+        elif rows and len(line) - len(line.lstrip()) == column:
+            key, before = rows[-1]
+            rows[-1] = (key, f"{before} {line.strip()}")
+        else:
+            return ExampleLines(tuple(lines))
+    return DefinitionTable(tuple(rows))
+
+
+def fill(text: str, width: int) -> str:
+    """Return a text with its paragraphs and tables broken into lines of at most ``width``."""
+    parts = ("\n".join(line for block in part for line in _lines(block, width))
+             for part in blocks(text))  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return the lines of a paragraph; names such as gogui-regress are not broken."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def _lines(block: Block, width: int) -> Iterator[str]:
+    if isinstance(block, Paragraph):
+        yield from wrap(block.text, width)
+    elif isinstance(block, ExampleLines):
+        yield from block.lines
+    else:
+        longest = max(len(key) for key, _ in block.rows)
+        for key, text in block.rows:
+            first = f"{key:>{longest}}" if key.isdigit() else f"{key:{longest}}"
+            lines = wrap(text, max(width - longest - 4, 20))
+            yield f"  {first}  {lines[0]}"
+            yield from (f"{'':{longest + 4}}{line}" for line in lines[1:])

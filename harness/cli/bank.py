@@ -1,34 +1,125 @@
-"""``gtp-harness bank``: wrong engines of former years, by which tests are measured."""
+"""``gtp-harness bank``, and the options of commands that measure tests by wrong engines."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import shlex
+import tempfile
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from harness import find_assignment
+from harness import find_assignment, platforms
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
 from harness.banks import banks
-from harness.banks.banks import Bank
+from harness.banks.banks import Bank, WrongEngine
+from harness.banks.mutants import mutant_engines
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
-from harness.cli.option_values import whole
+from harness.engine.launch import as_typed
 from harness.errors import ExitCode, UsageError
+from harness.options import SANDBOXES
 from harness.processes import processors
 from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from harness.grading.banking.bank_selection import Added, Former, Place
+    from harness.grading.banking.bank_selection import Former, Place
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
 
-_DESCRIPTION = """\
+
+def add_wrong_engines(parser: CommandParser) -> None:
+    """Add what names wrong engines, and how they are started."""
+    add = parser.add_argument_group("wrong engines, started in a sandbox").add_argument
+    add("--bank", action="append", default=[], metavar="BANK",
+        help="a folder of wrong engines (gtp-harness bank); may be repeated")  # fmt: skip
+    add("--engine", action="append", default=[], metavar="COMMAND",
+        help="a wrong engine's command, as in a shell; may be repeated")  # fmt: skip
+    add("--mutants", type=whole(1, "a number of mutants"), default=0, metavar="N",
+        help="number of mutants to make of a reference in Python, each with one"
+        " change")  # fmt: skip
+    add("--reference", metavar="COMMAND",
+        help="the program to make mutants of (default: the assignment's)")  # fmt: skip
+    add("--sandbox", choices=SANDBOXES, default="auto",
+        help="sandbox level, 3 to 1; auto: the strongest that works (default: auto)")  # fmt: skip
+
+
+def are_known(arguments: argparse.Namespace, assignment: Assignment) -> bool:
+    """Whether there are wrong engines: the command line names them, or the assignment does."""
+    return bool(arguments.mutants) or are_known_wrong(arguments, assignment)
+
+
+def are_known_wrong(arguments: argparse.Namespace, assignment: Assignment) -> bool:
+    """Whether there are engines that somebody has found to be wrong, as mutants need not be."""
+    declared = assignment.declaration.wrong if assignment.declaration else ()
+    return bool(arguments.bank or arguments.engine or declared)
+
+
+@contextlib.contextmanager
+def wrong_engines(
+    arguments: argparse.Namespace, assignment: Assignment
+) -> Iterator[list[WrongEngine]]:
+    """Give the wrong engines that the command line and the assignment name, meanwhile.
+
+    Raises:
+        UsageError: there is none in the banks that it names.
+    """
+    platforms.need_engines("starting wrong engines")
+    from harness.assignments import banked
+    from harness.assignments.needs import with_python
+
+    with contextlib.ExitStack() as stack:
+        own = assignment
+        if arguments.bank and assignment.starts_python:
+            own = stack.enter_context(with_python(assignment))
+        named = stack.enter_context(
+            banked.engines(own, arguments.bank, arguments.engine, arguments.sandbox)
+        )
+        all_ = [*named, *_mutants(arguments, assignment, stack)]
+        if arguments.bank and not all_:
+            raise UsageError(f"found no engines in {', '.join(arguments.bank)}")
+        yield all_
+
+
+def _mutants(
+    arguments: argparse.Namespace, assignment: Assignment, stack: contextlib.ExitStack
+) -> list[WrongEngine]:
+    if not arguments.mutants:
+        return []
+    room = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="gtp-harness-")))
+    room.chmod(0o755)  # an engine in a sandbox is another user
+    return mutant_engines(
+        _reference(arguments, assignment), arguments.mutants, arguments.seed, room
+    )
+
+
+def _reference(arguments: argparse.Namespace, assignment: Assignment) -> str:
+    """Return the command of the program that mutants are made of."""
+    if arguments.reference:
+        return str(arguments.reference)
+    told = assignment.declaration and assignment.declaration.reference
+    if not told:
+        raise UsageError("--mutants needs a program in Python: give it with --reference")
+    words = assignment.fill_in(shlex.split(told.command), assignment.place)
+    return shlex.join(as_typed(words, str(assignment.place)))
+
+
+# --- ``gtp-harness bank``: wrong engines of former years, by which tests are measured ------------
+
+
+_PAGE = """\
+usage: gtp-harness bank add GRADED [OPTION…]
+       gtp-harness bank list BANK
+
 Make a bank of wrong engines. strength, fuzz and generate use it to measure tests.
 
 add takes wrong submissions from GRADED, the output folder of a grading. Of several
@@ -40,9 +131,10 @@ prints why each of the others was left out; the bank stores only how many. A
 programming style can still reveal its author: keep a bank to yourself.
 
 list shows what is in a bank. You can also write one by hand: bank.toml has a table
-[[engine]] with a name and a command for each engine."""
+[[engine]] with a name and a command for each engine.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  something was added; a bank was listed
     1  nothing was added
@@ -56,24 +148,25 @@ Examples:
   gtp-harness strength @go-scoring --assignment go-scoring --bank ~/banks/go1"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if given.action not in ("add", "list") or not given.folder:
-        parser.error("expected add GRADED or list BANK")
+        BANK.refuse("expected add GRADED or list BANK")
     never_fail_to_encode()
     if given.action == "list":
-        return _list(banks.read(Path(given.folder)))
-    return _add(given)
+        bank = banks.read(Path(given.folder))
+        of = f" of {bank.assignment}" if bank.assignment else ""
+        print(f"{number_of(len(bank.entries), 'engine')}{of}")
+        for one in bank.entries:
+            print(escape_controls(f"  {one.name}  {one.sentence or one.command}"))
+        if bank.left_out:
+            print("left out:")
+        for why, count in sorted(bank.left_out.items()):
+            print(escape_controls(f"  {count:4}  {why}"))
+        return ExitCode.OK
+    return _add_bank(given)
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("bank", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness bank add GRADED [OPTION…]\n       gtp-harness bank list BANK"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=("add", "list"), help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -90,29 +183,15 @@ def command_line() -> CommandParser:
         help="submissions run at a time (default: the number of cores)")  # fmt: skip
     arguments.add_sandbox(add)
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- list --------------------------------------------------------------------------------------
 
 
-def _list(bank: Bank) -> int:
-    of = f" of {bank.assignment}" if bank.assignment else ""
-    print(f"{number_of(len(bank.entries), 'engine')}{of}")
-    for one in bank.entries:
-        print(escape_controls(f"  {one.name}  {one.sentence or one.command}"))
-    if bank.left_out:
-        print("left out:")
-    for why, count in sorted(bank.left_out.items()):
-        print(escape_controls(f"  {count:4}  {why}"))
-    return ExitCode.OK
-
-
 # --- add ---------------------------------------------------------------------------------------
 
 
-def _add(arguments: argparse.Namespace) -> int:
+def _add_bank(arguments: argparse.Namespace) -> int:
     from harness.grading.ledger.ledger import Ledger
     from harness.grading.ledger.places import LedgerFile
 
@@ -168,7 +247,12 @@ def _take(
     banks.keep_course(folder, grade.overlay(wanted))
     entries = (*before.entries, *added.entries)
     banks.write(folder, Bank(assignment.key, entries, count_left_out(before, added)))
-    _say(added, folder)
+    count = number_of(len(added.entries), "engine")
+    print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
+    for one in added.entries:
+        print(escape_controls(f"  {one.name}  {one.sentence}"))
+    for key, why in added.left_out:
+        print(escape_controls(f"  not {key}: {why}"))
     return ExitCode.OK if added.entries else ExitCode.FAILED
 
 
@@ -221,10 +305,4 @@ def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], b
     return lambda place: not names or commands[place] in names
 
 
-def _say(added: Added, folder: Path) -> None:
-    count = number_of(len(added.entries), "engine")
-    print(f"{count} added to {folder}, {number_of(len(added.left_out), 'submission')} left out")
-    for one in added.entries:
-        print(escape_controls(f"  {one.name}  {one.sentence}"))
-    for key, why in added.left_out:
-        print(escape_controls(f"  not {key}: {why}"))
+BANK = Command("bank", _PAGE, _add_options, _run)

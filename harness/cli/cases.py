@@ -1,25 +1,35 @@
-"""``gtp-harness cases``: which case files ship, under which names; and a copy of them."""
+"""``gtp-harness cases`` and ``convert``: case files that ship, and files in the other format."""
 
 from __future__ import annotations
 
+import argparse
 import shutil
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness import find_assignment, read_case_file, shipped
+from harness import file_system, find_assignment, read_case_file, shipped
 from harness.assignments.assignment import specification_of
 from harness.cli.arguments import CommandParser
-from harness.errors import ExitCode, UsageError
-from harness.text import plural
+from harness.cli.commandline import Command
+from harness.errors import CaseError, ExitCode, UsageError
+from harness.reading.suite import expand
+from harness.records import ANSWERS_FILE, GTP_FILE
+from harness.report import report_files
+from harness.text import encode, one_line, plural
 
-_DESCRIPTION = """\
+_CASES_PAGE = """\
+usage: gtp-harness cases [list] [NAME…]
+       gtp-harness cases [NAME…] --copy DIR
+
 List the case files that ship with gtp-harness, or copy them. Every command that takes
 case files takes their names, too: @go-scoring for all of an assignment,
 @go-scoring/public and @go-scoring/thorough for one set, @go-scoring/area for one
 file. (If the current folder has a file of that name, @FILE means that file, a list
-of case files.) NAME is one of these names, with or without the @."""
+of case files.) NAME is one of these names, with or without the @.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  listed, or copied
     2  NAME is unknown, or a folder cannot be written or exists already
@@ -34,17 +44,17 @@ Examples:
 _LIST = "list"  # what is done anyway, by the word that other programs have for it
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _list_or_copy(given: argparse.Namespace) -> int:
     is_list = given.names[:1] == [_LIST]
     if is_list and given.copy:
-        parser.error("give either list or --copy")
+        CASES.refuse("give either list or --copy")
     wanted = [name.removeprefix("@") for name in given.names[is_list:]]
-    _refuse_unknown(wanted)
+    for name in wanted:
+        if not shipped.find_paths(name):
+            from oracle.sentences import hint
+
+            told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
+            raise UsageError(f"no cases are called {name!r}{told}")
     if given.copy:
         _copy(wanted or shipped.names(), Path(given.copy))
     elif wanted:
@@ -54,25 +64,10 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("cases", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cases [list] [NAME…]\n" \
-        "       gtp-harness cases [NAME…] --copy DIR"  # fmt: skip
+def _add_cases_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("names", nargs="*", metavar="NAME", help="an assignment, a set or a file")
     add("--copy", metavar="DIR", help="copy the folders of the assignments into DIR")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
-
-
-def _refuse_unknown(names: Sequence[str]) -> None:
-    for name in names:
-        if not shipped.find_paths(name):
-            from oracle.sentences import hint
-
-            told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
-            raise UsageError(f"no cases are called {name!r}{told}")
 
 
 def _overview() -> Iterator[str]:
@@ -125,3 +120,95 @@ def _copy(names: Sequence[str], target: Path) -> None:
         except OSError as error:
             raise UsageError(f"cannot copy to {target / name}: {error.strerror}") from error
         print(target / name)
+
+
+CASES = Command("cases", _CASES_PAGE, _add_cases_options, _list_or_copy)
+
+
+# --- ``gtp-harness convert``: case files in the other format -------------------------------------
+
+
+_CONVERT_PAGE = """\
+usage: gtp-harness convert FILE… --to FORMAT [OPTION…]
+
+Convert case files for GTP (.gtp, .tst) to the format with status lines (.txt), or
+back. The commands and the tests stay the same; comments stay. FILE is a case file, a
+folder, @FILE, a list of such names, or @NAME, cases that ship.
+
+What the other format cannot express is an error with its line. The format with status
+lines has neither test IDs nor tests that are expected to fail. Case files for GTP
+cannot test a refusal; --drop leaves such tests out.
+
+[options]
+
+Exit status:
+    0  all are converted
+    2  a file cannot be read or converted; the others are converted
+    3  a file cannot be written
+
+Examples:
+  gtp-harness convert --to gtp assignment1-public-tests.txt
+  gtp-harness convert --to txt --output mine @go-scoring/public"""
+
+
+def _run_convert(given: argparse.Namespace) -> int:
+    if not given.files or not given.to:
+        CONVERT.refuse("give FILE and --to")
+    paths = expand(given.files, has_answers=True)
+    if len(paths) > 1 and not given.output:
+        CONVERT.refuse(f"give --output DIR for {len(paths)} files")
+    errors = list(_convert(paths, given.to, given.output, drops=given.drop))
+    for error in errors:
+        print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
+    return ExitCode.BROKEN if errors else ExitCode.OK
+
+
+def _add_convert_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="case files, folders, @FILE, @NAME")
+    add("--to", choices=(GTP_FILE, ANSWERS_FILE), help="the format to write")
+    add("--output", metavar="DIR", default="",
+        help="write files of the same names into DIR (default: a single file is"
+        " printed)")  # fmt: skip
+    add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
+
+
+def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> list[CaseError]:
+    """Write each file that can be converted; return what is wrong with the others."""
+    errors: list[CaseError] = []
+    for path in paths:
+        try:
+            case = read_case_file(path)
+            from harness.reading import conversion
+
+            if case.format == wanted:
+                raise CaseError(
+                    f"found a file in this format already, expected another than {wanted}",
+                    case.path,
+                )
+            text = (
+                conversion.to_answers(case)
+                if wanted == ANSWERS_FILE
+                else conversion.to_gtp(case, drops=drops)
+            )
+        except CaseError as error:
+            errors.append(error)
+            continue
+        if folder:
+            _write(path, folder, wanted, encode(text))
+        else:
+            sys.stdout.buffer.write(encode(text))
+            sys.stdout.flush()
+    return errors
+
+
+def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
+    """Write a converted file; what is there already is not overwritten."""
+    target = Path(folder, f"{Path(path).stem}.{wanted}")
+    if target.exists():
+        raise UsageError(f"{target} already exists; convert overwrites nothing")
+    file_system.make(target.parent)
+    report_files.write_bytes(str(target), data)
+
+
+CONVERT = Command("convert", _CONVERT_PAGE, _add_convert_options, _run_convert)

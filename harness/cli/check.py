@@ -14,24 +14,27 @@ from harness.assignments.public_tests import TEST, shorten_path
 from harness.check.steps import CheckOptions, CheckReporter, Transcript, check, source_named
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, whole
 from harness.cli.console import can_draw, colors, columns, never_fail_to_encode
-from harness.cli.option_values import whole
-from harness.errors import ExitCode, UsageError
+from harness.errors import UsageError
 from harness.options import SANDBOXES
 from harness.records import Repeat
 from harness.report import report_files
 from harness.report.paint import Paint
 from harness.report.reporters import shell_word
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME
+
 Check a submission before you submit it. Its files are compared with what the
 assignment asks for. The archive is made, unpacked into a new folder, and built if the
 assignment says so. The public tests are run in a sandbox; the report gives the reason
 for each right answer and what may explain the failures. If the assignment asks for a
 log, it is written and packed. The last line says whether to submit. You can check a
-folder or an archive; the default is the assignment's folder, here or beside here."""
+folder or an archive; the default is the assignment's folder, here or beside here.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  nothing wrong was found
     1  a test failed, or a file is missing
@@ -46,17 +49,12 @@ Examples:
   gtp-harness check gosensei --assignment gosensei"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.assignment:
-        parser.error(f"give --assignment: {', '.join(shipped.names())}")
+        CHECK.refuse(f"give --assignment: {', '.join(shipped.names())}")
     never_fail_to_encode()
     unicode = not given.ascii and can_draw(sys.stdout)
-    words = ["gtp-harness", "check", *arguments]
+    words = ["gtp-harness", "check", *given.typed]
     again = " ".join(map(shell_word, words))
     paint = Paint(0 if given.no_color else colors(sys.stdout))
     wanted = _options(given)
@@ -108,10 +106,7 @@ def _read_test(text: str, assignment: Assignment) -> tuple[str, str]:
     return name, line
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("check", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness check [OPTION…] [FOLDER or ARCHIVE] --assignment NAME"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)
@@ -142,5 +137,6 @@ def command_line() -> CommandParser:
     )
     add("--ascii", action="store_true", help="draw boards with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+CHECK = Command("check", _PAGE, _add_options, _run)

@@ -1,26 +1,28 @@
-"""``gtp-harness cluster status``: what a cluster does now, for people and programs."""
+"""``gtp-harness cluster`` and ``worker``: the machines that run engines for a grading."""
 
 from __future__ import annotations
 
+import argparse
+import contextlib
 import json
+import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from harness import extras
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import MOST_PORT, port, whole
+from harness.cli.commandline import MOST_PORT, Command, port, size, whole
 from harness.errors import ExitCode, UsageError
 from harness.text import escape_controls, number_of
 
 if TYPE_CHECKING:
-    import argparse
-
     from harness.cluster.dispatcher import Dispatcher
     from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
     from harness.cluster.tls import TlsCredentials
@@ -75,16 +77,21 @@ def _worker(one: WorkerStatus) -> Iterator[str]:
 # --- ``gtp-harness cluster``: certificates, a scheduler, and what the commands of a cluster share
 
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness cluster certificates DIR [--days N]
+       gtp-harness cluster scheduler [OPTION…]
+       gtp-harness cluster status ADDRESS [OPTION…]
+
 Prepare and run a cluster: machines that run engines for the grading machine.
 
 certificates makes the files with which the machines identify each other. scheduler
 starts the scheduler, which knows the workers and accepts nothing from a worker that could
 run code. gtp-harness worker starts a worker; gtp-harness grade --scheduler grades with
 them. status shows the workers: what each has, is doing and could not do, and which have
-left."""
+left.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  done
     1  status: there is no worker
@@ -105,21 +112,26 @@ _days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
 PORT = 8786
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.action:
-        parser.error(f"expected one of {', '.join(_ACTIONS)}")
+        CLUSTER.refuse(f"expected one of {', '.join(_ACTIONS)}")
     require()
     if given.action == "certificates":
-        return _certificates(parser, given)
+        from harness.cluster import tls
+
+        if not given.folder:
+            CLUSTER.refuse("certificates needs DIR, where it writes them")
+        tls.make(Path(given.folder), given.days)
+        for role in tls.ROLES:
+            print(
+                escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
+            )
+        print(escape_controls(f"{given.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
+        return ExitCode.OK
     if given.action == "status":
-        return _status(parser, given)
+        return _status(given)
     if given.folder:
-        parser.error("DIR goes with certificates; scheduler has --tls DIR")
+        CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
     return _scheduler(given)
 
 
@@ -132,24 +144,10 @@ def require() -> None:
     extras.require("a cluster", "cluster", "distributed", "cryptography")
 
 
-def _certificates(parser: CommandParser, arguments: argparse.Namespace) -> int:
-    from harness.cluster import tls
+def _status(arguments: argparse.Namespace) -> int:
 
     if not arguments.folder:
-        parser.error("certificates needs DIR, where it writes them")
-    tls.make(Path(arguments.folder), arguments.days)
-    for role in tls.ROLES:
-        print(
-            escape_controls(f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
-        )
-    print(escape_controls(f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
-    return ExitCode.OK
-
-
-def _status(parser: CommandParser, arguments: argparse.Namespace) -> int:
-
-    if not arguments.folder:
-        parser.error("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
+        CLUSTER.refuse("status needs the ADDRESS of a scheduler: tls://HOST:PORT")
     arguments.scheduler, arguments.bytes_at = arguments.folder, _HERE  # nobody fetches anything
     return print_status(connector_settings(arguments), as_json=arguments.json)
 
@@ -270,14 +268,7 @@ def own_address(scheduler: str) -> str:
         raise UsageError(f"cannot reach {scheduler}: {error.strerror}") from None
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("cluster", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness cluster certificates DIR [--days N]\n" \
-        "       gtp-harness cluster scheduler [OPTION…]\n" \
-        "       gtp-harness cluster status ADDRESS [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=_ACTIONS, help=argparse.SUPPRESS)
     parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -289,5 +280,118 @@ def command_line() -> CommandParser:
         help="port of the scheduler; 0: any free one (default: %(default)s)")  # fmt: skip
     add("--tls", default="", metavar="DIR", help="folder of certificates")
     add("--json", action="store_true", help="write the status as JSON")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+CLUSTER = Command("cluster", _PAGE, _add_options, _run)
+
+
+# --- ``gtp-harness worker``: run engines for the grading machine of a cluster --------------------
+
+
+_WORKER_PAGE = """\
+usage: gtp-harness worker ADDRESS [OPTION…]
+
+Start a worker of a cluster, which runs engines for the grading machine. It runs one
+submission at a time, so start one for each core. First it tests what it can offer
+(sandbox levels, programs, Pythons, its speed) and announces it; it gets only work that
+fits. It must reach the scheduler and the grading machine. From the latter it fetches
+files, and Python environments that gtp-harness env built there, if it has the same
+Python. It needs no database. If the scheduler goes away or the worker dies, it comes
+back by itself until a signal ends it.
+
+[options]
+
+Exit status:
+    2  the input was bad
+    3  no sandbox works here
+  130  interrupted with Ctrl-C
+
+Examples:
+  gtp-harness worker tcp://127.0.0.1:8786
+  gtp-harness worker tls://10.0.0.1:8786 --tls ~/cluster --cache /var/tmp/gtp"""
+
+_PAUSES = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds before it comes back, longer each time in vain
+_FATAL = (ExitCode.BROKEN, ExitCode.FAULT)
+
+
+def _run_worker(given: argparse.Namespace) -> int:
+    if not given.scheduler:
+        WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
+    require()
+    from harness import file_system
+    from harness.cluster import tls
+    from harness.cluster.records import WorkerSettings
+
+    papers = read_papers(given.scheduler, given.tls, tls.WORKER)
+    machine = given.machine or socket.gethostname()
+    settings = WorkerSettings(
+        scheduler=given.scheduler,
+        tls=str(papers.folder) if papers else "",
+        machine=machine,
+        host=given.host or own_address(given.scheduler),
+        cache=str(Path(given.cache or Path(file_system.cache(), "cluster")).absolute()),
+        cache_size=given.cache_size,
+        locks=str(_make_locks_folder(machine)),
+        unsafe=given.unsafe_no_sandbox,
+        environments_size=given.environments_size,
+    )
+    return _stay(lambda: run_cluster_process("worker", settings))
+
+
+def _make_locks_folder(machine: str) -> Path:
+    """Return the folder of the locks that all workers of this machine share.
+
+    It does not follow ``TMPDIR``: batch systems give each job one of its own.
+
+    Raises:
+        UsageError: somebody else has made it, to keep us waiting perhaps.
+    """
+    from harness.cluster.worker_files import MEMORY
+
+    place = MEMORY if os.access(MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    folder = place / f"gtp-harness-{os.getuid()}-{quote(machine, safe='')}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+        raise UsageError(f"{folder} belongs to another user: ask an administrator to remove it")
+    return folder
+
+
+def _stay(be: Callable[[], int]) -> int:
+    """Be a worker again and again; return how it ended if it could not even begin.
+
+    One that has begun comes back even if what it needs is missing for a while: its disk is full.
+    """
+    if (status := be()) in _FATAL:
+        return status
+    failed = 0
+    while True:
+        time.sleep(_PAUSES[min(failed, len(_PAUSES) - 1)])
+        failed = failed + 1 if be() in _FATAL else 0
+
+
+def _add_worker_options(parser: CommandParser) -> None:
+    parser.add_argument("scheduler", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
+    add = parser.add_argument
+    add("--tls", default="", metavar="DIR",
+        help="folder of certificates: ca.pem and worker.pem")  # fmt: skip
+    add("--machine", default="", metavar="NAME",
+        help="name of this machine (default: its host name); all workers of one machine must"
+        " give the same one")  # fmt: skip
+    add("--host", default="", metavar="ADDRESS",
+        help="address at which the scheduler reaches this worker (default: the one by which it"
+        " reaches the scheduler)")  # fmt: skip
+    add("--cache", default="", metavar="DIR",
+        help="folder for archives, assignments and environments (default:"
+        " ~/.cache/gtp-harness/cluster)")  # fmt: skip
+    add("--cache-size", type=size, default="2G", metavar="BYTES",
+        help="most bytes of archives and assignments in --cache (default:"
+        " %(default)s)")  # fmt: skip
+    add("--environments-size", type=size, default="8G", metavar="BYTES",
+        help="most bytes of Python environments in --cache; those in use stay (default:"
+        " %(default)s)")  # fmt: skip
+    add("--unsafe-no-sandbox", action="store_true",
+        help="also accept work without a sandbox, with all your rights")  # fmt: skip
+
+
+WORKER = Command("worker", _WORKER_PAGE, _add_worker_options, _run_worker)

@@ -1,25 +1,71 @@
-"""The command line of a run: read without :mod:`argparse` if it is plain, as most are.
+"""What a command is, how a plain command line is read, and readers of the values of options.
 
-Loading argparse and calling it takes as long as some hundred commands. So a plain command line
-(known options, spelled out, with valid values) is read here, with the same result. Everything
-else, and help, is left to argparse, which gives better messages.
+Nothing here loads :mod:`argparse`, which takes as long as some hundred commands of an engine. So
+the command line of a run is read here if it is plain (known options, spelled out, with valid
+values), with the same result. Everything else, and help, is left to argparse, which gives better
+messages.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from types import SimpleNamespace
 
-from harness.errors import UsageError
-from harness.reading.dialect import find_dialect
-from harness.records import Repeat
-from harness.report.reporters import shell_word
+from harness.errors import ExitCode, UsageError
+from harness.options import PROTOCOLS
 from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
-    from typing import Any
+    from typing import Any, NoReturn
+
+    from harness.cli.arguments import CommandParser
+
+_OPTIONS = "[options]"  # the line of a page where its options stand
+
+
+class Command:
+    """A command of ``gtp-harness``, from which its parser, help, manual page and completion come.
+
+    ``page``: the help as it is printed in 80 columns, with a line ``[options]`` in the place of
+    those. ``run``: does what a command line says, ``typed`` among it, and returns the exit status.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        page: str,
+        add_options: Callable[[CommandParser], None],
+        run: Callable[[Namespace], int] | None = None,
+    ) -> None:
+        self.name, self.page, self.add_options, self.run = name, page, add_options, run
+
+    def main(self, words: list[str]) -> int:
+        """Run the command and return its exit status."""
+        given = self.parser().read(words)
+        if given is None or self.run is None:
+            return ExitCode.OK
+        given.typed = words
+        return self.run(given)
+
+    def parser(self) -> CommandParser:
+        """Return the parser of its command line."""
+        from harness.cli.arguments import CommandParser
+
+        begin, end = self.page.split(f"\n\n{_OPTIONS}\n\n")
+        usage, description = begin.split("\n\n", 1)
+        parser = CommandParser(self.name, description=description, epilog=end)
+        parser.usage = usage.removeprefix("usage: ")
+        self.add_options(parser)
+        parser.complete()
+        return parser
+
+    def refuse(self, message: str) -> NoReturn:
+        """Raise :class:`UsageError` for a command line that cannot be followed."""
+        raise UsageError(f"{message} (gtp-harness {self.name} --help tells more)")
+
 
 _UNDERSTOOD = {"action", "choices", "default", "dest", "help", "metavar", "type"}
 
@@ -139,43 +185,66 @@ def _config_words(path: str) -> list[str]:
     return words
 
 
-# --- the command line of a run, made anew -------------------------------------------------------
-
-# What an engine is told, how it is listened to and how it is judged; all else is for one run.
-_KEPT = (
-    "gtpfile",
-    "protocol",
-    "translate",
-    "restart",
-    "lockstep",
-    "pty",
-    "dialect",
-    "compatible",
-    "game",
-    "sandbox",
-    "show",
-)
-_LIMITS = ("timeout", "startup", "file", "quit")
+# --- readers of values, which say what is wrong as argparse wants it -----------------------------
 
 
-def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
-    """Return how tests are repeated.
+def _refusal(what: str) -> Exception:
+    from argparse import ArgumentTypeError
 
-    ``plain``: the existing options. ``program``: what to run, which need not be what was
-    typed: its seed is drawn by then.
-    """
-    words = ["gtp-harness", "run"]
-    for option in plain.options:
-        value = getattr(arguments, option.name, None)
-        is_kept = option.name in _KEPT or option.name in _LIMITS or option.name[:4] == "max_"
-        if is_kept and value != option.default:
-            words += _words(option.flag, value)
-    start = " ".join(map(shell_word, [*words, program]))
-    return Repeat(start, find_dialect(arguments.dialect).settles_late)
+    return ArgumentTypeError(what)
 
 
-def _words(option: str, value: object) -> list[str]:
-    if value is True:
-        return [option]
-    values = value if isinstance(value, list) else [value]
-    return [f"{option}={f'{one:g}' if isinstance(one, float) else one}" for one in values]
+def number(least: float, what: str) -> Callable[[str], float]:
+    """Return a reader of numbers of at least ``least``."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value < float("inf"):
+            raise _refusal(f"found {text!r}, expected {what}")
+        return value
+
+    return read
+
+
+def whole(least: int, what: str, most: float = math.inf) -> Callable[[str], int]:
+    """Return a reader of whole numbers from ``least`` to ``most``."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            raise _refusal(f"found {text!r}, expected {what}")
+        return int(text)
+
+    return read
+
+
+MOST_PORT = 65535
+port = whole(0, f"a whole number from 0 to {MOST_PORT}", MOST_PORT)  # 0 is any free one
+_SUFFIXES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+def size(text: str) -> int:
+    """Read a number of bytes, such as 65536, 64k, 4M or 1G."""
+    digits = text.rstrip("kKmMgG")
+    unit = _SUFFIXES.get(text[len(digits) :].lower())
+    if not (digits.isascii() and digits.isdigit()) or unit is None:
+        raise _refusal(f"found {text!r}, expected bytes such as 65536 or 64k")
+    return int(digits) * unit
+
+
+def figure(count: int) -> str:
+    """Write a number of bytes as :func:`size` reads it, such as ``64k``."""
+    powers = [(factor, suffix.upper()) for suffix, factor in _SUFFIXES.items()]
+    factor, suffix = max(pair for pair in powers if count % pair[0] == 0)
+    return f"{count // factor}{suffix.replace('K', 'k')}"
+
+
+def protocol(text: str) -> str:
+    """Read the name of a protocol; for shells, a blank in it may be a hyphen."""
+    name = text.replace("-", " ")
+    if name not in PROTOCOLS:
+        expected = " or ".join(map(repr, PROTOCOLS))
+        raise _refusal(f"found {text!r}, expected {expected}")
+    return name

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from harness.cli import man
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.man import CASES, FILES, FOLDERS, PROGRAMS, CommandHelp, Option, Value
 from harness.errors import ExitCode
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness completion SHELL
+
 Print a script with which a shell completes the command lines of gtp-harness: commands,
 options, their values, files, and the names of cases that ship. It is made for this
-version: print it again after an update."""
+version: print it again after an update.
 
-_EPILOG = """\
+[options]
+
 Where to put it:
   bash  ~/.local/share/bash-completion/completions/gtp-harness
   zsh   _gtp-harness in a folder of $fpath
@@ -31,26 +36,16 @@ Examples:
   source <(gtp-harness completion bash)"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.shell:
-        parser.error(f"give SHELL: {', '.join(_SHELLS)}")
+        COMPLETION.refuse(f"give SHELL: {', '.join(_SHELLS)}")
     print("\n".join(_SHELLS[given.shell](man.describe_commands())))
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("completion", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness completion SHELL"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("shell", nargs="?", choices=tuple(_SHELLS), metavar="SHELL", help="bash, zsh or fish")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- bash --------------------------------------------------------------------------------------
@@ -289,3 +284,6 @@ _SHELLS: dict[str, Callable[[list[CommandHelp]], Iterator[str]]] = {
     "zsh": _zsh,
     "fish": _fish,
 }
+
+
+COMPLETION = Command("completion", _PAGE, _add_options, _run)

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from functools import cached_property
 from io import TextIOWrapper
 
-from harness.cli import standard_streams
+from harness.cli import give_up, sentence_of
 from harness.records import CaseFile, Outcome, Progress, Repeat, RunResult, Verdict, Waiting
 from harness.report.file_view import FileView
 from harness.report.paint import Paint
@@ -95,7 +95,7 @@ class Console:
 
     def on_file(self, view: FileView) -> None:
         """Write what is to be said about one file, and was not yet."""
-        self._write(self._lines(view) if self.lines else self._report(view))
+        self._write(self._lines(view) if self.lines else list(self._terminal.file(view)))
 
     def _write(self, texts: Sequence[str]) -> None:
         if texts:
@@ -112,9 +112,9 @@ class Console:
     def lose(self, stream: TextIO, error: OSError | ValueError) -> None:
         """Write no more to a stream that takes nothing."""
         self.lost = self.lost or error
-        standard_streams.give_up(stream)
+        give_up(stream)
         if stream is not sys.stderr and not isinstance(error, BrokenPipeError):
-            self._say(f"gtp-harness: {standard_streams.sentence_of(error)}", sys.stderr)
+            self._say(f"gtp-harness: {sentence_of(error)}", sys.stderr)
 
     def _line(self, case: CaseFile, outcome: Outcome) -> Iterator[str]:
         from harness.report import gogui
@@ -128,9 +128,6 @@ class Console:
         self._under_way = None
         many = self.files > 1
         return list(gogui.lines(view.file, prefix=many, long=self.long, first=first))
-
-    def _report(self, view: FileView) -> list[str]:
-        return list(self._terminal.file(view))
 
     @cached_property
     def _terminal(self) -> Terminal:

@@ -8,31 +8,33 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
 
-from harness import file_system, find_assignment, read_case_file
+from harness import file_system, find_assignment, fuzzing, read_case_file
 from harness.assignments import needs
-from harness.assignments.assignment import specification_of
-from harness.cli import sandbox
+from harness.assignments.assignment import Assignment, specification_of
+from harness.banks.banks import EngineAsker, WrongEngine
+from harness.cli import engine_options
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import number, whole
+from harness.cli.bank import wrong_engines
+from harness.cli.commandline import Command, number, whole
 from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import ExitCode, UsageError
-from harness.fuzzing import hypothesis_setup
 from harness.options import GTP, UNTRUSTED, Limits, Options
+from harness.reading import casefile
+from harness.records import FileResult
 from harness.report import report_files
 from harness.sandbox import view
 from harness.text import encode_without_surrogates, number_of, one_line, plural
-from harness.vocabulary.script import BOARDS
+from harness.vocabulary.script import BOARDS, Script, Trace, lay_files
 from oracle.command_properties import STANDARD
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
-    from harness.cli.fuzz_bank import KnownEngines
+if TYPE_CHECKING:
     from harness.fuzzing.findings import FuzzFinding
     from harness.fuzzing.fuzzed_engine import FuzzedProgram, Piped
     from harness.fuzzing.fuzzer import Fuzzer
@@ -40,14 +42,18 @@ if TYPE_CHECKING:
 
 SCHEMA, VERSION = "gtp-harness/fuzz", 1
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness fuzz PROGRAM --assignment A [OPTION…]
+       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]
+
 Send random commands to PROGRAM, an engine that speaks the Go Text Protocol, and
 compare its replies with the oracle's wherever the specification decides them. Each
 wrong reply is made as small as possible and written as a case file with the board
 and the reason for the right answer. Then the search continues for other causes.
-Crashes, hangs and violations of the protocol are found, too."""
+Crashes, hangs and violations of the protocol are found, too.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  nothing was found
     1  something was found
@@ -81,22 +87,17 @@ _SECONDS, _TIMEOUT = 60.0, 5.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.program or not (given.assignment or given.against):
-        parser.error("give PROGRAM, and --assignment or --against")
+        FUZZ.refuse("give PROGRAM, and --assignment or --against")
     if given.bank and not given.assignment:
-        parser.error("--bank needs --assignment: the bank belongs to one")
-    hypothesis_setup.require_hypothesis("fuzz")
+        FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
+    fuzzing.require_hypothesis("fuzz")
     _find_out(given)
     if given.json:
         report_files.try_to_write(given.json)
     findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(given) as fuzzer, _load_known_engines(given, fuzzer) as known:
+    with _fuzzer(given) as fuzzer, _known_engines(given, given.found, fuzzer) as known:
         is_over = _look(given, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
     if given.engine_python:
@@ -134,15 +135,11 @@ def _find_out(arguments: argparse.Namespace) -> None:
         arguments.specification, arguments.judging = specification_of(assignment), []
     else:
         arguments.specification, arguments.judging = None, arguments.witnesses.pop(0)
-    arguments.openings = _openings(
-        [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
-    )
-
-
-def _openings(paths: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the commands of case files, to continue from."""
+    paths = [*arguments.go_on, *map(str, assignment.public_cases() if assignment else ())]
     cases = (read_case_file(path) for path in paths)
-    return [tuple(step.command for step in case.steps) for case in cases if case.steps]
+    arguments.openings = [
+        tuple(step.command for step in case.steps) for case in cases if case.steps
+    ]
 
 
 def _words(arguments: argparse.Namespace, command: str, python_named: str = "") -> list[str]:
@@ -167,7 +164,7 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
         room = Path(name)
         room.chmod(0o755)  # an engine in a sandbox is another user, who finds board files here
         file_system.make_open(room / BOARDS)
-        open_.enter_context(hypothesis_setup.hypothesis_at_home_in(room))
+        open_.enter_context(fuzzing.hypothesis_at_home_in(room))
         words = _words(arguments, arguments.program, arguments.python)
         program = open_.enter_context(_open_engine(arguments, words, room, arguments.translate))
         arguments.specification = arguments.specification or _by_engine(arguments, program, room)
@@ -177,15 +174,6 @@ def _fuzzer(arguments: argparse.Namespace) -> Iterator[Fuzzer]:
         ]
         judge = judge_of(arguments.specification, room, arguments.openings)
         yield Fuzzer(program, judge, budget, arguments.seed, witnesses)
-
-
-def _load_known_engines(
-    arguments: argparse.Namespace, fuzzer: Fuzzer
-) -> AbstractContextManager[KnownEngines]:
-    """Give the wrong engines that findings may be like, while they are there."""
-    from harness.cli.fuzz_bank import load_engines
-
-    return load_engines(arguments, arguments.found, fuzzer)
 
 
 @contextlib.contextmanager
@@ -258,8 +246,8 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
     return Options(
         limits=limits,
         sandbox=arguments.sandbox,
-        box=sandbox.box_limits(arguments),
-        show=sandbox.visible_paths(
+        box=engine_options.box_limits(arguments),
+        show=engine_options.visible_paths(
             arguments.program, arguments.sandbox, (*arguments.show, *shown)
         ),
     )
@@ -268,7 +256,7 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
 def _look(
     arguments: argparse.Namespace,
     fuzzer: Fuzzer,
-    known: KnownEngines,
+    known: _KnownEngines,
     found: list[tuple[FuzzFinding, Path]],
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
@@ -296,13 +284,7 @@ def _look(
 # --- the command line --------------------------------------------------------------------------
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("fuzz", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = (
-        "gtp-harness fuzz PROGRAM --assignment A [OPTION…]\n"
-        "       gtp-harness fuzz PROGRAM --against PROGRAM [OPTION…]"
-    )
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     count = whole(0, "a whole number, 0 for no limit")
     add("program", nargs="?", metavar="PROGRAM", help="the engine's command, as in a shell")
@@ -340,10 +322,8 @@ def command_line() -> CommandParser:
         default="",
         help="the Python of a PROGRAM that begins with python3 (default: the system's)",
     )
-    sandbox.add_options(parser)
+    engine_options.add_options(parser)
     parser.set_defaults(sandbox="auto", engine=[], mutants=0)
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- for a reader ------------------------------------------------------------------------------
@@ -467,3 +447,59 @@ def _entry(finding: FuzzFinding, path: Path) -> dict[str, object]:
         "examples": finding.examples,
         "question": finding.is_question,
     }
+
+
+FUZZ = Command("fuzz", _PAGE, _add_options, _run)
+
+
+# --- The engines of a bank that go wrong as the fuzzed engine does: findings are tried on them ---
+
+
+class _KnownEngines:
+    """The wrong engines that somebody knows already."""
+
+    def __init__(self, engines: Sequence[WrongEngine], asker: EngineAsker, fuzzer: Fuzzer) -> None:
+        self._engines = engines
+        self._asker = asker
+        self._fuzzer = fuzzer
+
+    def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
+        """Return the engines that answer the last command of a finding as wrongly.
+
+        Raises:
+            SandboxError: the harness failed, or there is no sandbox here.
+        """
+        return tuple(one for one in self._engines if self._is_like(one, finding))
+
+    def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:
+        folder = self._fuzzer.judge.folder
+        text = "\n".join(finding.script.commands)
+        case = casefile.parse(f"{text}\n".encode(), str(folder / "finding.gtp"))
+        lay_files(finding.script, folder)
+        (result,) = self._asker.results([case], engine)
+        trace = _trace(finding.script, result)
+        return self._fuzzer.shows(trace, finding.difference)
+
+
+def _trace(script: Script, result: FileResult) -> Trace:
+    """Return what an engine answered until it broke; a new one may have gone on."""
+    failure = next(iter(result.failures), None)
+    end = len(script.commands) if failure is None else failure.step or 0
+    replies = takewhile(lambda one: one is not None, result.replies[:end])
+    return Trace(script, tuple(one for one in replies if one), failure)
+
+
+@contextlib.contextmanager
+def _known_engines(
+    arguments: argparse.Namespace, assignment: Assignment | None, fuzzer: Fuzzer
+) -> Iterator[_KnownEngines]:
+    """Give the engines of the banks that the command line names, and those of the assignment."""
+    asker = EngineAsker(
+        fuzzer.judge.specification.commands, arguments.sandbox, protocol=arguments.protocol
+    )
+    with (
+        wrong_engines(arguments, assignment)
+        if assignment
+        else contextlib.nullcontext(()) as engines
+    ):
+        yield _KnownEngines(engines, asker, fuzzer)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,28 +14,36 @@ from harness import file_system, find_assignment, read_case_file
 from harness.assignments.assignment import Assignment, specification_of
 from harness.banks import banks as bank_runs
 from harness.banks.banks import EngineAsker, EngineBench
-from harness.cli import banks
+from harness.cli import bank
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import whole
+from harness.cli.commandline import Command, whole
 from harness.declared.declaration import Declaration
 from harness.errors import ExitCode, UsageError
-from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.coverage_report import report
-from harness.generating.own import drafts, test_production
-from harness.generating.own.drafts import Drafter
-from harness.generating.own.test_production import ProducedTests, Sources, TestRequest
-from harness.generating.own.test_production import report as report_production
-from harness.generating.record_reading import Choices, records
+from harness.generating import (
+    drafts,
+    record_reading,
+    scene_production,
+    scene_text,
+    test_production,
+)
+from harness.generating.drafts import Drafter
+from harness.generating.record_reading import Choices, Harvest, records
+from harness.generating.scene_production import ProducedScenes, SceneRequest
+from harness.generating.test_production import ProducedTests, Sources, TestRequest
+from harness.generating.test_production import report as report_production
 from harness.processes import processors
 from harness.reading import casefile, conversion
 from harness.reading.suite import expand
 from harness.records import CaseFile
 from harness.report import report_files
 from harness.specifications.record import Specification
+from harness.text import number_of
 
 _HALVES = {"public": False, "private": True, "all": None}
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]
+
 Make a case file from game records (SGF: files, folders, collections of any length).
 Without game records, or for features that they lack, positions are made at random.
 The oracle gives every answer. Every test says where its position comes from, what it
@@ -49,9 +58,10 @@ many of the chosen were made at random; and it shows their answers.
 For a game of your own, your reference gives every answer. Conversations are drawn at
 random, or continue from game records and from the positions of the cases of --with and
 --kill. With wrong programs (--bank, --engine, --mutants), a few tests are chosen that
-catch all of them; each program is run."""
+catch all of them; each program is run.
 
-_EPILOG = """\
+[options]
+
 Public and private: a hash of their moves (the same for mirrored copies) divides games
 into two halves, so that public and private cases never come from the same game. With
 --secret the private half is used, positions are turned, and every choice depends on
@@ -74,14 +84,9 @@ Examples:
   gtp-harness generate --assignment nogo --bank former -n 40 -o nogo/public.gtp"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: Namespace) -> int:
     if not given.assignment or not given.output:
-        parser.error("give --assignment and -o")
+        GENERATE.refuse("give --assignment and -o")
     assignment = find_assignment(given.assignment)
     file_system.make(Path(given.output).parent)
     report_files.try_to_write(given.output)
@@ -98,7 +103,7 @@ def main(arguments: list[str]) -> int:
     if not produced.scenes:
         return _report_nothing(given, request, produced)
     _write(given, request, produced)
-    print("\n".join(report(request, harvest, produced)))
+    print("\n".join(_report_coverage(request, harvest, produced)))
     return _status(request, produced)
 
 
@@ -118,12 +123,12 @@ def _bench(
     arguments: Namespace, assignment: Assignment, request: scene_production.SceneRequest
 ) -> Iterator[bank_runs.EngineBench | None]:
     """Give the wrong engines that are named; None if there are none."""
-    if not banks.are_known(arguments, assignment):
+    if not bank.are_known(arguments, assignment):
         yield None
         return
     with (
         TemporaryDirectory(prefix="gtp-harness-") as room,
-        banks.wrong_engines(arguments, assignment) as engines,
+        bank.wrong_engines(arguments, assignment) as engines,
     ):
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         own = request.specification
@@ -225,10 +230,7 @@ def _status(
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("generate", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness generate [SGF…] --assignment A -o FILE [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("games", nargs="*", metavar="SGF", help="game records, folders of them")
     add("--assignment", metavar="A",
@@ -262,9 +264,7 @@ def command_line() -> CommandParser:
         help="repeat none of the tests of these case files")  # fmt: skip
     add("--jobs", type=whole(1, "a number of processes"), metavar="N",
         help="processes that read games (default: the number of cores)")  # fmt: skip
-    banks.add_options(parser)
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
+    bank.add_wrong_engines(parser)
 
 
 def _sizes(text: str) -> range:
@@ -368,7 +368,7 @@ class OwnGame:
             self._specification, self._declaration, self._found.place, positions,
             refusals=not given.output.endswith(_ANSWERS),
         )  # fmt: skip
-        with banks.wrong_engines(given, self._found) as engines:
+        with bank.wrong_engines(given, self._found) as engines:
             commands, protocol = self._specification.commands, self._found.protocol
             asker = EngineAsker(commands, given.sandbox, protocol=protocol, strict=False)
             bench = EngineBench(engines, self._specification, self._found.place, asker)
@@ -384,7 +384,7 @@ class OwnGame:
         identities = {
             one for case in excluded for one in drafts.identities(case, self._declaration)
         }
-        is_chosen_for = given.kill or banks.are_known_wrong(given, self._found)
+        is_chosen_for = given.kill or bank.are_known_wrong(given, self._found)
         most = given.tests or (40 if is_chosen_for else 16)
         return TestRequest(
             self._choices, most, identities, bench.find_caught(beside), bool(given.kill)
@@ -440,3 +440,88 @@ def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
     if not kept:
         raise UsageError("--sizes: the game has no board with such sides")
     return declaration._replace(game=declaration.game._replace(sizes=kept))
+
+
+GENERATE = Command("generate", _PAGE, _add_options, _run)
+
+
+# --- The report on what a generated set covers, and what it does not -----------------------------
+
+
+_USED = ("files", "games", "used", "positions")
+
+
+def _report_coverage(
+    request: SceneRequest, harvest: Harvest, produced: ProducedScenes
+) -> Iterator[str]:
+    """Yield the lines of the report."""
+    yield from _read(harvest)
+    yield from _features(request, harvest, produced)
+    sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
+    if sizes:
+        yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
+    yield from _section("Left out", produced.left_out)
+    yield from _strength(produced)
+
+
+def _read(harvest: Harvest) -> Iterator[str]:
+    counts = harvest.counts
+    if not counts["files"]:
+        yield "no game was read: all positions are made"
+        return
+    yield (
+        f"{number_of(counts['files'], 'file')}, "
+        f"{number_of(counts['games'], 'game')}, {counts['used']} used, {counts['positions']}"
+        " positions looked at"
+    )
+    rest = Counter({name: number for name, number in counts.items() if name not in _USED})
+    yield from _section("Not used", rest)
+    yield from _section("Odd, but used", harvest.notes)
+
+
+def _section(heading: str, counts: Counter[str]) -> Iterator[str]:
+    if counts:
+        yield f"\n{heading}:"
+        yield from (f"{number:6}  {name}" for name, number in counts.most_common())
+
+
+def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) -> Iterator[str]:
+    """Yield a row for each feature: positions that had it, and the scenes and tests chosen."""
+    width = max(len(feature.name) for feature in request.specification.kind.features)
+    yield f"\n{'':{width}}  {'in games':>8}  {'usable':>6}  {'chosen':>6}  {'made':>4}  answers"
+    for feature in request.specification.kind.features:
+        able = [one for one in produced.candidates if one.scene.find.feature == feature.name]
+        taken = [one for one in produced.scenes if one.scene.find.feature == feature.name]
+        made = sum(not one.scene.find.moment.origin.game for one in taken)
+        answers = ", ".join(sorted({one.scene.find.answer for one in taken}))
+        yield (
+            f"{feature.name:{width}}  {harvest.seen[feature.name]:8}  {len(able):6}"
+            f"  {len(taken):6}  {made:4}  {answers}"
+        ).rstrip()
+    absent = [
+        one.name for one in request.specification.kind.features if not harvest.seen[one.name]
+    ]
+    if harvest.counts["games"] and absent:
+        yield f"no position of a game had: {', '.join(absent)}"
+    chosen = {one.scene.find.feature for one in produced.scenes}
+    missing = [one.name for one in request.specification.kind.features if one.name not in chosen]
+    if missing:
+        yield f"not in the set: {', '.join(missing)}"
+
+
+def _strength(produced: ProducedScenes) -> Iterator[str]:
+    tests = sum(len(one.asked) for one in produced.scenes)
+    scenes = len(produced.scenes)
+    total, engines = len(produced.mistakes), len(produced.engines)
+    alive = [one.name for one in produced.survivors]
+    away = sum(one in produced.engines for one in produced.survivors)
+    caught = total - (len(alive) - away)
+    yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
+    yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
+    if engines:
+        yield f"{engines - away} of {number_of(engines, 'engine')} caught"
+    if produced.caught_beside:
+        beside, alone = produced.caught_beside.bit_count(), produced.caught.bit_count()
+        yield f"of these {beside} by the cases given already, {alone} by this set alone"
+    if alive:
+        yield f"not caught: {', '.join(alive)}"

@@ -1,4 +1,4 @@
-"""``gtp-harness grade``: the command line of a grading, and what is said at its end."""
+"""``gtp-harness grade``: the command line of a grading, its audit and tournament."""
 
 from __future__ import annotations
 
@@ -14,33 +14,41 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
-from harness.cli import arguments, auditing
+from harness.cli import arguments
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.option_values import number, whole
 from harness.errors import ExitCode, SandboxError, UsageError
-from harness.grading import LEDGER, ORIGINALS, SET_ASIDE
+from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
 from harness.grading.exports import exporters
 from harness.grading.ledger import places
-from harness.grading.ledger.places import LedgerFile
+from harness.grading.ledger.places import LedgerFile, Store
+from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
+from harness.match.standings import Standings, lines
 from harness.processes import processors
 from harness.report.paint import Paint
+from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
+    from harness.assignments.assignment import Assignment
     from harness.grading.attempts.orders import OtherMachines
     from harness.grading.exports.exporters import Sheets
     from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
     from harness.grading.ledger.ledger import Ledger
-    from harness.grading.records import StudentSubmissions
+    from harness.grading.records import ClassResult, StudentSubmissions
 
 TOURNAMENTS = ("round-robin", "swiss")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness grade [OPTION…] SOURCE --assignment NAME
+
 Grade a class, from the submissions to the filled gradebook. SOURCE is a folder of
 archives or of folders, a download from Canvas or Moodle (a folder, or the zip
 itself), or a CSV that names them. Every submission is unpacked, built and run in a
@@ -48,9 +56,10 @@ sandbox, as gtp-harness check does it.
 
 Results are kept in the ledger, a file or a database on a server. After Ctrl-C,
 SIGKILL or a power cut, the same command continues and runs nothing twice. A mark
-that was given changes only with --accept; the old one stays in the ledger."""
+that was given changes only with --accept; the old one stays in the ledger.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  every submission has its mark
     1  marks would change (--accept makes it so)
@@ -73,20 +82,15 @@ Examples:
   gtp-harness grade --marks-only --assignment go-scoring --output graded"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.assignment:
-        parser.error(f"give --assignment: {', '.join(shipped.names())}")
+        GRADE.refuse(f"give --assignment: {', '.join(shipped.names())}")
     if (given.source is None) is not given.marks_only:
-        parser.error("give either SOURCE or --marks-only")
+        GRADE.refuse("give either SOURCE or --marks-only")
     if given.tournament and given.marks_only:
-        parser.error("--marks-only runs nothing, but a tournament runs engines")
+        GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
     if given.audit and given.marks_only:
-        parser.error("--marks-only runs nothing, but --audit runs engines: give only one of them")
+        GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
     assignment = find_assignment(given.assignment)
     if not (given.marks_only or given.scheduler):
@@ -122,7 +126,7 @@ class _Command:
 
         self._check_sheets()
         if self._given.audit:
-            auditing.require(self._wanted.assignment)
+            _require_audit(self._wanted.assignment)
         if self._given.tournament:
             from harness.grading.tournament import rules_of
 
@@ -134,7 +138,7 @@ class _Command:
         notes: list[str] = []
         output = self._wanted.output
         files = exporters.write(conclusion.result, output, self._sheets, notes.append)
-        files += auditing.case_files(conclusion.result, output)
+        files += _audit_cases(conclusion.result, output)
         files += self._hold_tournament(plan)
         self._say(conclusion)
         for path in exporters.find_stale(output, files):
@@ -172,21 +176,20 @@ class _Command:
 
         wanted, output = self._wanted, self._wanted.output
         if self._given.audit:
-            known = auditing.add_audits(conclusion.result, plan, output)
+            known = _add_audits(conclusion.result, plan, output)
             exporters.write(known, output, self._sheets)
             store = Store(self._originals)
-            for broke in auditing.run(wanted, plan, known, self._given.audit, store):
+            for broke in _run_audit(wanted, plan, known, self._given.audit, store):
                 self._warn(broke)
-        result = auditing.add_audits(conclusion.result, plan, output)
+        result = _add_audits(conclusion.result, plan, output)
         return conclusion._replace(result=result)
 
     def _hold_tournament(self, plan: GradingPlan) -> tuple[Path, ...]:
         """Let the submissions play each other, if that is wanted; return what was written."""
         if not self._given.tournament:
             return ()
-        from harness.cli import auditing
 
-        return auditing.hold(self._given, self._wanted, plan, self._originals)
+        return _hold_tournament(self._given, self._wanted, plan, self._originals)
 
     def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
         from harness.grading.ledger.ledger import Ledger
@@ -392,16 +395,17 @@ def _points(text: str) -> Fraction:
     return value
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("grade", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness grade [OPTION…] SOURCE --assignment NAME"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     _add_assignment(parser)
     _add_run(parser)
     _add_output(parser)
-    _add_marks(parser)
-    return parser
+    add = parser.add_argument_group("marks that were given before").add_argument
+    add("--regrade", action="store_true",
+        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
+    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
+    add("--marks-only", action="store_true",
+        help="recompute marks from the ledger; run nothing")  # fmt: skip
 
 
 def _add_assignment(parser: CommandParser) -> None:
@@ -491,13 +495,98 @@ def _add_output(parser: CommandParser) -> None:
         help="file with the key that signs the ledger (default: beside it; for a server's, in"
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    arguments.add_help(add)
 
 
-def _add_marks(parser: CommandParser) -> None:
-    add = parser.add_argument_group("marks that were given before").add_argument
-    add("--regrade", action="store_true",
-        help="rerun what changed, and show which marks would change, and why")  # fmt: skip
-    add("--accept", action="store_true", help="change the marks; the old ones stay in the ledger")
-    add("--marks-only", action="store_true",
-        help="recompute marks from the ledger; run nothing")  # fmt: skip
+GRADE = Command("grade", _PAGE, _add_options, _run)
+
+
+# --- The audit and the tournament that ``gtp-harness grade`` holds on request --------------------
+
+
+def _require_audit(assignment: Assignment) -> None:
+    """See before a long grading whether there can be an audit after it.
+
+    Raises:
+        UsageError: Hypothesis is not installed, or nobody knows which answers are right.
+    """
+    from harness.fuzzing import require_hypothesis
+    from harness.grading.auditing.audit import require_oracle
+
+    require_hypothesis("--audit")
+    require_oracle(assignment)
+
+
+def _run_audit(
+    options: GradeOptions,
+    plan: GradingPlan,
+    result: ClassResult,
+    seconds: float,
+    store: Store,
+) -> list[str]:
+    """Look for wrong answers of those with nearly full marks, for some seconds each.
+
+    Returns a sentence for each submission in which the harness failed.
+    """
+    from harness.grading import grade
+    from harness.grading.auditing.audit import FOLDER, Audit, AuditProgress, nearly_full
+
+    keys = set(nearly_full(result.graded, options.assignment))
+    units = [one for one in grade.units(plan, store) if one.submission.key in keys]
+    audit = Audit(grade.grading_context(options, plan), seconds, options.output / FOLDER)
+    left = audit.list_pending(units)
+    found = number_of(len(units), "submission")
+    print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
+    try:
+        with AuditProgress(len(left)) as progress:
+            return audit.run(left, progress)
+    except KeyboardInterrupt:
+        print("The marks and the audit's results are kept; the same command continues.",
+              file=sys.stderr)  # fmt: skip
+        raise
+
+
+def _add_audits(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
+    """Add what audits found, now or before, of the submissions as they are now."""
+    from harness.grading.auditing import audit
+
+    builds = {one.key: one.build for one in plan.planned}
+    return result._replace(audits=audit.load_known(output / audit.FOLDER, builds))
+
+
+def _audit_cases(result: ClassResult, output: Path) -> tuple[Path, ...]:
+    """Return the case files that show which submissions are still wrong."""
+    from harness.grading.auditing import audit
+
+    return audit.case_files(output / audit.FOLDER, result.audits)
+
+
+# --- The tournament that ``gtp-harness grade --tournament`` holds --------------------------------
+
+
+def _hold_tournament(
+    arguments: argparse.Namespace, options: GradeOptions, plan: GradingPlan, originals: Path
+) -> tuple[Path, ...]:
+    """Let the submissions of a class play each other; return the table that was written.
+
+    Raises:
+        KeyboardInterrupt: the games so far are kept.
+    """
+    chosen = TournamentOptions(
+        arguments.tournament, arguments.tournament_size, arguments.tournament_points
+    )
+    output = options.output / FOLDER
+    file_system.make(output, mode=0o700)
+    units = grade.units(plan, Store(originals))
+    try:
+        with ending_on_signals():
+            held = hold_tournament(
+                grade.grading_context(options, plan), plan.submissions, units, chosen, output
+            )
+    except KeyboardInterrupt:
+        print("The marks and the games are kept; the same command continues.", file=sys.stderr)
+        raise
+    print("\nTournament")
+    for line in lines(Standings(held)):
+        print(escape_controls(line))
+    return (write(held, plan.submissions, chosen, output),)

@@ -8,21 +8,24 @@ from pathlib import Path
 from harness import file_system, find_assignment, shipped
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import number
+from harness.cli.commandline import Command, number
 from harness.errors import ExitCode, UsageError
-from harness.gradescope.autograder_run import VISIBILITIES, GradescopeSettings
+from harness.gradescope import VISIBILITIES, GradescopeSettings
 
 _LEAST = 4.0  # minutes: less leaves no time for tests
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness gradescope [OPTION…] --assignment NAME
+
 Make the zip of an autograder for Gradescope: setup.sh, run_autograder, this version of
 gtp-harness as a wheel, the assignment and its case files, private ones too. Upload it
 as the autograder of a programming assignment there. Each submission is then graded as
 gtp-harness grade does it, in the strongest sandbox that Gradescope's container allows.
 Teachers see the sandbox level in standard output. If no sandbox works or the harness
-itself fails, Gradescope shows an error and gives no mark."""
+itself fails, Gradescope shows an error and gives no mark.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  the zip is written; with --grade: there is a mark
     2  the input was bad
@@ -35,30 +38,22 @@ Examples:
   gtp-harness gradescope --assignment my/assignment --public-only"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if (given.assignment is None) is (given.grade is None):
-        parser.error(f"give --assignment: {', '.join(shipped.names())}, or a folder")
+        GRADESCOPE.refuse(f"give --assignment: {', '.join(shipped.names())}, or a folder")
     if given.grade is not None:
-        return _grade(Path(given.grade))
+        root = Path(given.grade)
+        from harness import gradescope
+
+        marked = gradescope.mark(root)
+        sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
+        print(f"{marked.mark} points. {sandbox}.")
+        return ExitCode.OK
     return _make(given)
 
 
-def _grade(root: Path) -> int:
-    from harness.gradescope import autograder_run
-
-    marked = autograder_run.mark(root)
-    sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
-    print(f"{marked.mark} points. {sandbox}.")
-    return ExitCode.OK
-
-
 def _make(arguments: argparse.Namespace) -> int:
-    from harness.gradescope import bundle
+    from harness import gradescope
 
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
@@ -67,7 +62,7 @@ def _make(arguments: argparse.Namespace) -> int:
     wanted = GradescopeSettings(
         "", (), arguments.public_only, arguments.timeout * 60, arguments.private_visibility
     )
-    content = bundle.bundle(assignment, arguments.private, overlay, wanted)
+    content = gradescope.bundle(assignment, arguments.private, overlay, wanted)
     _write(Path(arguments.output), content)
     print(
         f"{arguments.output}: {len(content):,} bytes. "
@@ -87,10 +82,7 @@ def _write(path: Path, content: bytes) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("gradescope", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness gradescope [OPTION…] --assignment NAME"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     arguments.add_assignment(add)
     arguments.add_private(add)
@@ -114,5 +106,6 @@ def command_line() -> CommandParser:
         metavar="DIR",
         help="for run_autograder: grade DIR/submission, write DIR/results/results.json",
     )
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+GRADESCOPE = Command("gradescope", _PAGE, _add_options, _run)

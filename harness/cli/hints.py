@@ -45,7 +45,7 @@ def refuse_swapped(program: str, tests: Sequence[str]) -> None:
 
 def refuse_unquoted(program: str, tests: Sequence[str]) -> None:
     """Raise an error if a TEST is a program's file, so that PROGRAM lacks its quotes."""
-    loose = _loose(tests)
+    loose = list(takewhile(lambda word: not is_case_like(word), tests))
     if any(map(_is_script, loose)):
         raise UsageError(f"found {loose[0]!r} as TEST{_suggest_quotes([program, *loose], tests)}")
 
@@ -68,11 +68,6 @@ def _suggest_quotes(program: Sequence[str], words: Sequence[str]) -> str:
     return f"; PROGRAM with its words is one argument: {line}{'' if tests else ' TEST…'}"
 
 
-def _loose(tests: Sequence[str]) -> list[str]:
-    """Return the words between PROGRAM and the first that is a TEST by its name."""
-    return list(takewhile(lambda word: not is_case_like(word), tests))
-
-
 def _is_script(word: str) -> bool:
     if not os.path.isfile(word):  # noqa: PTH113 - never fails
         return False
@@ -88,7 +83,16 @@ def of_run(result: RunResult) -> Iterator[str]:
     if any(one.kind in _NEVER_RAN and not one.step for one in failures):
         yield from _of_program(result.program)
     if result.options["dialect"] == "gogui":
-        yield from _of_dialect(result)
+        way = "--dialect gnugo, which reads case files as GNU Go's regress.awk does,"
+        read = cache(_steps_there)
+        refused = [path for path in map(_path_of, result.errors) if _is_gnugos(path, read(path))]
+        if refused:
+            yield f"{way} takes {', '.join(refused[:3])}"
+        files = [file for file in result.files if file.case.format == GTP_FILE]
+        failed = [(file.case.path, *one) for file in files for one in _find_failed_steps(file)]
+        count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
+        if count:
+            yield f"{way} passes {count} of the {len(failed)} failed tests"
 
 
 def _of_program(program: str) -> Iterator[str]:
@@ -127,19 +131,6 @@ def _first_line(path: str) -> bytes:
 
 
 # --- another dialect -----------------------------------------------------------------------------
-
-
-def _of_dialect(result: RunResult) -> Iterator[str]:
-    way = "--dialect gnugo, which reads case files as GNU Go's regress.awk does,"
-    read = cache(_steps_there)
-    refused = [path for path in map(_path_of, result.errors) if _is_gnugos(path, read(path))]
-    if refused:
-        yield f"{way} takes {', '.join(refused[:3])}"
-    files = [file for file in result.files if file.case.format == GTP_FILE]
-    failed = [(file.case.path, *one) for file in files for one in _find_failed_steps(file)]
-    count = sum(_passes_there(*one, read(one[0])) for one in failed[:_MOST])
-    if count:
-        yield f"{way} passes {count} of the {len(failed)} failed tests"
 
 
 def _path_of(error: str) -> str:

@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, whole
 from harness.cli.console import colors, never_fail_to_encode
-from harness.cli.option_values import whole
 from harness.errors import ExitCode, UsageError
 from harness.report import report_files
 from harness.text import encode_without_surrogates
@@ -16,7 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.history.records import Trends
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness history FILE [OPTION…]
+
 Show what the runs in FILE, written by gtp-harness run --history FILE, have in common:
 which tests broke when, which are flaky, and which got slower. Only one program is
 shown: that of the last run, or --program.
@@ -34,9 +36,10 @@ shown: that of the last run, or --program.
           must differ by a fifth and by 10 ms, and a one-sided rank test (Mann
           and Whitney) must agree; of the tests called slower at most one in 20
           is expected to be there by chance (Benjamini and Hochberg). Times are
-          shown as the median and, in brackets, the quartiles"""
+          shown as the median and, in brackets, the quartiles
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  the history was read, whatever it shows
     2  the input was bad: FILE is not a history, is damaged, or has no such program
@@ -48,14 +51,9 @@ Examples:
   gtp-harness history runs.sqlite --output trend --json trend.json"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if not given.file:
-        parser.error("give FILE")
+        HISTORY.refuse("give FILE")
     if given.json:
         report_files.try_to_write(given.json)
     if given.output:
@@ -71,7 +69,12 @@ def main(arguments: list[str]) -> int:
 
         report_files.write(given.json, [document(found)], encode_without_surrogates)
     if given.json not in report_files.STDOUT:
-        _show(found, given)
+        from harness.history import text
+        from harness.report.paint import Paint
+
+        paint = Paint(0 if given.no_color else colors(sys.stdout))
+        for line in text.lines(found, paint, unicode=not given.ascii):
+            print(line)
     return ExitCode.OK
 
 
@@ -91,19 +94,7 @@ def _trends(arguments: argparse.Namespace) -> Trends:
     )
 
 
-def _show(trends: Trends, arguments: argparse.Namespace) -> None:
-    from harness.history import text
-    from harness.report.paint import Paint
-
-    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-    for line in text.lines(trends, paint, unicode=not arguments.ascii):
-        print(line)
-
-
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("history", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness history FILE [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
     add = parser.add_argument
     add("--output", metavar="DIR", help="write pages: index.html, each file's tests and runs")
@@ -117,5 +108,6 @@ def command_line() -> CommandParser:
         help="use only the last N runs in FILE (default: all)")  # fmt: skip
     add("--ascii", action="store_true", help="draw with ASCII characters")
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+HISTORY = Command("history", _PAGE, _add_options, _run)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from harness import file_system
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
 from harness.text import at_most, escape_controls, plural
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness ledger check LEDGER [--key FILE]
+       gtp-harness ledger salvage LEDGER -o NEW [OPTION…]
+
 Check the ledger of a grading, or rescue what can be read of a damaged one.
 
 check finds rows behind marks that were edited, added or removed after they were
@@ -18,9 +23,10 @@ written: each row has a digest under the ledger's key. It changes nothing. salva
 writes the rows whose digests are right into a new ledger with its own key, and says
 what is lost; gtp-harness grade --ledger NEW continues with it and reruns what is
 missing. A ledger is a file, or a database on a server
-(postgresql://USER@HOST/DATABASE); salvage also copies one kind into the other."""
+(postgresql://USER@HOST/DATABASE); salvage also copies one kind into the other.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  the ledger is intact; all of it was saved
     1  the ledger was edited or is damaged; something is lost
@@ -35,37 +41,28 @@ _SHOWN = 100  # rows that are named
 _NAMES = {"case_file": "case files", "wanted": "attempts"}  # of tables, in plural
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     if given.action not in ("check", "salvage") or not given.ledger:
-        parser.error("expected check LEDGER or salvage LEDGER -o NEW")
+        LEDGER.refuse("expected check LEDGER or salvage LEDGER -o NEW")
     if (given.action == "salvage") is not bool(given.output):
-        parser.error("give -o NEW with salvage, and only there")
+        LEDGER.refuse("give -o NEW with salvage, and only there")
     if given.unchecked and given.action != "salvage":
-        parser.error("--unchecked goes with salvage")
+        LEDGER.refuse("--unchecked goes with salvage")
     never_fail_to_encode()
     key = Path(given.key) if given.key else None
     if given.action == "check":
-        return _check(given.ledger, key)
+        from harness.grading.ledger import salvage
+
+        facts, wrong = salvage.check(given.ledger, key)
+        for text in facts:
+            print(escape_controls(text))
+        _list(wrong)
+        if not wrong:
+            print("it holds")
+            return ExitCode.OK
+        print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
+        return ExitCode.FAILED
     return _salvage(given.ledger, given.output, key, checked=not given.unchecked)
-
-
-def _check(where: str, key: Path | None) -> int:
-    from harness.grading.ledger import salvage
-
-    facts, wrong = salvage.check(where, key)
-    for text in facts:
-        print(escape_controls(text))
-    _list(wrong)
-    if not wrong:
-        print("it holds")
-        return ExitCode.OK
-    print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
-    return ExitCode.FAILED
 
 
 def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
@@ -91,13 +88,7 @@ def _list(texts: list[str]) -> None:
         print(escape_controls(f"  {text}"))
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    parser = CommandParser("ledger", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness ledger check LEDGER [--key FILE]\n" \
-        "       gtp-harness ledger salvage LEDGER -o NEW [OPTION…]"  # fmt: skip
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("action", nargs="?", choices=("check", "salvage"), help=argparse.SUPPRESS)
     parser.add_argument("ledger", nargs="?", metavar="LEDGER", help=argparse.SUPPRESS)
     add = parser.add_argument
@@ -108,5 +99,6 @@ def command_line() -> CommandParser:
         " ~/.local/share/gtp-harness/keys)")  # fmt: skip
     add("--unchecked", action="store_true",
         help="save all rows that can be read, without checking their digests")  # fmt: skip
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+
+
+LEDGER = Command("ledger", _PAGE, _add_options, _run)

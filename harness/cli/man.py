@@ -7,14 +7,13 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from harness import shipped
-from harness.cli import COMMANDS, help_layout, overview, version
-from harness.cli.arguments import CommandParser
-from harness.cli.help_layout import DefinitionTable, ExampleLines, Paragraph
+from harness.cli import COMMANDS, arguments, find_command, overview, version
+from harness.cli.arguments import CommandParser, DefinitionTable, ExampleLines, Paragraph
+from harness.cli.commandline import Command
 from harness.errors import ExitCode
 from harness.report import report_files
 
@@ -80,11 +79,11 @@ class CommandHelp(NamedTuple):
 
 def describe_commands() -> list[CommandHelp]:
     """Return all commands, in the order of the help page."""
-    return [_command(name, *about) for name, about in COMMANDS.items()]
+    return [_command(name, summary) for name, (_, summary) in COMMANDS.items()]
 
 
-def _command(name: str, module: str, summary: str) -> CommandHelp:
-    parser: CommandParser = import_module(module).command_line()
+def _command(name: str, summary: str) -> CommandHelp:
+    parser = find_command(name).parser()
     arguments = [action for action in parser._actions if not action.option_strings]
     return CommandHelp(
         name=name,
@@ -132,12 +131,15 @@ def cases() -> list[str]:
 # --- ``gtp-harness man``: manual pages, made of what ``--help`` prints ---------------------------
 
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness man [DIR]
+
 Write the manual pages of gtp-harness, one for each command, into DIR/man1, where
 man looks for them if DIR is a folder of manual pages such as ~/.local/share/man.
-Without DIR print the page gtp-harness(1)."""
+Without DIR print the page gtp-harness(1).
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  written
     2  the folder cannot be written to
@@ -149,11 +151,7 @@ Examples:
 _WRAP = 78  # columns of the source
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    given = command_line().read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: argparse.Namespace) -> int:
     commands = describe_commands()
     if given.folder is None:
         print(_overview(commands), end="")
@@ -163,14 +161,9 @@ def main(arguments: list[str]) -> int:
     return ExitCode.OK
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("man", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness man [DIR]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("folder", nargs="?", metavar="DIR", help="a folder of manual pages")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 def _write(folder: Path, pages: dict[str, str]) -> None:
@@ -232,12 +225,12 @@ def _see_also(names: list[str]) -> Iterator[str]:
 
 
 def _text(text: str, otherwise: str) -> Iterator[str]:
-    """Yield a text as :mod:`harness.cli.help_layout` reads it, in sections.
+    """Yield a text as :mod:`harness.cli.arguments` reads it, in sections.
 
     A line that ends with a colon begins one. ``otherwise``: that of what has no such line.
     """
     section = ""
-    for first, *rest in help_layout.blocks(text):
+    for first, *rest in arguments.blocks(text):
         heading = _heading(first) if rest else ""
         if heading or section != otherwise:
             section = heading or otherwise
@@ -248,13 +241,13 @@ def _text(text: str, otherwise: str) -> Iterator[str]:
             yield from _block(block)
 
 
-def _heading(block: help_layout.Block) -> str:
+def _heading(block: arguments.Block) -> str:
     if not isinstance(block, Paragraph) or not re.fullmatch(r"[A-Z][\w ]*:", block.text):
         return ""
     return block.text[:-1].upper()
 
 
-def _block(block: help_layout.Block) -> Iterator[str]:
+def _block(block: arguments.Block) -> Iterator[str]:
     if isinstance(block, Paragraph):
         yield from _fill(block.text)
     elif isinstance(block, ExampleLines):
@@ -265,7 +258,7 @@ def _block(block: help_layout.Block) -> Iterator[str]:
 
 
 def _fill(text: str) -> list[str]:
-    return [_roff(line) for line in help_layout.wrap(text, _WRAP)]
+    return [_roff(line) for line in arguments.wrap(text, _WRAP)]
 
 
 def _roff(text: str) -> str:
@@ -273,3 +266,6 @@ def _roff(text: str) -> str:
     text = text.replace("\\", r"\e").replace("-", r"\-")
     text = re.sub(r"[^\x20-\x7e]", lambda found: rf"\[u{ord(found[0]):04X}]", text)
     return rf"\&{text}" if text[:1] in (".", "'") else text
+
+
+MAN = Command("man", _PAGE, _add_options, _run)

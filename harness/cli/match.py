@@ -7,30 +7,24 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 
-from harness.cli import run, sandbox
-from harness.cli.arguments import CommandParser
+from harness.cli import engine_options, run
+from harness.cli.arguments import CommandParser, add_help
+from harness.cli.commandline import Command, whole
 from harness.cli.console import never_fail_to_encode
-from harness.cli.option_values import whole
 from harness.engine.launch import as_typed, split_program
-from harness.errors import EngineError, ExitCode, ReportError, UsageError
-from harness.match.arbiter import Arbiter
-from harness.match.game import try_engine
-from harness.match.journal import Journal
-from harness.match.openings import read_openings
+from harness.errors import ExitCode, ReportError, UsageError
+from harness.match.game import Arbiter
+from harness.match.ratings import Sprt
 from harness.match.records import GO, GOMOKU, KOS, Game, Match, Opening, Player, Rules, TimeControl
-from harness.match.referee import handicap_opening
-from harness.match.reporters import REPORTERS
-from harness.match.schedule import FORMATS, ROUND_ROBIN, SWISS, Schedule
-from harness.match.sprt import Sprt
-from harness.match.standings import Standings
-from harness.match.text import game_line, lines
-from harness.match.tournament import MatchResult, Tournament
+from harness.match.referee import check, handicap_opening, read_openings
+from harness.match.standings import Standings, game_line, lines
+from harness.match.tournament import FORMATS, ROUND_ROBIN, SWISS, Journal, Schedule, Tournament
 from harness.options import Options
 from harness.processes import processors
 from harness.report import report_files
+from harness.report.reporters import Reporter
 from harness.signals import ending_on_signals
 from oracle.errors import FormatError
 from oracle.komi import parse_komi
@@ -39,7 +33,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.specifications.record import Specification
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness match [OPTION…] ENGINE ENGINE…
+
 Let engines play against each other. ENGINE is a command, one argument, or
 NAME=COMMAND. Every move is judged by the referee: the oracle's rules of Go (area
 scoring) and Gomoku, or the reference of an assignment of your own. What an engine
@@ -48,9 +44,10 @@ resignation loses that game. What the harness itself fails at is played again.
 
 Two games in a row have the same opening, with colors exchanged. Each game has
 processes and a core of its own, and an engine's clock stands still while it waits
-for the processor."""
+for the processor.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  all games were played; no engine is weaker than --baseline
     1  an engine is weaker than the baseline, or --sprt accepted H0
@@ -59,8 +56,9 @@ Exit status:
   130  interrupted with Ctrl-C; the games so far are reported
 
 An engine is weaker than the baseline if its rating's 95 % interval lies below. With
---sprt the test decides; the baseline is the second engine then. docs/match.md
-explains the statistics and says how many games are needed.
+--sprt the test decides whether the other engine is stronger than the baseline, which
+is the second engine if --baseline does not say. docs/match.md explains the
+statistics and says how many games are needed.
 
 Examples:
   gtp-harness match "gnugo --mode gtp --level 1" "gnugo --mode gtp --level 5"
@@ -75,90 +73,78 @@ _GAMES = {SWISS: 2}  # of each pairing; otherwise:
 _USUAL = 20
 _MOST_BY_TEST = 10_000  # games, where a test ends the match
 
+# In the order in which they are written. Each module has ``report(path, standings)``.
+REPORTERS = (
+    Reporter("output", "DIR", "write pages: the crosstable, plots, and each game on a board",
+             "harness.match.pages"),
+    Reporter("sgf", "DIR", "write each game as SGF; a game that is declared as GTP commands",
+             "harness.match.game_records"),
+    Reporter("json", "FILE", "write all results as JSON (-: to standard output)",
+             "harness.match.document"),
+    Reporter("junit", "FILE", "write JUnit XML: for each engine whether it is weaker than"
+             " --baseline, or broke (-: to standard output)", "harness.match.junit"),
+)  # fmt: skip
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(_join_test(arguments))
-    if given is None:
-        return ExitCode.OK
+
+def _run(given: argparse.Namespace) -> int:
     if len(given.arguments) < 2:
-        parser.error("give two engines or more")
+        MATCH.refuse("give two engines or more")
     never_fail_to_encode()
-    places = _places(given)
-    players = _players(given)
-    sprt, baseline = _test(given, players)
+    places = run.report_places(given, REPORTERS, {})
+    players = _players(given.arguments)
+    sprt, baseline = _test(given, [player.name for player in players])
     rules, declared = _rules(given)
     match = Match(players, rules, options=_options(given, players), place=str(Path.cwd()))
-    arbiter = Arbiter(match, declared)
-    match = match._replace(openings=_openings(given, arbiter))
-    arbiter.match = match
-    try:
-        _try_engines(match, arbiter)
-        schedule = _schedule(given, len(players), len(match.openings), has_test=sprt is not None)
-        journal = Journal(given.journal, _about(given, match, schedule))
-        with closing(journal):
-            tournament = Tournament(arbiter, schedule, journal, sprt, _Progress(match, given))
-            status = _hold(tournament)
-            result = tournament.result(baseline)
-    finally:
-        arbiter.close()
-    return max(status, _report(Standings(result), places))
-
-
-def _hold(tournament: Tournament) -> ExitCode:
-    try:
-        with ending_on_signals():
-            tournament.hold()
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
-    return ExitCode.OK
-
-
-def _report(found: Standings, places: Mapping[str, str]) -> ExitCode:
-    """Write all reports; return what the games say as an exit status."""
-    status = _status(found.result, found)
-    for one in REPORTERS:
-        if path := places.get(one.attribute):
+    with closing(Arbiter(match, declared)) as arbiter:
+        openings = _openings(given, arbiter)
+        arbiter.match = match = match._replace(openings=openings)
+        arbiter.try_engines()
+        usual = _MOST_BY_TEST if sprt else _GAMES.get(given.format, _USUAL)
+        games = given.games or usual
+        schedule = Schedule(given.format, len(players), games, len(openings), given.rounds)
+        with closing(Journal(given.journal, _about(given, match, schedule))) as journal:
+            listener = _Progress(match, is_long=given.verbose)
+            tournament = Tournament(arbiter, schedule, journal, sprt, listener, baseline)
+            status = ExitCode.OK
             try:
-                one.write(path, found)  # type: ignore[arg-type]
-            except ReportError as error:
-                print(f"gtp-harness: {error}", file=sys.stderr)
-                status = ExitCode.FAULT
+                with ending_on_signals():
+                    tournament.hold()
+            except KeyboardInterrupt:
+                status = ExitCode.INTERRUPTED
+            found = Standings(tournament.result())
+    return max(status, _report(found, places))
+
+
+def _report(found: Standings, places: Mapping[Reporter, str]) -> ExitCode:
+    """Write all reports; return what the games say as an exit status."""
+    status = ExitCode.OK
+    if found.result.unplayed:
+        status = ExitCode.FAULT
+    elif any(one.is_weaker for one in found.comparisons):
+        status = ExitCode.FAILED
+    for one, path in places.items():
+        try:
+            one.write(path, found)  # type: ignore[arg-type]
+        except ReportError as error:
+            print(f"gtp-harness: {error}", file=sys.stderr)
+            status = ExitCode.FAULT
     if not any(path in report_files.STDOUT for path in places.values()):
         print("\n".join(lines(found)))
     return status
 
 
-def _status(result: MatchResult, found: Standings) -> ExitCode:
-    if result.unplayed:
-        return ExitCode.FAULT
-    return ExitCode.FAILED if any(one.is_weaker for one in found.comparisons) else ExitCode.OK
-
-
 class _Progress:
     """Tells of each game as it ends: on a terminal, in one line that is written anew."""
 
-    def __init__(self, match: Match, given: argparse.Namespace) -> None:
-        self._names = [player.name for player in match.players]
-        self._is_long = given.verbose
-        self._is_shown = sys.stderr.isatty()
+    def __init__(self, match: Match, *, is_long: bool) -> None:
+        self._match, self._is_long, self._is_shown = match, is_long, sys.stderr.isatty()
 
     def __call__(self, game: Game, games: Mapping[int, Game]) -> None:
-        line = game_line(game, self._names)
+        line = game_line(game, self._match)
         if self._is_long:
             print(line, file=sys.stderr, flush=True)
         elif self._is_shown:
             print(f"\r\x1b[K{len(games)} games; {line}"[:120], end="", file=sys.stderr, flush=True)
-
-
-def _try_engines(match: Match, arbiter: Arbiter) -> None:
-    """Start each engine once: who cannot be started is no opponent."""
-    for player in match.players:
-        try:
-            try_engine(player, match, arbiter.launcher(1, player))
-        except EngineError as error:
-            raise UsageError(f"engine {player.name}: {error}") from None
 
 
 # --- what is asked for -------------------------------------------------------------------------
@@ -176,19 +162,14 @@ def _join_test(arguments: Sequence[str]) -> list[str]:
     return [*arguments[:place], f"--sprt={value}", *arguments[end:]]
 
 
-def _test(given: argparse.Namespace, players: Sequence[Player]) -> tuple[Sprt | None, int | None]:
+def _test(given: argparse.Namespace, names: Sequence[str]) -> tuple[Sprt | None, int | None]:
     """Return the test, if there is one, and the player that is the baseline."""
-    names = [player.name for player in players]
     if given.baseline and given.baseline not in names:
-        raise UsageError(
-            f"--baseline: found {given.baseline!r}, expected one of {', '.join(names)}"
-        )
-    baseline = names.index(given.baseline) if given.baseline else None
-    if given.sprt is None:
-        return None, baseline
-    if len(players) != 2:
-        raise UsageError(f"--sprt: found {len(players)} engines, expected two")
-    return given.sprt, 1 if baseline is None else baseline
+        known = ", ".join(names)
+        raise UsageError(f"--baseline: found {given.baseline!r}, expected one of {known}")
+    if given.sprt and len(names) != 2:
+        raise UsageError(f"--sprt: found {len(names)} engines, expected two")
+    return given.sprt, names.index(given.baseline) if given.baseline else None
 
 
 def _sprt(text: str) -> Sprt:
@@ -207,48 +188,42 @@ def _sprt(text: str) -> Sprt:
     return found
 
 
-def _players(given: argparse.Namespace) -> tuple[Player, ...]:
-    found: list[Player] = []
-    for text in given.arguments:
+def _players(engines: Sequence[str]) -> tuple[Player, ...]:
+    found: dict[str, Player] = {}
+    for text in engines:
         named = _NAMED.fullmatch(text)
-        command = named[2] if named else text
-        name = base = named[1] if named else text
-        if named and any(name == player.name for player in found):
-            raise UsageError(f"ENGINE: two are called {name}; give each a name of its own")
-        count = 1
-        while any(name == player.name for player in found):
-            count += 1
-            name = f"{base} ({count})"
+        base, command = named.groups() if named else (text, text)
+        if named and base in found:
+            raise UsageError(f"ENGINE: two are called {base}; give each a name of its own")
+        others = (f"{base} ({count})" for count in range(2, len(found) + 2))
+        name = next(one for one in (base, *others) if one not in found)
         words = tuple(as_typed(split_program(command)))
-        found.append(Player(name, command, words, seeded="%SRAND" in command))
-    return tuple(found)
+        found[name] = Player(name, command, words, seeded="%SRAND" in command)
+    return tuple(found.values())
 
 
 def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
     """Return the rules, and the specification of a declared game."""
-    name, declared = given.game, None
-    protocol, size = Rules().protocol, given.size
+    name, size, declared, protocol = given.game, given.size, None, Rules().protocol
     if name in _SIZES:
         size = size or (_SIZES[name], _SIZES[name])
     else:
         from harness import find_assignment
         from harness.assignments.assignment import specification_of
-        from harness.match.declared_referee import check
 
         found = find_assignment(name)
+        declaration, protocol = found.declaration, found.protocol
         declared, name = specification_of(found), found.title
-        if found.declaration is None or found.declaration.reference is None:
+        if declaration is None or declaration.reference is None:
             raise UsageError(
                 f"--game {given.game}: it declares no [reference] that could referee;"
                 " --game go and --game gomoku are played by the oracle's rules"
             )
-        check(found.declaration, given.game)
-        protocol = found.protocol
-        size = size or found.declaration.game.sizes[-1]
-        if size not in found.declaration.game.sizes:
-            known = ", ".join(
-                f"{columns}x{rows}" for columns, rows in found.declaration.game.sizes
-            )
+        check(declaration, given.game)
+        sizes = declaration.game.sizes
+        size = size or sizes[-1]
+        if size not in sizes:
+            known = ", ".join(f"{columns}x{rows}" for columns, rows in sizes)
             raise UsageError(f"--size: found {size[0]}x{size[1]}, expected one of {known}")
     if name != GO and (given.komi or given.ko or given.handicap):
         raise UsageError("--komi, --ko and --handicap go with --game go")
@@ -260,38 +235,31 @@ def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
 
 def _openings(given: argparse.Namespace, arbiter: Arbiter) -> tuple[Opening, ...]:
     rules = arbiter.match.rules
-    begun = handicap_opening(rules)
-    if given.openings:
-        if rules.game not in _SIZES or given.random_moves or rules.handicap:
-            raise UsageError(
-                "--openings goes with --game go or gomoku, and neither with"
-                " --random-moves nor --handicap"
-            )
-        found = read_openings(given.openings, rules, given.opening_moves)
-        for opening in found:
-            arbiter.referee(opening)
-        return tuple(found)
-    if given.random_moves:
-        return arbiter.draw(begun, given.random_moves, given.drawn, given.seed)
-    return (begun,)
-
-
-def _schedule(
-    given: argparse.Namespace, players: int, openings: int, *, has_test: bool
-) -> Schedule:
-    usual = _MOST_BY_TEST if has_test else _GAMES.get(given.format, _USUAL)
-    return Schedule(given.format, players, given.games or usual, openings, given.rounds)
+    if not given.openings:
+        begun = handicap_opening(rules)
+        if given.random_moves:
+            return arbiter.draw(begun, given.random_moves, given.drawn, given.seed)
+        return (begun,)
+    if rules.game not in _SIZES or given.random_moves or rules.handicap:
+        raise UsageError(
+            "--openings goes with --game go or gomoku, and neither with --random-moves nor"
+            " --handicap"
+        )
+    found = tuple(read_openings(given.openings, rules, given.opening_moves))
+    for opening in found:
+        arbiter.referee(opening)
+    return found
 
 
 def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
     shown = [
         path
         for player in players
-        for path in sandbox.visible_paths(player.command, given.sandbox, given.show)
+        for path in engine_options.visible_paths(player.command, given.sandbox, given.show)
     ]
     return Options(
-        limits=run.read_limits(given),
-        box=sandbox.box_limits(given),
+        limits=engine_options.read_limits(given),
+        box=engine_options.box_limits(given),
         sandbox=given.sandbox,
         show=tuple(dict.fromkeys(shown)),
         jobs=given.concurrency or processors(),
@@ -310,15 +278,6 @@ def _about(given: argparse.Namespace, match: Match, schedule: Schedule) -> dict[
         "limits": match.options.limits._asdict(),
         "sandbox": given.sandbox,
     }
-
-
-def _places(given: argparse.Namespace) -> dict[str, str]:
-    """Return where reports go; see that they can be written."""
-    places = {one.attribute: getattr(given, one.attribute) for one in REPORTERS}
-    for one in REPORTERS:
-        if path := places[one.attribute]:
-            (report_files.try_to_write_into if one.is_folder else report_files.try_to_write)(path)
-    return {key: path for key, path in places.items() if path}
 
 
 # --- the command line --------------------------------------------------------------------------
@@ -352,25 +311,21 @@ def _komi(text: str) -> str:
     return text
 
 
-_COUNT = partial(whole, what="a whole number from 1")(1)
+_COUNT, _FROM_0 = whole(1, "a whole number from 1"), whole(0, "a whole number")
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("match", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness match [OPTION…] ENGINE ENGINE…"
+def _add_options(parser: CommandParser) -> None:
     parser.add_argument("arguments", nargs="*", metavar="PROGRAM", help=argparse.SUPPRESS)
     _add_game(parser)
     _add_schedule(parser)
     add = parser.add_argument_group("the engines").add_argument
-    run.add_limits(add)
-    sandbox.add_options(parser)
+    engine_options.add_limits(add)
+    engine_options.add_options(parser)
     add = parser.add_argument_group("output").add_argument
     for one in REPORTERS:
         add(one.option, metavar=one.metavar, help=one.what)
     add("--verbose", action="store_true", help="a line for each game, on standard error")
-    add("--help", "-help", "-h", action="store_true", help="print this help and exit")
-    return parser
+    add_help(add)
 
 
 def _add_game(parser: CommandParser) -> None:
@@ -385,17 +340,17 @@ def _add_game(parser: CommandParser) -> None:
     add("--ko", choices=KOS,
         help="which moves repeat too much: simple (a ko is taken back at once) or positional (any"
         " former position) (default: simple)")  # fmt: skip
-    add("--handicap", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--handicap", type=_FROM_0, default=0, metavar="N",
         help="stones that Black has at the beginning, on the standard points")  # fmt: skip
     add("--time", type=_time, default=TimeControl(), metavar="TIME",
         help="seconds of each engine for a game, such as 300; or for the game and then for so many"
         " moves, such as 60+10/5 (default: no limit but --timeout)")  # fmt: skip
-    add("--max-moves", type=whole(0, "a whole number"), default=0, metavar="N",
+    add("--max-moves", type=_FROM_0, default=0, metavar="N",
         help="moves after which a game of Go is counted as it stands (default: three for each"
         " point)")  # fmt: skip
     add("--openings", action="append", default=[], metavar="SGF",
         help="record, or folder of records, with an opening in each game")  # fmt: skip
-    add("--opening-moves", type=whole(0, "a whole number"), default=None, metavar="N",
+    add("--opening-moves", type=_FROM_0, default=None, metavar="N",
         help="most moves of a record that are an opening (default: all)")  # fmt: skip
     add("--random-moves", type=_COUNT, default=0, metavar="N",
         help="moves of each opening, drawn from the legal ones (default: none)")  # fmt: skip
@@ -425,3 +380,13 @@ def _add_schedule(parser: CommandParser) -> None:
     add("--journal", metavar="FILE", default="",
         help="keep each game in this file, and do not play again those that it has: the same"
         " command continues a match that was interrupted")  # fmt: skip
+
+
+class _MatchCommand(Command):
+    """``gtp-harness match``, whose ``--sprt`` has a value of several words."""
+
+    def main(self, words: list[str]) -> int:
+        return super().main(_join_test(words))
+
+
+MATCH = _MatchCommand("match", _PAGE, _add_options, _run)

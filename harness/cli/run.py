@@ -5,23 +5,28 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
-from harness.cli import sandbox, standard_streams, version
-from harness.cli.commandline import Plain, repeat, with_config
+from harness.cli import engine_options, status_of, version
+from harness.cli.commandline import (
+    Command,
+    Plain,
+    protocol,
+    whole,
+    with_config,
+)
 from harness.cli.console import Console, Style
-from harness.cli.option_values import figure, number, protocol, size, whole
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
-from harness.options import GTP, PATIENT, UNTRUSTED, Limits, Options, limits_of
+from harness.options import GTP, Options
 from harness.reading.dialect import Compatible, GnuGo, find_dialect
 from harness.reading.suite import gather, is_case_like
-from harness.records import CaseFile, FileResult, Outcome, RunResult, Verdict
+from harness.records import CaseFile, FileResult, Outcome, Repeat, RunResult, Verdict
 from harness.report import report_files, reporters
 from harness.report.file_view import FileView, view
 from harness.report.report_files import STDOUT
-from harness.report.reporters import Finished, Reporter
+from harness.report.reporters import Finished, Reporter, shell_word
 from harness.report.tally import exit_code, tally
 from harness.running.gathering import RunListeners
 from harness.running.runs import Interrupted, run_gathered
@@ -34,18 +39,21 @@ if TYPE_CHECKING:
     from harness.cli.arguments import CommandParser
     from harness.history.records import RunKept
     from harness.report.baseline import Comparison
-    from harness.vocabulary.board_kinds import BoardKind
+    from harness.vocabulary import BoardKind
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness run [OPTION…] PROGRAM TEST…
+
 Run case files against PROGRAM, an engine that speaks the Go Text Protocol (or
 another --protocol), and judge its replies. PROGRAM is one argument, split into
 words as a shell does. TEST is a .gtp or .tst file (or .txt, of another
 protocol), a folder of them, @FILE, a list of such names, or @NAME, cases that
 ship, such as @go-scoring (gtp-harness cases lists them). Each file gets a fresh
 engine, started in the file's folder. If common mistakes (gtp-oracle gtp --mistake
-list) explain the failures, the end of the report names them."""
+list) explain the failures, the end of the report names them.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  no test failed unexpectedly
     1  at least one test did (with --baseline: a test broke that passed before)
@@ -59,23 +67,6 @@ Examples:
   gtp-harness run --output report --jobs 4 "./engine -x 'a b'" cases/
   gtp-harness run --json now.json --baseline before.json ./engine @all
   gtp-harness run -long ./engine @suite | grep FAILED"""
-
-
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    if {"--version", "-version"} & set(arguments):
-        print(version())
-        return ExitCode.OK
-    words, plain = with_config(arguments), Plain("arguments")
-    add_options(plain)
-    given = plain.read(words) or command_line().read(words, _remark)
-    if given is None:
-        return ExitCode.OK
-    if len(given.arguments) < 2:
-        command_line().error("give PROGRAM and at least one TEST")
-    # The records of a large run are many and hold no cycles: looking for some is a waste.
-    gc.disable()
-    return _CommandRun(given, plain).main()
 
 
 def _remark(option: str, words: list[str], first: int) -> str:
@@ -92,8 +83,16 @@ class _CommandRun:
         program, *tests = arguments.arguments
         self.program = with_seed(program)
         self.repeat = repeat(plain, arguments, self.program)
-        _refuse_swapped(self.program, tests)
-        _take_dialect(arguments)
+        if is_case_like(self.program) and (
+            os.path.isdir(self.program) or not os.access(self.program, os.X_OK)
+        ):
+            from harness.cli import hints
+
+            hints.refuse_swapped(self.program, tests)
+        if arguments.compatible:
+            if arguments.dialect == GnuGo.name:
+                raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
+            arguments.dialect = Compatible.name
         self.dialect = find_dialect(arguments.dialect)
         self.options = _options(arguments)
         self.found = gather(
@@ -121,7 +120,7 @@ class _CommandRun:
         else:
             status = self._report(_add_diagnosis(self._complete(result)))
         lost = self.console.lost
-        return standard_streams.status_of(lost) if lost else status
+        return status_of(lost) if lost else status
 
     @property
     def _is_useless(self) -> bool:
@@ -135,11 +134,20 @@ class _CommandRun:
         """Write all reports; return the exit status."""
         console = self.console
         comparison = self._compare(result)
-        is_whole = self._write_reports(result, comparison)
+        finished = Finished(result, self.views, comparison)
+        told = [
+            self._wrote(one.option, path, partial(one.write, path, finished))
+            for one, path in self.reports.items()
+        ]
+        if self.entered:
+            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
+        is_whole = all(told)
         console.summary(result, [shown.tally for shown in self.views])
         status = exit_code(result, needs_answers=self.dialect.needs_answers)
         if status in (ExitCode.FAILED, ExitCode.BROKEN):
-            console.hints(_hints(result))
+            from harness.cli import hints
+
+            console.hints(list(hints.of_run(result)))
         if comparison is not None:
             console.comparison(comparison)
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
@@ -190,17 +198,6 @@ class _CommandRun:
 
         return baseline.compare(self.former, result)
 
-    def _write_reports(self, result: RunResult, comparison: Comparison | None) -> bool:
-        """Write all reports, and return whether all could be: one that fails takes no other."""
-        finished = Finished(result, self.views, comparison)
-        told = [
-            self._wrote(one.option, path, partial(one.write, path, finished))
-            for one, path in self.reports.items()
-        ]
-        if self.entered:
-            told.append(self._wrote("--history", self.given.history, partial(self._keep, result)))
-        return all(told)
-
     def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
         """Write a report, and return whether that went well; if not, say what went wrong."""
         try:
@@ -227,29 +224,8 @@ class _CommandRun:
 # --- the command line --------------------------------------------------------------------------
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    import argparse
-
-    from harness.cli.arguments import CommandParser
-
-    parser = CommandParser("run", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness run [OPTION…] PROGRAM TEST…"
-    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
-    add_options(parser)
-    return parser
-
-
 def add_options(parser: Plain | CommandParser) -> None:
     """Add all options of its command line."""
-    _add_gogui(parser)
-    _add_engine(parser)
-    _add_selection(parser)
-    sandbox.add_options(parser)
-    _add_output(parser)
-
-
-def _add_gogui(parser: Plain | CommandParser) -> None:
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
     _add_reports(add, is_gogui=True)
@@ -259,6 +235,10 @@ def _add_gogui(parser: Plain | CommandParser) -> None:
     add("--config", "-config", metavar="FILE", help="more options and arguments, in a file")
     add("--version", "-version", action="store_true", help="print the version and exit")
     add("--help", "-help", "-h", action="store_true", help="print this help and exit")
+    _add_engine(parser)
+    _add_selection(parser)
+    engine_options.add_options(parser)
+    _add_output(parser)
 
 
 def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
@@ -271,7 +251,7 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
 
 def _add_engine(parser: Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
-    add_limits(add)
+    engine_options.add_limits(add)
     add(
         "--protocol",
         type=protocol,
@@ -291,46 +271,6 @@ def _add_engine(parser: Plain | CommandParser) -> None:
         help="wait for each reply before sending the next command",
     )
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
-
-
-def add_limits(add: Callable[..., object]) -> None:
-    """Add the options that limit an engine's time and output."""
-    for flag, name, reader, metavar, what in _LIMITS:
-        add(flag, dest=name, type=reader, metavar=metavar, help=f"{what} {_default(name)}")
-
-
-def read_limits(arguments: Namespace) -> Limits:
-    """Return the limits that the command line asks for."""
-    said = {name: getattr(arguments, name) for _, name, *_ in _LIMITS}
-    chosen = {name: value for name, value in said.items() if value is not None}
-    return limits_of(arguments.sandbox)._replace(**chosen)
-
-
-_SECONDS = number(0, "seconds, 0 for no limit")
-_LIMITS = (
-    ("--timeout", "timeout", _SECONDS, "S", "seconds for a command"),
-    ("--startup-timeout", "startup", _SECONDS, "S", "seconds until the engine's first reply"),
-    ("--file-timeout", "file", _SECONDS, "S", "seconds for a whole file"),
-    ("--total-timeout", "total", _SECONDS, "S", "seconds for the whole run"),
-    ("--quit-timeout", "quit", _SECONDS, "S", "seconds from quit to the engine's end"),
-    ("--max-output", "max_output", size, "BYTES", "most bytes of a reply, such as 64k or 4M"),
-    (
-        "--max-total-output",
-        "max_total_output",
-        size,
-        "BYTES",
-        "most bytes the engine writes during a file",
-    ),
-    ("--max-stderr", "max_stderr", size, "BYTES", "bytes of its standard error to keep"),
-)
-
-
-def _default(name: str) -> str:
-    """Say what a limit is if it is not given."""
-    own, untrusted = getattr(PATIENT, name), getattr(UNTRUSTED, name)
-    unit = figure if name.startswith("max_") else "{:g}".format
-    words = unit(own) if own else "no limit"
-    return f"(default: {words}{'' if own == untrusted else f'; in a sandbox: {unit(untrusted)}'})"
 
 
 def _add_selection(parser: Plain | CommandParser) -> None:
@@ -375,22 +315,14 @@ def _board(game: str) -> BoardKind | None:
     """Return how boards are drawn; None: as the commands of a file tell."""
     if game == "auto":  # the modules of the games take longer to load than a file to run
         return None
-    from harness.vocabulary.board_kinds import GO, GOMOKU
+    from harness.vocabulary import GO, GOMOKU
 
     return {"go": GO, "gomoku": GOMOKU}[game]
 
 
-def _take_dialect(arguments: Namespace) -> None:
-    """Make ``--compatible`` the dialect that it is. Raises :class:`UsageError`."""
-    if arguments.compatible:
-        if arguments.dialect == GnuGo.name:
-            raise UsageError("--compatible: found --dialect gnugo, expected gogui-regress's")
-        arguments.dialect = Compatible.name
-
-
 def _options(arguments: Namespace) -> Options:
-    box = sandbox.box_limits(arguments)
-    show = sandbox.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
+    box = engine_options.box_limits(arguments)
+    show = engine_options.visible_paths(arguments.arguments[0], arguments.sandbox, arguments.show)
     own = {
         "limits",
         "box",
@@ -403,7 +335,7 @@ def _options(arguments: Namespace) -> Options:
     }  # not the user's
     names = set(Options._fields) - own
     others = {name: getattr(arguments, name) for name in names}
-    return Options(limits=read_limits(arguments), box=box, show=show, **others)
+    return Options(limits=engine_options.read_limits(arguments), box=box, show=show, **others)
 
 
 def _places(arguments: Namespace) -> dict[Reporter, str]:
@@ -411,18 +343,28 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
 
     Raises :class:`UsageError`.
     """
-    asked = {one: getattr(arguments, one.attribute) for one in reporters.REPORTERS}
-    places = {one: path for one, path in asked.items() if path}
     if arguments.history in STDOUT:
         raise UsageError(f"--history: found {arguments.history}, expected a file")
     taken: dict[str, str] = {}
-    for one, path in places.items():
-        if one.is_folder:
-            _try_folder(one.option, path)
-        else:
-            _try_file(one.option, path, taken)
+    places = report_places(arguments, reporters.REPORTERS, taken)
     if arguments.history:
         _try_file("--history", arguments.history, taken)
+    return places
+
+
+def report_places(
+    arguments: Namespace, formats: Sequence[Reporter], taken: dict[str, str]
+) -> dict[Reporter, str]:
+    """Return where each of some reports goes that are asked for; ``taken``: see below."""
+    asked = {one: getattr(arguments, one.attribute) for one in formats}
+    places = {one: path for one, path in asked.items() if path}
+    for one, path in places.items():
+        if one.is_folder:
+            if path in STDOUT:
+                raise UsageError(f"{one.option}: found {path}, expected a folder for many files")
+            report_files.try_to_write_into(path)
+        else:
+            _try_file(one.option, path, taken)
     return places
 
 
@@ -433,12 +375,6 @@ def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
     if other := None if real == os.devnull else taken.get(real):
         raise UsageError(f"{other} and {option} would both be written to {path}")
     taken[real] = option
-
-
-def _try_folder(option: str, path: str) -> None:
-    if path in STDOUT:
-        raise UsageError(f"{option}: found {path}, expected a folder for many files")
-    report_files.try_to_write_into(path)
 
 
 def _enter_history(arguments: Namespace) -> RunKept | None:
@@ -466,23 +402,10 @@ def _style(arguments: Namespace) -> Style:
     )
 
 
-def _refuse_swapped(program: str, tests: list[str]) -> None:
-    if is_case_like(program) and (os.path.isdir(program) or not os.access(program, os.X_OK)):
-        from harness.cli import hints
-
-        hints.refuse_swapped(program, tests)
-
-
 def _refuse_unquoted(program: str, tests: list[str]) -> None:
     from harness.cli import hints
 
     hints.refuse_unquoted(program, tests)
-
-
-def _hints(result: RunResult) -> list[str]:
-    from harness.cli import hints
-
-    return list(hints.of_run(result))
 
 
 def _add_diagnosis(result: RunResult) -> RunResult:
@@ -503,3 +426,63 @@ def _load_former(path: str | None) -> dict[str, Any] | None:
     from harness.report import json
 
     return json.load(path)
+
+
+# --- the command line of a run, made anew -------------------------------------------------------
+
+# What an engine is told, how it is listened to and how it is judged; all else is for one run.
+_KEPT = (
+    "gtpfile protocol translate restart lockstep pty dialect compatible game sandbox show"
+    " timeout startup file quit"
+)
+
+
+def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
+    """Return how tests are repeated.
+
+    ``plain``: the existing options. ``program``: what to run, which need not be what was
+    typed: its seed is drawn by then.
+    """
+    words = ["gtp-harness", "run"]
+    for option in plain.options:
+        value = getattr(arguments, option.name, None)
+        if value == option.default or not (
+            option.name in _KEPT.split() or option.name[:4] == "max_"
+        ):
+            continue
+        if value is True:
+            words.append(option.flag)
+            continue
+        for one in value if isinstance(value, list) else [value]:
+            words.append(f"{option.flag}={f'{one:g}' if isinstance(one, float) else one}")
+    start = " ".join(map(shell_word, [*words, program]))
+    return Repeat(start, find_dialect(arguments.dialect).settles_late)
+
+
+class _RunCommand(Command):
+    """``gtp-harness run``, which reads a plain command line without argparse."""
+
+    def main(self, words: list[str]) -> int:
+        if {"--version", "-version"} & set(words):
+            print(version())
+            return ExitCode.OK
+        words, plain = with_config(words), Plain("arguments")
+        add_options(plain)
+        given = plain.read(words) or self.parser().read(words, _remark)
+        if given is None:
+            return ExitCode.OK
+        if len(given.arguments) < 2:
+            self.refuse("give PROGRAM and at least one TEST")
+        # The records of a large run are many and hold no cycles: looking for some is a waste.
+        gc.disable()
+        return _CommandRun(given, plain).main()
+
+
+def _add_all(parser: CommandParser) -> None:
+    import argparse
+
+    parser.add_argument("arguments", nargs="*", metavar="PROGRAM TEST", help=argparse.SUPPRESS)
+    add_options(parser)
+
+
+RUN = _RunCommand("run", _PAGE, _add_all)

@@ -10,9 +10,9 @@ from harness import find_assignment
 from harness.assignments.assignment import Assignment, specification_of
 from harness.assignments.sets import Set, is_good, sets_of
 from harness.banks import banks as bank_runs
-from harness.cli import banks
+from harness.cli import bank
 from harness.cli.arguments import CommandParser
-from harness.cli.option_values import number, whole
+from harness.cli.commandline import Command, number, whole
 from harness.errors import ExitCode, UsageError
 from harness.judging.strength import KnownWrong, MeasuredTest, Strength, measure
 from harness.options import STATUS_LAST
@@ -50,12 +50,19 @@ class StrengthReport:
         )
         if matrix:
             yield from _matrix(found)
-        yield from _mistakes(found)
+        width = max(len(one.name) for one in found.mistakes)
+        yield f"\n{'caught by':>{width + 9}}  first"
+        for place, one in enumerate(found.mistakes):
+            by = [test for test in found.tests if test.caught >> place & 1]
+            yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
         yield from _describe_sets(found, sets)
         yield from _section("The reference engine fails", [_place(test) for test in found.wrong])
         yield from _section("No test catches", [_describe(one) for one in found.survivors])
         yield from _section("No test of these clauses", list(map(describe_clause, found.untested)))
-        yield from _idle(found.idle)
+        shown = at_most([_place(test) for test in found.idle], _IDLE)
+        if found.idle:
+            yield f"\nCatches nothing ({len(found.idle)}):"
+            yield from (f"  {line}" for line in shown)
         alone = found.indispensable
         yield from _section(
             "No other test catches what this one catches", [_place(test) for test in alone]
@@ -85,15 +92,6 @@ def percent(strength: Strength) -> str:
     return f"{int(1000 * strength.kill_rate) / 10:g} %"
 
 
-def _mistakes(strength: Strength) -> Iterator[str]:
-    """Yield each mistake with how many tests catch it, and the first of them."""
-    width = max(len(one.name) for one in strength.mistakes)
-    yield f"\n{'caught by':>{width + 9}}  first"
-    for place, one in enumerate(strength.mistakes):
-        by = [test for test in strength.tests if test.caught >> place & 1]
-        yield f"{one.name:{width}} {len(by):8}  {by[0].place if by else '-'}"
-
-
 def _describe_sets(strength: Strength, sets: Mapping[str, set[str]]) -> Iterator[str]:
     """Yield what each of several sets catches, and what it alone does."""
     caught = {name: _find_caught(strength, paths) for name, paths in sets.items()}
@@ -115,13 +113,6 @@ def _find_caught(strength: Strength, paths: set[str]) -> int:
     for test in strength.tests:
         bits |= test.caught if test.path in paths else 0
     return bits
-
-
-def _idle(tests: Sequence[MeasuredTest]) -> Iterator[str]:
-    shown = at_most([_place(test) for test in tests], _IDLE)
-    if tests:
-        yield f"\nCatches nothing ({len(tests)}):"
-        yield from (f"  {line}" for line in shown)
 
 
 def _matrix(strength: Strength) -> Iterator[str]:
@@ -220,7 +211,9 @@ def _test(strength: Strength, test: MeasuredTest) -> dict[str, object]:
 
 _NAMED = 3  # mistakes that are not caught, in a line
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness strength [CASES…] [--assignment A] [OPTION…]
+
 Measure which common mistakes (gtp-oracle gtp --mistake list) the tests of case files
 catch. Every test is given to one mutant for each mistake. A test catches a mistake if
 the reference engine passes it and the mutant fails it, crashes or hangs. No engine is
@@ -240,9 +233,10 @@ thorough ones that ship beside them, and private ones in its folder or at --priv
 
 A clause of an assignment's document is tested if some test catches a mistake that
 breaks it (docs/mistakes.md). The report lists clauses that are not; the table lists
-those without a public test."""
+those without a public test.
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  the kill rate is at least that of --at-least
     1  it is lower (mutants do not count), or the reference engine fails a test;
@@ -262,26 +256,17 @@ Examples:
   gtp-harness strength nogo/cases --assignment nogo --mutants 40"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
-    _check(parser, given)
+def _run(given: argparse.Namespace) -> int:
+    if not given.assignment and (given.cases or given.private):
+        STRENGTH.refuse("give --assignment")
+    if (given.bank or given.engine or given.mutants) and not given.cases:
+        STRENGTH.refuse("give CASES for these engines")
     if given.json:
         report_files.try_to_write(given.json)
-    return _tell_cases(parser, given) if given.cases else _tell_sets(given)
+    return _tell_cases(given) if given.cases else _tell_sets(given)
 
 
-def _check(parser: CommandParser, arguments: argparse.Namespace) -> None:
-    if not arguments.assignment and (arguments.cases or arguments.private):
-        parser.error("give --assignment")
-    if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
-        parser.error("give CASES for these engines")
-
-
-def _tell_cases(parser: CommandParser, arguments: argparse.Namespace) -> ExitCode:
+def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
     """Put case files to mistakes or engines, and print the result."""
     named = find_assignment(arguments.assignment)
     specification = specification_of(named)
@@ -289,12 +274,12 @@ def _tell_cases(parser: CommandParser, arguments: argparse.Namespace) -> ExitCod
     cases = named_files.cases
     if errors := named_files.errors:
         raise UsageError("\n".join(errors))  # a kill rate without them would be too low
-    if banks.are_known(arguments, named):
+    if bank.are_known(arguments, named):
         found = _by_engines(arguments, named, specification, cases)
     else:
         found = measure(cases, specification, arguments.dialect)
     if not found.tests and not found.wrong:
-        parser.error("found no tests in these files")
+        STRENGTH.refuse("found no tests in these files")
     report = StrengthReport(found, _subject_name(arguments, named))
     print("\n".join(report.lines(len(cases), _sets(arguments), matrix=arguments.matrix)))
     if arguments.json:
@@ -314,7 +299,7 @@ def _by_engines(
         specification.commands, arguments.sandbox, arguments.dialect, protocol=assignment.protocol
     )
     bad = bank_runs.find_failing(cases, specification, arguments.dialect)
-    with banks.wrong_engines(arguments, assignment) as engines:
+    with bank.wrong_engines(arguments, assignment) as engines:
         return bank_runs.measure(
             cases, specification.key, bad, engines, lambda one: asker.find_failed(cases, one)
         )
@@ -322,9 +307,9 @@ def _by_engines(
 
 def _subject_name(arguments: argparse.Namespace, assignment: Assignment) -> str:
     """Return what the tests are put to, as the report calls one of them."""
-    if not banks.are_known(arguments, assignment):
+    if not bank.are_known(arguments, assignment):
         return MISTAKE
-    return ENGINE if banks.are_known_wrong(arguments, assignment) else MUTANT
+    return ENGINE if bank.are_known_wrong(arguments, assignment) else MUTANT
 
 
 def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
@@ -334,10 +319,7 @@ def _sets(arguments: argparse.Namespace) -> dict[str, set[str]]:
     return {one: set(expand([one], has_answers=True)) for one in arguments.cases}
 
 
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("strength", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness strength [CASES…] [--assignment A] [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A", help="the assignment, by name or folder")
@@ -356,9 +338,7 @@ def command_line() -> CommandParser:
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed for the choice of mutants (default: %(default)s)")  # fmt: skip
-    banks.add_options(parser)
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
+    bank.add_wrong_engines(parser)
 
 
 # --- the sets of an assignment ------------------------------------------------------------------
@@ -385,3 +365,6 @@ def _row(one: Set) -> str:
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
     lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
     return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
+
+
+STRENGTH = Command("strength", _PAGE, _add_options, _run)

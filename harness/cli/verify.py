@@ -14,6 +14,7 @@ from harness import find_assignment, platforms
 from harness.assignments.assignment import specification_of
 from harness.banks.banks import EngineAsker
 from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode
 from harness.options import SANDBOXES, STATUS_LAST
@@ -69,7 +70,9 @@ _COLORS = {
     FindingKind.DUPLICATE: "odd",
 }
 
-_DESCRIPTION = """\
+_PAGE = """\
+usage: gtp-harness verify CASES… [OPTION…]
+
 Check every expectation of the case files against the oracle: is the answer right,
 and does the pattern accept exactly what the specification accepts?
 
@@ -88,9 +91,10 @@ What may be found:
   a question      the reference finds it wrong but stands alone: all programs of
                   --against answer what the test expects
   duplicate       an earlier test asks the same, up to the symmetries of the board
-                  and an exchange of colors"""
+                  and an exchange of colors
 
-_EPILOG = """\
+[options]
+
 Exit status:
     0  nothing was found
     1  something was found that --allow does not name
@@ -107,16 +111,11 @@ Examples:
   gtp-harness verify cases/ --format sarif > verified.sarif"""
 
 
-def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
-    parser = command_line()
-    given = parser.read(arguments)
-    if given is None:
-        return ExitCode.OK
+def _run(given: Namespace) -> int:
     if not given.cases:
-        parser.error("give CASES")
+        VERIFY.refuse("give CASES")
     if given.against and not given.assignment:
-        parser.error("--against needs --assignment: its reference is compared with the others")
+        VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
     if given.json:
         report_files.try_to_write(given.json)
     never_fail_to_encode()
@@ -128,7 +127,8 @@ def main(arguments: list[str]) -> int:
         _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
     else:
         checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
-        _print_in_place(checked, given.format)
+        for line in in_place.FORMATS[given.format](checked):
+            print(without_surrogates(line))
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
     if given.json:
@@ -157,15 +157,7 @@ def _verify(cases: Sequence[CaseFile], arguments: Namespace) -> Verified:
     return with_questions(found, cases, arguments.against, asker) if arguments.against else found
 
 
-def _print_in_place(checked: in_place.VerifiedText, name: str) -> None:
-    for line in in_place.FORMATS[name](checked):
-        print(without_surrogates(line))
-
-
-def command_line() -> CommandParser:
-    """Return the parser of its command line."""
-    parser = CommandParser("verify", description=_DESCRIPTION, epilog=_EPILOG)
-    parser.usage = "gtp-harness verify CASES… [OPTION…]"
+def _add_options(parser: CommandParser) -> None:
     add = parser.add_argument
     add("cases", nargs="*", metavar="CASES", help="case files, folders, @FILE, @NAME")
     add("--assignment", metavar="A",
@@ -188,8 +180,6 @@ def command_line() -> CommandParser:
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip
     add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
-    add("--help", "-h", action="store_true", help="print this help and exit")
-    return parser
 
 
 # --- for a reader ------------------------------------------------------------------------------
@@ -254,3 +244,6 @@ def _document(verified: Verified) -> str:
         "findings": [one._asdict() | {"kind": one.kind.value} for one in verified.findings],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+VERIFY = Command("verify", _PAGE, _add_options, _run)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import hashlib
 import logging
 import os
 import resource
 import secrets
 import signal
 import socket
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +28,24 @@ import distributed.scheduler
 import distributed.worker
 from distributed.core import Server
 
-from harness import file_system, network
-from harness.cluster import (
-    connector,
-    dask_messages,
-    dask_task,
-    lean_comm,
-    records,
-    state,
-    unit_executor,
-)
+from harness import file_system, network, processes
+from harness.assignments import needs
+from harness.assignments.needs import of_system
+from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
-from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
-from harness.cluster.lean_comm import PromptSender
+from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker, PromptSender
 from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
 from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
 from harness.cluster.worker_files import Cache, EnvironmentStore
-from harness.errors import UsageError
-from harness.sandbox import plan
+from harness.environments import environment_cache, interpreters
+from harness.environments.interpreters import EnginePython, Interpreter
+from harness.errors import SandboxError, UsageError
+from harness.sandbox import levels, plan
+from harness.sandbox.levels import EscapeError
 from harness.work import canonical_json
 from harness.work.machine import Machine
+from oracle import __version__
 
 _GONE = 30.0  # seconds of silence after which a worker counts as dead
 _JOINING = 30.0  # seconds in which a scheduler must take a worker, which else would wait for ever
@@ -97,46 +96,30 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
         HarnessError: this machine has not what it needs, or not the address.
     """
     prepare()
-    _forbid_core_dumps()
-    pythons = unit_executor.pythons()
+    # No process of this worker leaves its memory on the disk, where case files would lie then:
+    # Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
+    # memory to a program.
+    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
+    here = pythons()
     built = Path(settings.cache, "environments")
     file_system.make_open(built)  # as root, engines run as another user
     cache = Cache(Path(settings.cache, "files"), settings.cache_size)
-    bases = unit_executor.bases(built)
+    taken = bases(built)
     machine = Machine(Path(settings.locks))
-    pace = _pace(machine)
-    facts = unit_executor.facts(settings.machine, pythons, bases, pace, unsafe=settings.unsafe)
-    papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
-    store = EnvironmentStore(built, settings.environments_size, bases)
-    tls = papers.client_context() if papers else None
-    own = Equipment(facts, tuple(pythons), cache, store, machine, tls)
-    with contextlib.closing(UnitExecutor(own)) as executor:
-        dask_task.RUN[:] = [executor.do]
-        report(_describe(facts, built))
-        resources = records.list_announced_resources(facts)
-        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
-
-
-def _forbid_core_dumps() -> None:
-    """Let no process of this worker leave its memory on the disk, where case files would lie then.
-
-    Linux writes no core file that small. A limit of 1, unlike 0, also keeps it from giving the
-    memory to a program.
-    """
-    plan.set_limits(0, [(resource.RLIMIT_CORE, 1, 1)])
-
-
-def _pace(machine: Machine) -> float:
-    """Return how fast this machine computes, measured with no engine beside it.
-
-    Raises:
-        UsageError: it is so slow or fast that no time limit means the same here.
-    """
     with machine.apart():
-        found = unit_executor.pace()
-    if wrong := records.wrong_with_pace(found):
+        measured = pace()
+    if wrong := records.wrong_with_pace(measured):
         raise UsageError(f"this machine cannot be a worker: {wrong}")
-    return found
+    found = facts(settings.machine, here, taken, measured, unsafe=settings.unsafe)
+    papers = TlsCredentials(Path(settings.tls), tls_files.WORKER) if settings.tls else None
+    store = EnvironmentStore(built, settings.environments_size, taken)
+    tls = papers.client_context() if papers else None
+    own = Equipment(found, tuple(here), cache, store, machine, tls)
+    with contextlib.closing(UnitExecutor(own)) as executor:
+        dask_messages.TASK_RUNNER[:] = [executor.do]
+        report(_describe(found, built))
+        resources = records.list_announced_resources(found)
+        asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
 
 
 def _describe(facts: Facts, store: Path) -> str:
@@ -228,7 +211,7 @@ def prepare() -> None:
     # what that thread would do.
     distributed.comm.utils.OFFLOAD_THRESHOLD = 0
     distributed.scheduler.offload = _call
-    lean_comm.use()
+    dask_messages.use()
     for sends in (distributed.client, distributed.scheduler, distributed.worker):
         sends.BatchedSend = PromptSender
 
@@ -248,17 +231,12 @@ async def _start(server: Server, address: str) -> None:
         await server
     except (RuntimeError, TimeoutError) as error:  # Dask's words for whatever happened
         why = network.explain(error)
-        if _is_of_address(error.__cause__):
+        if isinstance(error.__cause__, socket.gaierror) or (
+            isinstance(error.__cause__, OSError)
+            and error.__cause__.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
+        ):
             raise UsageError(f"cannot be reached at {address}: {why}") from None
         raise ConnectionError(why) from None
-
-
-def _is_of_address(error: BaseException | None) -> bool:
-    """Whether this is what a system says of an address that it cannot listen at."""
-    return isinstance(error, socket.gaierror) or (
-        isinstance(error, OSError)
-        and error.errno in (errno.EADDRINUSE, errno.EADDRNOTAVAIL, errno.EACCES)
-    )
 
 
 async def _until_a_signal(life: Awaitable[object]) -> None:
@@ -273,3 +251,125 @@ async def _until_a_signal(life: Awaitable[object]) -> None:
         one.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await living
+
+
+# --- What a worker announces: levels that have just held, programs, Pythons, and its pace --------
+
+
+_REFERENCE = 0.09  # seconds that the reference machine takes for a round
+_ROUNDS = 7  # the quickest counts: the others were disturbed
+_WORK = 1_000_000  # steps of a round
+_MOST = 6  # times that all rounds are done on a machine that is busy with something else
+_BETWEEN = 0.5  # seconds between two of them
+_CALM = 0.1  # of a processor: others may use as much while it is measured
+_OTHERS = (0, 1, 2, 5, 6, 7)  # of a line of /proc/stat: all but idle, and waiting for a disk
+
+
+def pace() -> float:
+    """Return how many seconds this machine computes for what the reference does in one.
+
+    No engine should compute beside it. If something else does, it is measured again, a few times,
+    and the quickest round counts. For a core beside a busy one is slower, and what was measured
+    then would give each engine of this machine more time than on another.
+    """
+    found = []
+    for _ in range(_MOST):
+        begun, others = time.monotonic(), _others()
+        found.append(min(_round() for _ in range(_ROUNDS)))
+        if _others() - others < _CALM * (time.monotonic() - begun):
+            break
+        time.sleep(_BETWEEN)
+    return round(min(found) / _REFERENCE, 4)
+
+
+def _others() -> float:
+    """Return the seconds of CPU time of all other processes so far; 0 where nobody tells."""
+    try:
+        total = processes.read("/proc/stat").partition("\n")[0]
+    except OSError:
+        return 0.0
+    ticks = [int(word) for word in total.split()[1:]]
+    return sum(ticks[place] for place in _OTHERS) / os.sysconf("SC_CLK_TCK") - time.process_time()
+
+
+def _round() -> float:
+    """Return the seconds of CPU time of one round: as engines are, most of it is Python."""
+    begun = time.process_time()
+    found, state = 0, hashlib.sha256()
+    for number in range(_WORK):
+        found = (found * 31 + number) & 0xFFFFFFFF
+        if not number % 64:
+            state.update(found.to_bytes(4))
+    return time.process_time() - begun
+
+
+_LEVELS = ("3", "2", "1")
+_OFF = "off"
+
+
+def facts(
+    machine: str,
+    pythons: Sequence[EnginePython],
+    bases: Sequence[Interpreter],
+    pace: float,
+    *,
+    unsafe: bool,
+) -> Facts:
+    """Return what this machine has; its address is not known yet.
+
+    ``bases``: Pythons for which it takes environments. ``pace``: how fast it computes.
+    ``unsafe``: engines may run without a sandbox, too.
+
+    Raises:
+        SandboxError: no level holds here, and ``unsafe`` is not said; or one does not hold.
+    """
+    proven = [*find_working_levels(), *([_OFF] if unsafe else [])]
+    if not proven:
+        raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
+    tools = tuple(tool.name for tool in needs.tools(needs.PACKAGES) if tool.path)
+    prints = tuple(dict.fromkeys(one.fingerprint for one in pythons))
+    kinds = tuple(dict.fromkeys(one.base for one in bases))
+    return Facts("", machine, __version__, tuple(proven), tools, prints, pace, kinds)
+
+
+def find_working_levels() -> Iterator[str]:
+    """Yield the sandbox levels that have just held here.
+
+    Raises:
+        EscapeError: one does not hold.
+    """
+    for level in _LEVELS:
+        try:
+            levels.make_proven(int(level)).close()
+        except EscapeError:
+            raise
+        except SandboxError:
+            continue
+        yield level
+
+
+def pythons() -> list[EnginePython]:
+    """Return the Pythons that engines may get here: the system's, and the environments built."""
+    found = []
+    for stored in environment_cache.all_of_them():
+        try:
+            own = interpreters.inspect_python(stored.program)
+        except UsageError:
+            continue
+        found.append(EnginePython(own.program, own.describe(), interpreters.fingerprint(own)))
+    try:
+        return [of_system(), *found]
+    except UsageError:
+        return found
+
+
+def bases(store: Path) -> list[Interpreter]:
+    """Return the Pythons with which environments work that were built on another machine.
+
+    ``store``: the folder for these. As root, engines run as another user, who must get there.
+    """
+    if os.geteuid() != 0:
+        return interpreters.of_all_versions()
+    if not interpreters.is_open(str(store)):
+        return []
+    return [one for one in interpreters.of_all_versions() if interpreters.is_open(one.program)]

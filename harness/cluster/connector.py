@@ -16,30 +16,8 @@ from urllib.parse import urlsplit
 from distributed import Client, Future
 
 from harness import network
-from harness.cluster import records, state, tls
+from harness.cluster import dask_messages, records, state, tls
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.dask_messages import (
-    BROUGHT,
-    CENSUS,
-    LEFT,
-    NOW,
-    REPORT,
-    TASK,
-    GuardedScheduler,
-)
-from harness.cluster.records import (
-    ClusterState,
-    ConnectorSettings,
-    DaskTask,
-    DepartedWorker,
-    Drop,
-    Facts,
-    FinishedUnit,
-    Load,
-    LostUnit,
-    News,
-    PresentWorkers,
-)
 from harness.cluster.tls import TlsCredentials
 from harness.errors import UsageError
 from harness.work import canonical_json
@@ -145,12 +123,12 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.reports: dict[str, tuple[str, str]] = {}
         super().__init__(*arguments, **options)
-        self._stream_handlers[BROUGHT] = self._handle_brought
+        self._stream_handlers[dask_messages.BROUGHT] = self._handle_brought
 
     def send_task(self, key: str, **told: object) -> Future:
         """Have a task done; ``told``: see :meth:`GuardedScheduler.add_task`."""
         future = Future(key, self)
-        self._send_to_scheduler({"op": TASK, "key": key, **told})
+        self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **told})
         return future
 
     def _handle_brought(self, key: str, address: str, report: str) -> None:
@@ -166,7 +144,7 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
 class _SentUnit(NamedTuple):
     """A load on its way."""
 
-    load: Load
+    load: records.Load
     future: Future
     token: str
 
@@ -178,7 +156,7 @@ class Connector:
         self,
         client: Client,
         served: BytesServer,
-        say: Callable[[News], object],
+        say: Callable[[records.News], object],
         *,
         watches: bool = False,
     ) -> None:
@@ -191,8 +169,8 @@ class Connector:
         self._ended: list[Future] = []
         self._releasing: asyncio.TimerHandle | None = None  # when what has ended is released
         self._tasks: set[asyncio.Task[None]] = set()
-        self._present: tuple[Facts, ...] | None = None
-        self._left: tuple[DepartedWorker, ...] = ()
+        self._present: tuple[records.Facts, ...] | None = None
+        self._left: tuple[records.DepartedWorker, ...] = ()
 
     async def watch(self) -> None:
         """Tell which workers there are, until the scheduler is lost.
@@ -205,10 +183,15 @@ class Connector:
         found = await identity(self._client)  # or it is not a scheduler of ours
         while True:
             is_due = self._watches and time.monotonic() - told >= _SEEN
-            now = await _ask_scheduler(self._client, CENSUS)
+            now = await _ask_scheduler(self._client, dask_messages.CENSUS)
             if is_due or now != census:
                 census, found = now, await identity(self._client)
-                present = _workers(found)
+                workers = (
+                    records.facts_of(address, str(one["name"]), one["resources"])
+                    for address, one in sorted(found["workers"].items())
+                    if one.get("status", "running") == "running"
+                )
+                present = tuple(one for one in workers if one)
                 if set(self._present or ()) - set(present):
                     await self._look_who_left()
                 self._note_workers(present)
@@ -217,11 +200,11 @@ class Connector:
                 self._send_news(await describe_cluster(self._client, found))
             await asyncio.sleep(_LOOK * (1 + len(found["workers"]) / 100))
 
-    def _note_workers(self, present: tuple[Facts, ...]) -> None:
+    def _note_workers(self, present: tuple[records.Facts, ...]) -> None:
         if present == self._present:
             return
         self._present = present
-        self._send_news(PresentWorkers(present))
+        self._send_news(records.PresentWorkers(present))
         for sent in list(self._on_the_way.values()):
             self._report_if_no_worker(sent)
 
@@ -231,19 +214,19 @@ class Connector:
             who = self._who_had(sent) or "its worker"
             self._report_lost(sent, f"{who} is gone")
 
-    def drop(self, order: Drop) -> None:
+    def drop(self, order: records.Drop) -> None:
         """Cancel a load if it is on its way."""
         if sent := self._on_the_way.get(order.id):
             self._forget(sent)
 
-    def send(self, load: Load) -> None:
+    def send(self, load: records.Load) -> None:
         """Send a load; its workers may have gone since it was made."""
         self._release_ended()
         token = self._served.tokens.make(load.files)
         future = self._client.send_task(
             state.task_name(load),
             text=canonical_json.dumps(
-                DaskTask(load.unit, self._served.address, token, load.environment)
+                records.DaskTask(load.unit, self._served.address, token, load.environment)
             ),
             workers=load.only,
             resources=records.list_requested_resources(load.needs),
@@ -269,8 +252,12 @@ class Connector:
             self._report_lost(sent, died if status == "error" else "it was lost on the way")
             return
         self._take_back(sent)
-        self._release_soon(sent.future)
-        self._send_news(FinishedUnit(sent.load.id, *brought))
+        # It is released with the next load: that is one message to the scheduler, and not two.
+        if not self._ended:
+            loop = asyncio.get_running_loop()
+            self._releasing = loop.call_later(_LINGERS, self._release_ended)
+        self._ended.append(sent.future)
+        self._send_news(records.FinishedUnit(sent.load.id, *brought))
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
         """Return the worker and its result, or None if it is lost."""
@@ -278,7 +265,9 @@ class Connector:
         if sent_along:
             return sent_along
         try:
-            address, found = await _ask_scheduler(self._client, REPORT, key=future.key)
+            address, found = await _ask_scheduler(
+                self._client, dask_messages.REPORT, key=future.key
+            )
         except Exception:  # noqa: BLE001 - whatever of it went wrong, the unit goes again
             return None
         # Empty if it was sent along but did not arrive.
@@ -287,7 +276,9 @@ class Connector:
     async def _look_who_left(self) -> None:
         """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
         with contextlib.suppress(NoSchedulerError):
-            self._left = state.read_departed(await _ask_scheduler(self._client, LEFT))
+            self._left = state.read_departed(
+                await _ask_scheduler(self._client, dask_messages.LEFT)
+            )
 
     def _who_had(self, sent: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
@@ -297,7 +288,7 @@ class Connector:
         return ""
 
     def _report_lost(self, sent: _SentUnit, why: str) -> None:
-        self._send_news(LostUnit(sent.load.id, why, self._forget(sent)))
+        self._send_news(records.LostUnit(sent.load.id, why, self._forget(sent)))
 
     def _forget(self, sent: _SentUnit) -> bool:
         """Cancel a load; return whether a worker was running it."""
@@ -308,16 +299,6 @@ class Connector:
         """Take a load from those on their way; return whether a worker had begun with it."""
         del self._on_the_way[sent.load.id]
         return self._served.tokens.end(sent.token)
-
-    def _release_soon(self, future: Future) -> None:
-        """Release what has ended with the next load.
-
-        Each is then one message to the scheduler, and one from it to the worker, not two.
-        """
-        if not self._ended:
-            loop = asyncio.get_running_loop()
-            self._releasing = loop.call_later(_LINGERS, self._release_ended)
-        self._ended.append(future)
 
     def _release_ended(self) -> None:
         if self._releasing:
@@ -338,20 +319,20 @@ async def identity(client: Client) -> Mapping[str, Any]:
         UsageError: it is not one of ours.
     """
     found: Mapping[str, Any] = await _ask_scheduler(client, "identity", n_workers=-1)
-    if found["type"] != GuardedScheduler.__name__:
+    if found["type"] != dask_messages.GuardedScheduler.__name__:
         raise UsageError("it was not started by gtp-harness cluster scheduler")
     return found
 
 
-async def describe_cluster(client: Client, found: Mapping[str, Any]) -> ClusterState:
+async def describe_cluster(client: Client, found: Mapping[str, Any]) -> records.ClusterState:
     """Return what a cluster does now; ``found``: the scheduler's identity.
 
     Raises:
         NoSchedulerError: the scheduler does not answer.
     """
     loads = await _ask_scheduler(client, "processing")
-    left = await _ask_scheduler(client, LEFT)
-    return state.summarize(found, loads, left, found[NOW])
+    left = await _ask_scheduler(client, dask_messages.LEFT)
+    return state.summarize(found, loads, left, found[dask_messages.NOW])
 
 
 async def wait(future: Future) -> None:
@@ -370,16 +351,7 @@ async def _ask_scheduler(client: Client, operation: str, **options: object) -> A
         raise NoSchedulerError(f"it does not answer: {why}") from None
 
 
-def _workers(found: Mapping[str, Any]) -> tuple[Facts, ...]:
-    workers = (
-        records.facts_of(address, str(one["name"]), one["resources"])
-        for address, one in sorted(found["workers"].items())
-        if one.get("status", "running") == "running"
-    )
-    return tuple(one for one in workers if one)
-
-
-async def carry(settings: ConnectorSettings) -> None:
+async def carry(settings: records.ConnectorSettings) -> None:
     """Send what is asked for on standard input until that ends.
 
     Raises:
@@ -401,7 +373,9 @@ async def carry(settings: ConnectorSettings) -> None:
         served.close()
 
 
-def _serve_bytes(settings: ConnectorSettings, credentials: TlsCredentials | None) -> BytesServer:
+def _serve_bytes(
+    settings: records.ConnectorSettings, credentials: TlsCredentials | None
+) -> BytesServer:
     """Serve files to workers from now on; raises UsageError if the address cannot be had."""
     tls = credentials.server_context() if credentials else None
     try:
@@ -413,7 +387,7 @@ def _serve_bytes(settings: ConnectorSettings, credentials: TlsCredentials | None
         ) from None
 
 
-async def look(settings: ConnectorSettings) -> ClusterState:
+async def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
     papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     async with client_of(settings, papers) as client:
@@ -422,7 +396,7 @@ async def look(settings: ConnectorSettings) -> ClusterState:
 
 @contextlib.asynccontextmanager
 async def client_of(
-    settings: ConnectorSettings, credentials: TlsCredentials | None
+    settings: records.ConnectorSettings, credentials: TlsCredentials | None
 ) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
     if obstacle := await find_obstacle(settings.scheduler, credentials):
@@ -453,13 +427,13 @@ async def _read_orders(connector: Connector) -> None:
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
     while line := await reader.readline():
         order = records.read_order(line)
-        if isinstance(order, Drop):
+        if isinstance(order, records.Drop):
             connector.drop(order)
         else:
             connector.send(order)
 
 
-def _write_news(news: News) -> None:
+def _write_news(news: records.News) -> None:
     """Tell the process that started us."""
     sys.stdout.buffer.write(records.to_line(news))
     sys.stdout.buffer.flush()

@@ -21,18 +21,6 @@ from typing import NamedTuple
 from harness.assignments import needs
 from harness.cluster import records, results
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
-from harness.cluster.records import (
-    ClusterState,
-    ConnectorSettings,
-    Facts,
-    FinishedUnit,
-    Load,
-    LostUnit,
-    Needs,
-    News,
-    PresentWorkers,
-    ServedFile,
-)
 from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
 from harness.environments import environment_cache
 from harness.environments.environment_archive import UnsendableError
@@ -58,7 +46,7 @@ _TROUBLES, _TROUBLED = 5, 60.0
 _LONG = 3.0  # seconds without a scheduler or a worker, after which a person is told
 _REST = 1.0  # seconds in which a worker gets nothing after it has given something back
 _AUTO = "auto"
-_UNKNOWN = Facts("", "", "", (), (), ())
+_UNKNOWN = records.Facts("", "", "", (), (), ())
 _LEVELS = {"3", "2", "1"}  # of sandboxes: none is never chosen by itself
 
 
@@ -78,9 +66,9 @@ class Dispatcher:
 
     def __init__(
         self,
-        settings: ConnectorSettings,
+        settings: records.ConnectorSettings,
         remark: Callable[[str], object] | None = None,
-        link: Callable[[ConnectorSettings], Link] = ConnectorProcess,
+        link: Callable[[records.ConnectorSettings], Link] = ConnectorProcess,
         wait: float = _PATIENCE,
         book: SetAside | None = None,
     ) -> None:
@@ -96,10 +84,10 @@ class Dispatcher:
         self._connector: Link | None = None
         self._sent = 0
         self._name = secrets.token_hex(4)  # a scheduler may still have what another grading sent
-        self.workers: tuple[Facts, ...] = ()
+        self.workers: tuple[records.Facts, ...] = ()
         self._is_reached = False  # whether the scheduler has said which they are
         self._book = book or SetAside()
-        self._known: dict[str, Facts] = {}  # all workers that ever came, by address
+        self._known: dict[str, records.Facts] = {}  # all workers that ever came, by address
         self._sendable: dict[str, SendableEnvironment | None] = {}  # by the program of its Python
         self._failed = 0  # connectors, one after the other
         self._resting: dict[str, float] = {}  # addresses of workers, by when they get nothing
@@ -162,7 +150,7 @@ class Dispatcher:
 
     # --- the connector ---
 
-    def send(self, piece: Piece, load: Load) -> str:
+    def send(self, piece: Piece, load: records.Load) -> str:
         """Send a load under a name of its own, which is returned."""
         assert self._connector
         self._sent += 1
@@ -176,20 +164,20 @@ class Dispatcher:
         """Whether loads can be sent."""
         return self._connector is not None
 
-    def receive(self) -> list[News]:
+    def receive(self) -> list[records.News]:
         """Return what the connector says; start one if there is none."""
         if self._connector is None:
             self._connector = self._link(self._settings)
         news = self._connector.receive(_LOOK)
         for one in news:
-            if isinstance(one, PresentWorkers):
+            if isinstance(one, records.PresentWorkers):
                 self._note_workers(one.workers)
                 self._failed, self._is_reached = 0, True
         if self._connector.status is not None:
             self._lose_connector(self._connector.status)
         return news
 
-    def _note_workers(self, workers: Sequence[Facts]) -> None:
+    def _note_workers(self, workers: Sequence[records.Facts]) -> None:
         """Take note of the workers that are there; one of an impossible pace gets nothing."""
         for one in workers:
             wrong = records.wrong_with_pace(one.pace)
@@ -285,7 +273,7 @@ class Dispatcher:
         """Return where a worker is, as it said when it came: not as it says now."""
         return self.facts(address).machine
 
-    def facts(self, address: str) -> Facts:
+    def facts(self, address: str) -> records.Facts:
         """Return what a worker said of itself when it came."""
         return self._known.get(address, _UNKNOWN)
 
@@ -381,7 +369,7 @@ class _UnitRun:
         order = records.order(piece.tries, piece.place)
         heapq.heappush(self._waiting, (order, next(self._count), piece))
 
-    def _wait_for_worker(self, believed: Sequence[Facts]) -> None:
+    def _wait_for_worker(self, believed: Sequence[records.Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
         why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
         if believed:
@@ -392,15 +380,17 @@ class _UnitRun:
                 self._is_lack_told = True
         self._dispatcher.require_patience(why)
 
-    def _load(self, piece: Piece, only: tuple[str, ...]) -> Load:
+    def _load(self, piece: Piece, only: tuple[str, ...]) -> records.Load:
         unit = self._units[piece.place]._replace(cases=piece.cases)
         files, sent = list_files(unit, self._store), self._environment
         text = canonical_json.dumps(without_places(unit))
-        own = Load("", 0, text, files, self._needs, only, None, len(unit.cases), unit.alone)
+        own = records.Load(
+            "", 0, text, files, self._needs, only, None, len(unit.cases), unit.alone
+        )
         own = own._replace(assignment=unit.assignment.name, submission=unit.submission.key)
         if sent is None:
             return own
-        archive = ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
+        archive = records.ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
         return own._replace(files=(*files, archive), environment=sent.packed)
 
     # --- back ---
@@ -410,23 +400,20 @@ class _UnitRun:
         for name in list(self._under_way):
             self._requeue(self._under_way.pop(name))
 
-    def take(self, news: News) -> None:
+    def take(self, news: records.News) -> None:
         """Take in what happened to something."""
-        if isinstance(news, PresentWorkers | ClusterState):
+        if isinstance(news, records.PresentWorkers | records.ClusterState):
             return
         piece = self._under_way.pop(news.id, None)
         if piece is None:  # it goes again already
             return
-        if isinstance(news, LostUnit):
-            self._take_lost(piece, news)
+        if isinstance(news, records.LostUnit):
+            if news.begun:
+                self._take_death(piece, news.why)
+            else:
+                self._requeue(piece)
         else:
             self._take_finished(piece, news)
-
-    def _take_lost(self, piece: Piece, news: LostUnit) -> None:
-        if news.begun:
-            self._take_death(piece, news.why)
-        else:
-            self._requeue(piece)
 
     def _take_death(self, piece: Piece, why: str) -> None:
         """Take note that a worker died over a piece."""
@@ -445,7 +432,7 @@ class _UnitRun:
         machines = piece.not_on | ({not_on} - {""})
         self._wait(piece._replace(tries=piece.tries + 1, not_on=machines))
 
-    def _take_finished(self, piece: Piece, news: FinishedUnit) -> None:
+    def _take_finished(self, piece: Piece, news: records.FinishedUnit) -> None:
         machine = self._dispatcher.machine(news.address)
         try:
             if news.address in self._dispatcher.aside:
@@ -576,31 +563,35 @@ def without_places(unit: WorkUnit) -> WorkUnit:
     )
 
 
-def list_files(unit: WorkUnit, store: Path) -> tuple[ServedFile, ...]:
+def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
     """Return where all lies that a unit names."""
     own = unit.submission
-    found = [ServedFile(own.sha256, own.path)]
+    found = [records.ServedFile(own.sha256, own.path)]
     for folder in (unit.assignment, *([unit.course] if unit.course else [])):
         found += _files_of(folder)
     for case in unit.cases:
-        found.append(ServedFile(case.sha256, str(store / case.sha256)))
-        found += [ServedFile(one.sha256, str(Path(case.place, one.name))) for one in case.beside]
+        found.append(records.ServedFile(case.sha256, str(store / case.sha256)))
+        found += [
+            records.ServedFile(one.sha256, str(Path(case.place, one.name))) for one in case.beside
+        ]
     return tuple(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=8)  # all units of a grading have the same
-def _files_of(folder: Folder) -> tuple[ServedFile, ...]:
-    return tuple(ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files)
+def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
+    return tuple(
+        records.ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
+    )
 
 
-def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) -> Needs:
+def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) -> records.Needs:
     own = means.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
     python = own.python.fingerprint if own.python else ""
-    return Needs(__version__, level, tools, python, sent.packed.base if sent else "")
+    return records.Needs(__version__, level, tools, python, sent.packed.base if sent else "")
 
 
-def _describe(needs: Needs, python: EnginePython | None) -> str:
+def _describe(needs: records.Needs, python: EnginePython | None) -> str:
     words = [f"gtp-harness {needs.version}", f"sandbox level {needs.level}", *needs.tools]
     return ", ".join([*words, *([python.described] if python else [])])
 

@@ -21,16 +21,6 @@ from typing import NamedTuple
 
 from harness.cluster import records, state
 from harness.cluster.connector_link import address, command, explain
-from harness.cluster.records import (
-    ClusterState,
-    ConnectorSettings,
-    Drop,
-    FinishedUnit,
-    Load,
-    LostUnit,
-    News,
-    PresentWorkers,
-)
 from harness.cluster.state import Flight, HubState
 from harness.errors import UsageError
 from harness.text import escape_controls
@@ -44,7 +34,7 @@ _WRITTEN = 2.0  # seconds between two writings of the state
 class _HeldLoad(NamedTuple):
     """A load of a dispatcher."""
 
-    load: Load  # by the dispatcher's name for it
+    load: records.Load  # by the dispatcher's name for it
     dispatcher: asyncio.StreamWriter
     since: float  # seconds since 1970
 
@@ -53,15 +43,15 @@ class Hub:
     """Pass messages between dispatchers and a connector."""
 
     def __init__(
-        self, settings: ConnectorSettings, folder: Path, remark: Callable[[str], object]
+        self, settings: records.ConnectorSettings, folder: Path, remark: Callable[[str], object]
     ) -> None:
         """``folder``: of our socket and state; ``remark``: is told what a person must know."""
         self._remark = remark
         self._settings = settings._replace(watches=True)
         self._folder = folder
         self._connector: asyncio.StreamWriter | None = None
-        self._present: PresentWorkers | None = None  # None: no scheduler
-        self._seen = ClusterState(())
+        self._present: records.PresentWorkers | None = None  # None: no scheduler
+        self._seen = records.ClusterState(())
         self._trouble = f"{settings.scheduler} has not answered yet"
         self._was_there = False
         self._dispatchers: set[asyncio.StreamWriter] = set()
@@ -97,7 +87,7 @@ class Hub:
             time.time(),
             self._settings.scheduler,
             "" if self._present else self._trouble,
-            self._seen if self._present else ClusterState(()),
+            self._seen if self._present else records.ClusterState(()),
             flights,
             len(self._waiting),
         )
@@ -145,10 +135,10 @@ class Hub:
         for dispatcher in self._dispatchers:
             dispatcher.close()
 
-    def _take(self, news: News) -> None:
-        if isinstance(news, ClusterState):
+    def _take(self, news: records.News) -> None:
+        if isinstance(news, records.ClusterState):
             self._seen = news
-        elif isinstance(news, PresentWorkers):
+        elif isinstance(news, records.PresentWorkers):
             self._present, self._was_there = news, True
             for dispatcher in self._dispatchers:
                 dispatcher.write(records.to_line(news))
@@ -156,7 +146,7 @@ class Hub:
             self._pass_on(news)
         self._send()
 
-    def _pass_on(self, news: FinishedUnit | LostUnit) -> None:
+    def _pass_on(self, news: records.FinishedUnit | records.LostUnit) -> None:
         sent = self._flying.pop(news.id, None)
         if sent:
             sent.dispatcher.write(records.to_line(news._replace(id=sent.load.id)))
@@ -192,7 +182,7 @@ class Hub:
 
     def _wait(self, dispatcher: asyncio.StreamWriter, line: bytes) -> None:
         order = records.read_order(line)
-        if isinstance(order, Load):
+        if isinstance(order, records.Load):
             self._waiting.append(_HeldLoad(order, dispatcher, time.time()))
             self._send()
 
@@ -203,7 +193,7 @@ class Hub:
         for name in [name for name, one in self._flying.items() if one.dispatcher is dispatcher]:
             del self._flying[name]
             if self._connector:
-                self._connector.write(records.to_line(Drop(name)))
+                self._connector.write(records.to_line(records.Drop(name)))
         self._send()
         dispatcher.close()
 

@@ -171,19 +171,16 @@ def _check(
         if word.basis != unit.build:
             raise UnbelievableError("it has built something else")
         return
-    if word.basis not in cases or any(_is_of(one, word.basis) for one in before):
+    told = {one.basis for one in before if not isinstance(one, BuildFinished)}
+    if word.basis not in cases or word.basis in told:
         raise UnbelievableError("it tells of a case file that it was not asked, or twice")
     if isinstance(word, AttemptFinished) and word.figures.pace != unit.pace:
         raise UnbelievableError("it has limited an engine by another pace than its own")
 
 
-def _is_of(word: AttemptEvent, basis: str) -> bool:
-    return not isinstance(word, BuildFinished) and word.basis == basis
-
-
 def _check_result(found: Any, case: CaseFile) -> None:
     """Check that a result from JSON has the fields and values that we write."""
-    if not is_of(FileResult, found):
+    if not _tester(FileResult)(found):
         raise UnbelievableError("a result is not what the result of a case file is made of")
     tests = [index for index, step in enumerate(case.steps) if step.is_test]
     steps = [one["step"] for one in found["outcomes"]]
@@ -192,11 +189,6 @@ def _check_result(found: Any, case: CaseFile) -> None:
     named = [one["step"] for one in (*found["failures"], *found["restarts"])]
     if any(step is not None and not 0 <= step <= len(case.steps) for step in named):
         raise UnbelievableError("a result names a command that its case file does not have")
-
-
-def is_of(kind: Any, found: Any) -> bool:
-    """Whether a value read from JSON is of a type, in whatever it is made of, with all fields."""
-    return _tester(kind)(found)
 
 
 @cache
@@ -209,19 +201,15 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         test = _tester(get_args(kind)[0])
         return lambda found: isinstance(found, list) and all(map(test, found))
     if hasattr(kind, "_fields"):
-        return _record_tester(kind)
+        fields = {name: _tester(one) for name, one in get_type_hints(kind).items()}
+        return lambda found: (
+            isinstance(found, dict)
+            and found.keys() == fields.keys()
+            and all(test(found[name]) for name, test in fields.items())
+        )
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
         return records.tester(kind)
     return lambda found: type(found) is kind
-
-
-def _record_tester(kind: Any) -> Callable[[Any], bool]:
-    tests = {name: _tester(one) for name, one in get_type_hints(kind).items()}
-    return lambda found: (
-        isinstance(found, dict)
-        and found.keys() == tests.keys()
-        and all(test(found[name]) for name, test in tests.items())
-    )

@@ -11,14 +11,6 @@ from typing import Any, NamedTuple
 
 from harness import file_system
 from harness.cluster import connector_link, records
-from harness.cluster.records import (
-    ClusterState,
-    ConnectorSettings,
-    DepartedWorker,
-    Load,
-    NamedUnit,
-    WorkerStatus,
-)
 from harness.errors import ExitCode, NoClusterError, UsageError
 from harness.text import escape_controls
 from harness.work import canonical_json
@@ -37,29 +29,29 @@ def own_figures(done: int, troubles: int, trouble: str) -> dict[str, object]:
     return {"done": done, "troubles": troubles, "trouble": trouble[:_LONGEST]}
 
 
-def task_name(load: Load) -> str:
+def task_name(load: records.Load) -> str:
     """Return what Dask calls a unit: so a scheduler knows whose it is, and can tell people."""
     names = [load.assignment[:_LONGEST_NAME], load.submission[:_LONGEST_NAME]]
     return f"{_KIND}-{load.id} {json.dumps(names)}"
 
 
-def read_task_name(name: object) -> NamedUnit:
+def read_task_name(name: object) -> records.NamedUnit:
     """Return the unit that Dask calls so."""
     own, _, rest = str(name).removeprefix(f"{_KIND}-").partition(" ")
     try:
         assignment, submission = map(str, json.loads(rest))
     except (ValueError, TypeError, RecursionError):  # another version of us has sent it
         assignment = submission = ""
-    return NamedUnit(*map(escape_controls, (own, assignment, submission)))
+    return records.NamedUnit(*map(escape_controls, (own, assignment, submission)))
 
 
-def read_departed(left: Sequence[Any]) -> tuple[DepartedWorker, ...]:
+def read_departed(left: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
     """Return the workers that have gone.
 
     ``left``: for each its address and name, when it went, and the tasks that it had.
     """
     return tuple(
-        DepartedWorker(
+        records.DepartedWorker(
             escape_controls(str(address)),
             float(at),
             escape_controls(str(name).rpartition(":")[0]),
@@ -74,7 +66,7 @@ def summarize(
     loads: Mapping[str, Sequence[Any]],
     left: Sequence[Any],
     now: float,
-) -> ClusterState:
+) -> records.ClusterState:
     """Return the visible state of a cluster.
 
     ``identity``: of the scheduler; ``loads``: the tasks that each worker has; ``left``: see
@@ -84,12 +76,12 @@ def summarize(
         _worker_status(address, one, loads.get(address, ()), now)
         for address, one in sorted(identity["workers"].items())
     )
-    return ClusterState(tuple(one for one in found if one), read_departed(left))
+    return records.ClusterState(tuple(one for one in found if one), read_departed(left))
 
 
 def _worker_status(
     address: str, one: Mapping[str, Any], loads: Sequence[Any], now: float
-) -> WorkerStatus | None:
+) -> records.WorkerStatus | None:
     facts = records.facts_of(address, str(one["name"]), one["resources"])
     if facts is None:
         return None
@@ -97,7 +89,7 @@ def _worker_status(
     figures = figures if isinstance(figures, dict) else {}
     own = figures.get(OWN)
     own = own if isinstance(own, dict) else {}
-    return WorkerStatus(
+    return records.WorkerStatus(
         facts,
         str(one["name"]),
         load=_number(figures.get("cpu")),
@@ -138,7 +130,7 @@ class HubState(NamedTuple):
     at: float  # seconds since 1970
     scheduler: str
     trouble: str  # why nothing can be sent; empty: all is well
-    seen: ClusterState
+    seen: records.ClusterState
     flights: tuple[Flight, ...]
     waiting: int  # units behind those on their way
 
@@ -172,7 +164,7 @@ def read(folder: Path) -> HubState | None:
 # --- Ask for the state of a cluster once, from a process without Dask ----------------------------
 
 
-def look(settings: ConnectorSettings) -> ClusterState:
+def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now.
 
     Raises:
@@ -186,7 +178,7 @@ def look(settings: ConnectorSettings) -> ClusterState:
         check=False,
     )
     if process.returncode == ExitCode.OK:
-        return unit_records.read(ClusterState, process.stdout, "what the scheduler says")
+        return unit_records.read(records.ClusterState, process.stdout, "what the scheduler says")
     said = process.stderr.decode(errors="replace").strip().splitlines()
     why = connector_link.explain(said[-1]) if said else f"status {process.returncode}"
     kind = NoClusterError if process.returncode == connector_link.LOST else UsageError

@@ -151,7 +151,9 @@ class ByteConnection:
     def _connect(self) -> BufferedReader:
         """Make a connection; return what is read from it."""
         self._connection.connect()
-        self._check_server()
+        found = self._connection.sock
+        if isinstance(found, ssl.SSLSocket) and tls.role(found.getpeercert()) != tls.SERVER:
+            raise FetchError(f"{self.address} has no certificate of a server")
         reader = self._connection.sock.makefile("rb", _PIECE)
         assert isinstance(reader, BufferedReader)
         self._reader = reader
@@ -161,12 +163,6 @@ class ByteConnection:
         asked = f"GET {path} HTTP/1.1\r\nHost: {self._host}\r\n\r\n"
         self._connection.sock.sendall(asked.encode())
         return _BytesResponse(reader)
-
-    def _check_server(self) -> None:
-        """Make sure that it is a server that answers, not another worker."""
-        found = self._connection.sock
-        if isinstance(found, ssl.SSLSocket) and tls.role(found.getpeercert()) != tls.SERVER:
-            raise FetchError(f"{self.address} has no certificate of a server")
 
 
 class Source:
@@ -284,22 +280,21 @@ class Cache:
         """
         names = dict.fromkeys(wanted)
         for sha256 in self._checked.keys() - names.keys():
-            self._drop(sha256)
+            del self._checked[sha256]
+            own = f"{self.in_use}/{sha256}"
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(own)  # it was used until now
+                os.unlink(own)
         return [
             Missing(sha256, self.in_use / sha256) for sha256 in names if not self._is_kept(sha256)
         ]
 
-    def _drop(self, sha256: Sha256) -> None:
-        del self._checked[sha256]
-        own = f"{self.in_use}/{sha256}"
-        with contextlib.suppress(FileNotFoundError):
-            os.utime(own)  # it was used until now
-            os.unlink(own)
-
     def _is_kept(self, sha256: Sha256) -> bool:
         own, before = f"{self.in_use}/{sha256}", self._checked.pop(sha256, None)
-        if before is None:
-            self._link(own, sha256)
+        if before is None:  # a link may be there, of a unit that failed
+            with contextlib.suppress(FileNotFoundError, FileExistsError):
+                os.link(f"{self.folder}/{sha256}", own)
+                os.utime(own)
         try:
             now = _stamp(own)
         except FileNotFoundError:
@@ -309,12 +304,6 @@ class Cache:
             return False
         self._checked[sha256] = now
         return True
-
-    def _link(self, own: str, sha256: Sha256) -> None:
-        """Let a file be in use if it is kept; it may be there, of a unit that failed."""
-        with contextlib.suppress(FileNotFoundError, FileExistsError):
-            os.link(f"{self.folder}/{sha256}", own)
-            os.utime(own)
 
     def keep(self, fetched: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
@@ -471,7 +460,12 @@ class HeldFolder:
         Raises:
             OSError: that cannot be done.
         """
-        _sweep(place, prefix)
+        # Those of processes that were killed go: the kernel has freed what they held.
+        for path in place.glob(f"{prefix}*/{_HELD}"):
+            with contextlib.suppress(OSError), path.open("a") as held:  # another user's, or held
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if path.stat().st_size:  # or just made, and not locked yet
+                    shutil.rmtree(path.parent, ignore_errors=True)
         self._made = tempfile.TemporaryDirectory(prefix=prefix, dir=place)
         self.path = Path(self._made.name)
         self._held = (self.path / _HELD).open("w")
@@ -482,15 +476,6 @@ class HeldFolder:
         """Remove the folder."""
         self._held.close()
         self._made.cleanup()
-
-
-def _sweep(place: Path, prefix: str) -> None:
-    """Remove the folders of processes that were killed: the kernel has freed what they held."""
-    for path in place.glob(f"{prefix}*/{_HELD}"):
-        with contextlib.suppress(OSError), path.open("a") as held:  # another user's, or held
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.stat().st_size:  # or just made, and not locked yet
-                shutil.rmtree(path.parent, ignore_errors=True)
 
 
 # --- Store environments on a worker that were built elsewhere and fetched as archives ------------

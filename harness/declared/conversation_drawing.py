@@ -18,25 +18,23 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from harness.declared.commands import Allowing, is_sized
 from harness.declared.declaration import (
     ANY,
-    ASKS,
-    CHOOSES,
-    COLOR,
-    COLUMN_COUNT,
-    MOVES,
-    ROW_COUNT,
-    SETS,
-    SIZE,
-    STARTS,
-    VERTEX,
     Argument,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
+    Drawn,
+    Kind,
 )
-from harness.declared.game_state import ConversationState, Place, places, vertex_of
+from harness.declared.game_state import (
+    Allowing,
+    ConversationState,
+    Place,
+    is_sized,
+    places,
+    vertex_of,
+)
 from harness.records import Reply
 from harness.vocabulary.script import Script
 
@@ -49,7 +47,7 @@ _T = TypeVar("_T")
 _WELL, _REFUSED = Reply(True, "", "=", 0.0), Reply(False, "", "?", 0.0)  # guesses
 # What is drawn after the opening, how often: right moves, wrong arguments …
 _MOVE, _BAD, _AGAIN, _BACK = "move", "bad", "again", "back"
-_WEIGHTS = {_MOVE: 24, _BAD: 4, ASKS: 8, CHOOSES: 4, SETS: 2, _AGAIN: 1, _BACK: 2}
+_WEIGHTS = {_MOVE: 24, _BAD: 4, Kind.ASKS: 8, Kind.CHOOSES: 4, Kind.SETS: 2, _AGAIN: 1, _BACK: 2}
 _NEAR, _LISTED = 0.6, 0.6  # how often a point is drawn near a stone, and from a list
 _LOOKED_UP = 0.5  # how often the list is asked for after a right move was refused
 _AGAIN_AT_ONCE = 0.5  # how often a sized board is begun once more
@@ -91,7 +89,8 @@ class Drawer:
         self._pieces = [(kind, one) for kind in _WEIGHTS for one in self._choices[kind]]
         weights = (_WEIGHTS[kind] / len(self._choices[kind]) for kind, _ in self._pieces)
         self._weights = list(accumulate(weights))
-        self._last = _list_compared_commands(declaration)
+        asks = [one for one in declaration.of_kind(Kind.ASKS) if not one.is_free]
+        self._last = [*asks, *declaration.of_kind(Kind.CHOOSES)]  # whose answers are compared
         self._sized = {one.name for one in declaration.commands if is_sized(one)}
         self._words: dict[str, Sequence[ArgumentDrawer]] = {}  # by the names of commands
         self._names = _PlaceNames(declaration.game)
@@ -113,19 +112,19 @@ class Drawer:
     @property
     def settings(self) -> tuple[DeclaredCommand, ...]:
         """The commands that set something; each is sent for every board."""
-        return self._choices[SETS]
+        return self._choices[Kind.SETS]
 
     # --- what is drawn, one piece at a time ---
 
     def choice(self, state: ConversationState) -> str:
         """Return all that a right move says beside its color."""
         move = self.declaration.move
-        told = [one for one in (move.arguments if move else ()) if one.drawn != COLOR]
+        told = [one for one in (move.arguments if move else ()) if one.drawn != Drawn.COLOR]
         return " ".join(self._word(one, move)(state, state.size) for one in told) if move else ""
 
     def opening(self, state: ConversationState) -> list[str]:
         """Return what begins a board and makes every setting, and perhaps a given conversation."""
-        starts = self.declaration.of_kind(STARTS)
+        starts = self.declaration.of_kind(Kind.STARTS)
         sized = [one for one in starts if is_sized(one)] or list(starts[:1])
         begun = [self._pick(sized)] if sized else []
         more = [one for one in starts if one not in sized and self._chance() < _AGAIN_AT_ONCE]
@@ -193,7 +192,7 @@ class Drawer:
         if not state.read(reply) or len(state.listed) < 2:
             return
         asked = self.declaration.command(line)
-        if asked and asked.kind == ASKS:
+        if asked and asked.kind == Kind.ASKS:
             self.lister = line
 
     def look_up(self) -> str:
@@ -202,14 +201,14 @@ class Drawer:
 
     def _word(self, argument: Argument, command: DeclaredCommand) -> ArgumentDrawer:
         """Return what draws an argument of a command."""
-        if argument.drawn == COLOR:
-            is_free = self.declaration.game.turns == ANY or command.kind == ASKS
+        if argument.drawn == Drawn.COLOR:
+            is_free = self.declaration.game.turns == ANY or command.kind == Kind.ASKS
             return self._color if is_free else lambda state, _: state.turn
-        if argument.drawn == VERTEX:
+        if argument.drawn == Drawn.VERTEX:
             return lambda state, _: self._vertex(state)
-        if argument.drawn == ROW_COUNT:
+        if argument.drawn == Drawn.ROW_COUNT:
             return lambda _, size: str(size[1])
-        if argument.drawn in (SIZE, COLUMN_COUNT):
+        if argument.drawn in (Drawn.SIZE, Drawn.COLUMN_COUNT):
             return lambda _, size: str(size[0])
         words = self._names_of(argument.files) if argument.files else argument.words
         return lambda _, __: self._pick(words) if words else ""
@@ -338,7 +337,7 @@ class _DrawnConversation:
         if reply.text:
             self._drawer.read(line, now.state, reply.text)
         command, over = now.state.lines[line].command, self._declaration.game.over
-        if command is None or not (command.kind == MOVES or command.plays):
+        if command is None or not (command.kind == Kind.MOVES or command.plays):
             return
         # A guess may be wrong: so what may be played is asked for after right moves, too.
         lister = self._drawer.look_up() if is_refused or not self._answer else ""
@@ -362,22 +361,16 @@ class _DrawnConversation:
         return [(name, self._drawer.text(name)) for name in sorted(named)]
 
 
-def _list_compared_commands(declaration: Declaration) -> list[DeclaredCommand]:
-    """Return the questions and choices whose answers are compared."""
-    asks = [one for one in declaration.of_kind(ASKS) if not one.is_free]
-    return [*asks, *declaration.of_kind(CHOOSES)]
-
-
 def _choices(declaration: Declaration) -> dict[str, tuple[DeclaredCommand, ...]]:
     """Return the commands of each kind of :data:`_WEIGHTS`."""
-    moves, sets = declaration.of_kind(MOVES), declaration.of_kind(SETS)
-    asks = declaration.of_kind(ASKS)
+    moves, sets = declaration.of_kind(Kind.MOVES), declaration.of_kind(Kind.SETS)
+    asks = declaration.of_kind(Kind.ASKS)
     return {
         _MOVE: tuple(one for one in moves if one.arguments),
         _BAD: tuple(one for one in declaration.commands if one.bad),
-        ASKS: asks,
-        CHOOSES: declaration.of_kind(CHOOSES),
-        SETS: tuple(one for one in sets if one.arguments),
-        _AGAIN: tuple(one for one in declaration.of_kind(STARTS) if not is_sized(one)),
+        Kind.ASKS: asks,
+        Kind.CHOOSES: declaration.of_kind(Kind.CHOOSES),
+        Kind.SETS: tuple(one for one in sets if one.arguments),
+        _AGAIN: tuple(one for one in declaration.of_kind(Kind.STARTS) if not is_sized(one)),
         _BACK: tuple(one for one in (*moves, *sets) if not one.arguments),
     }

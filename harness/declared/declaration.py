@@ -24,15 +24,31 @@ from harness.toml_schema import Field, KeyPlace
 from oracle.assignments import ASSIGNMENTS
 from oracle.position import GTP_LETTERS
 
-STARTS, SETS, MOVES, ASKS, CHOOSES = KINDS = ("starts", "sets", "moves", "asks", "chooses")
-EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = REPLIES = (
-    *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
-)
+
+class Kind:
+    """What a command does."""
+
+    STARTS, SETS, MOVES, ASKS, CHOOSES = ALL = ("starts", "sets", "moves", "asks", "chooses")
+
+
+class Form:
+    """How two replies are compared."""
+
+    EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = ALL = (
+        *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
+    )
+
+
+class Drawn:
+    """What an argument of a command may be."""
+
+    COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ALL = (
+        *("color", "vertex", "size", "columns", "rows"),
+    )
+
+
 ALTERNATE, ANY = TURNS = ("alternate", "any")
 POINTS, NUMBERED = VERTICES = ("A1", "x y")
-COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = DRAWN = (
-    *("color", "vertex", "size", "columns", "rows"),
-)
 _LARGEST = 25
 _SMALL = tuple((side, side) for side in (2, 3, 4, 5, 6, 7))
 
@@ -75,12 +91,12 @@ class DeclaredGame(NamedTuple):
     origin: int = 0  # the number of the first column and row, where vertices are "x y"
     turns: str = ALTERNATE
     refused: str = ""  # a pattern found in replies that refuse, though they say that all is well
-    refusals: str = FREE  # how the texts of refusals are compared: one of REPLIES
+    refusals: str = Form.FREE  # how the texts of refusals are compared: one of Form.ALL
     over: GameEndQuery | None = None
 
 
 class Argument(NamedTuple):
-    """One argument of a command: a word of DRAWN, or the words that it is one of.
+    """One argument of a command: a word of Drawn.ALL, or the words that it is one of.
 
     ``files``: a pattern of files beside the declaration; it names one of them.
     """
@@ -97,7 +113,9 @@ class DeclaredCommand(NamedTuple):
     kind: str
     arguments: tuple[Argument, ...] = ()
     bad: tuple[str, ...] = ()  # templates of arguments that are to be refused
-    reply: tuple[str, ...] = (EXACT,)  # how two replies are compared: of REPLIES, all together
+    reply: tuple[str, ...] = (
+        Form.EXACT,
+    )  # how two replies are compared: of Form.ALL, all together
     # A refusal, and whether there is one, is compared in any case. Of what chooses:
     keeps: str = ""  # "first word": this of the reply does not change, whatever is chosen
     instead: tuple[str, ...] = ()  # replies that are not a choice
@@ -106,7 +124,7 @@ class DeclaredCommand(NamedTuple):
     @property
     def is_free(self) -> bool:
         """Whether any reply will do."""
-        return FREE in self.reply
+        return Form.FREE in self.reply
 
 
 class _Declared(NamedTuple):
@@ -132,30 +150,30 @@ class Declaration(_Declared):
     @property
     def move(self) -> DeclaredCommand | None:
         """The command that plays a stone, or None."""
-        return next(iter(self.of_kind(MOVES)), None)
+        return next(iter(self.of_kind(Kind.MOVES)), None)
 
 
 _LATE = "{other} {vertex}"  # wrong where colors take turns
 _BAD = ("{turn} {stone}", "{turn} z99", "x {vertex}", _LATE)
-_ANY, _NO_MOVE = (FREE,), ("resign", "pass")
-_COLOR, _VERTEX, _SIZE = (Argument(word) for word in (COLOR, VERTEX, SIZE))
+_ANY, _NO_MOVE = (Form.FREE,), ("resign", "pass")
+_COLOR, _VERTEX, _SIZE = (Argument(word) for word in (Drawn.COLOR, Drawn.VERTEX, Drawn.SIZE))
 # What need not be declared of commands that the Go Text Protocol has, version 2, section 6.3.
 STANDARD: Mapping[str, DeclaredCommand] = {
     one.name: one
     for one in (
-        DeclaredCommand("boardsize", STARTS, (_SIZE,), reply=_ANY),
-        DeclaredCommand("clear_board", STARTS, reply=_ANY),
-        DeclaredCommand("komi", SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
-        DeclaredCommand("play", MOVES, (_COLOR, _VERTEX), _BAD, _ANY),
-        DeclaredCommand("genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
-        DeclaredCommand("reg_genmove", CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
-        DeclaredCommand("undo", MOVES, reply=_ANY),
-        DeclaredCommand("showboard", ASKS, reply=_ANY),
-        DeclaredCommand("name", ASKS, reply=_ANY),
-        DeclaredCommand("version", ASKS, reply=_ANY),
-        DeclaredCommand("list_commands", ASKS, reply=_ANY),
-        DeclaredCommand("known_command", ASKS, reply=_ANY),
-        DeclaredCommand("final_score", ASKS, reply=(NUMBERS,)),
+        DeclaredCommand("boardsize", Kind.STARTS, (_SIZE,), reply=_ANY),
+        DeclaredCommand("clear_board", Kind.STARTS, reply=_ANY),
+        DeclaredCommand("komi", Kind.SETS, (Argument(words=("0", "5.5", "-3")),), reply=_ANY),
+        DeclaredCommand("play", Kind.MOVES, (_COLOR, _VERTEX), _BAD, _ANY),
+        DeclaredCommand("genmove", Kind.CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE, plays=True),
+        DeclaredCommand("reg_genmove", Kind.CHOOSES, (_COLOR,), (), _ANY, "", _NO_MOVE),
+        DeclaredCommand("undo", Kind.MOVES, reply=_ANY),
+        DeclaredCommand("showboard", Kind.ASKS, reply=_ANY),
+        DeclaredCommand("name", Kind.ASKS, reply=_ANY),
+        DeclaredCommand("version", Kind.ASKS, reply=_ANY),
+        DeclaredCommand("list_commands", Kind.ASKS, reply=_ANY),
+        DeclaredCommand("known_command", Kind.ASKS, reply=_ANY),
+        DeclaredCommand("final_score", Kind.ASKS, reply=(Form.NUMBERS,)),
     )
 }
 
@@ -192,7 +210,12 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
     commands = values["command"]
     _refuse_twice(commands, place.at("command"), "each command once")
     if values["extends"]:
-        _refuse_moving(commands, place)
+        for index, one in enumerate(commands):
+            if one.kind not in (Kind.ASKS, Kind.SETS):
+                kind = place.at("command").item(index).at("kind")
+                kind.refuse(
+                    one.kind, f"'{Kind.ASKS}' or '{Kind.SETS}' beside an assignment that ships"
+                )
     else:
         commands = with_standard(commands, game)
     _refuse_twice(values["wrong"], place.at("wrong"), "each name once")
@@ -206,14 +229,6 @@ def _refuse_twice(
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)
-
-
-def _refuse_moving(commands: tuple[DeclaredCommand, ...], place: KeyPlace) -> None:
-    """Refuse commands that play or begin: of a game that ships, the oracle knows the rules."""
-    for index, one in enumerate(commands):
-        if one.kind not in (ASKS, SETS):
-            kind = place.at("command").item(index).at("kind")
-            kind.refuse(one.kind, f"'{ASKS}' or '{SETS}' beside an assignment that ships")
 
 
 def with_standard(
@@ -274,15 +289,15 @@ def _seconds(value: Any, place: KeyPlace) -> float:
 
 
 def _reply(value: Any, place: KeyPlace) -> tuple[str, ...]:
-    """Read one word of REPLIES, or several in a list."""
+    """Read one word of Form.ALL, or several in a list."""
     if isinstance(value, list):
-        return tuple(toml_schema.list_of(toml_schema.one_of(*REPLIES), 1)(value, place))
-    return (toml_schema.one_of(*REPLIES)(value, place),)
+        return tuple(toml_schema.list_of(toml_schema.one_of(*Form.ALL), 1)(value, place))
+    return (toml_schema.one_of(*Form.ALL)(value, place),)
 
 
 def _argument(value: Any, place: KeyPlace) -> Argument:
-    """Read one argument: a word of DRAWN, a list to draw from, a range or files."""
-    if value in DRAWN:
+    """Read one argument: a word of Drawn.ALL, a list to draw from, a range or files."""
+    if value in Drawn.ALL:
         return Argument(value)
     if isinstance(value, list) and value:
         return Argument(words=tuple(_word(one, place.item(i)) for i, one in enumerate(value)))
@@ -292,7 +307,7 @@ def _argument(value: Any, place: KeyPlace) -> Argument:
             return Argument(words=tuple(map(str, range(least, most + 1))))
     if isinstance(value, dict) and value.keys() == {"files"}:
         return Argument(files=toml_schema.text(value["files"], place.at("files")))
-    kinds = ", ".join(map(repr, DRAWN))
+    kinds = ", ".join(map(repr, Drawn.ALL))
     return place.refuse(
         value, f"one of {kinds}, a list, {{ from = 1, to = 9 }} or {{ files = '*.txt' }}"
     )
@@ -314,9 +329,9 @@ def _command(value: Any, place: KeyPlace) -> DeclaredCommand:
     """Read a command; what is missing is as in GTP, if that has one of its name."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         place.at("name").refuse(value, "the name of a command")
-    usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], ASKS))
-    kind = toml_schema.one_of(*KINDS)(value.get("kind", usual.kind), place.at("kind"))
-    usual = usual if kind == ASKS else usual._replace(reply=(FREE,))
+    usual = STANDARD.get(value["name"], DeclaredCommand(value["name"], Kind.ASKS))
+    kind = toml_schema.one_of(*Kind.ALL)(value.get("kind", usual.kind), place.at("kind"))
+    usual = usual if kind == Kind.ASKS else usual._replace(reply=(Form.FREE,))
     return DeclaredCommand(**toml_schema.read_table(value, _command_fields(kind, usual), place))
 
 
@@ -324,11 +339,11 @@ def _command_fields(kind: str, usual: DeclaredCommand) -> toml_schema.Schema:
     """Return the keys of a command; ``usual``: what it is where a key is missing."""
     return {
         "name": Field(toml_schema.text),
-        "kind": Field(toml_schema.one_of(*KINDS), kind),
+        "kind": Field(toml_schema.one_of(*Kind.ALL), kind),
         "arguments": Field(toml_schema.list_of(_argument), usual.arguments),
         "bad": Field(toml_schema.list_of(_template), usual.bad),
         "reply": Field(_reply, usual.reply),
-        "keeps": Field(toml_schema.one_of(FIRST_WORD), usual.keeps),
+        "keeps": Field(toml_schema.one_of(Form.FIRST_WORD), usual.keeps),
         "instead": Field(toml_schema.list_of(toml_schema.text), usual.instead),
         "plays": Field(toml_schema.flag, usual.plays),
     }
@@ -371,7 +386,7 @@ _GAME = {
     "origin": Field(toml_schema.whole(), _USUAL.origin),
     "turns": Field(toml_schema.one_of(*TURNS), _USUAL.turns),
     "refused": Field(_pattern, _USUAL.refused),
-    "refusals": Field(toml_schema.one_of(EXACT, CASELESS, FREE), _USUAL.refusals),
+    "refusals": Field(toml_schema.one_of(Form.EXACT, Form.CASELESS, Form.FREE), _USUAL.refusals),
     "over": Field(
         toml_schema.table(_OVER, lambda ask, **rest: GameEndQuery(ask, rest["is"])), None
     ),

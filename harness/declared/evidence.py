@@ -15,14 +15,11 @@ from typing import NamedTuple
 from harness.declared.declaration import (
     ALTERNATE,
     ANY,
-    ASKS,
-    CHOOSES,
-    MOVES,
     NUMBERED,
     POINTS,
-    SETS,
     Argument,
     DeclaredGame,
+    Kind,
 )
 from harness.declared.game_state import after, places, vertex_of, width
 from harness.declared.probes import (
@@ -344,22 +341,22 @@ class Evidence:
             name, *words = line.split()
             self._conversations.append((*self.opening, line))
             self._take_shape(name, [tuple(words)])
-            self.kinds[name], self.samples[name] = MOVES, line
+            self.kinds[name], self.samples[name] = Kind.MOVES, line
 
     def _kind(self, name: str) -> str:
         if _CHOOSES.search(name):
-            return CHOOSES
+            return Kind.CHOOSES
         if name not in self.samples or not self.shapes[name]:
-            return MOVES if name == "undo" else ASKS
+            return Kind.MOVES if name == "undo" else Kind.ASKS
         line, asked = self.samples[name], tuple(self._questions)
         before = self._texts(asked)
         once = self._texts((line, *asked))
         twice = self._texts((line, line, *asked))
         if once[1:] == before and twice[1] == once[0]:
-            return ASKS if once[0] else SETS
+            return Kind.ASKS if once[0] else Kind.SETS
         if twice[0] == twice[1] and twice[2:] == once[1:] and not self._has_point(name):
-            return SETS
-        return MOVES
+            return Kind.SETS
+        return Kind.MOVES
 
     def _has_point(self, name: str) -> bool:
         return A_VERTEX in self.shapes[name]
@@ -371,8 +368,8 @@ class Evidence:
     @property
     def mover(self) -> str | None:
         """The command that plays; None if none was found."""
-        found = [name for name, kind in self.kinds.items() if kind == MOVES and self.shapes[name]
-                 and name in self.samples and name != "undo"]  # fmt: skip
+        found = [name for name, kind in self.kinds.items() if kind == Kind.MOVES
+                 and self.shapes[name] and name in self.samples and name != "undo"]  # fmt: skip
         return "play" if "play" in found else next(iter(found), None)
 
     # --- moves that are refused ------------------------------------------------------------------
@@ -493,11 +490,11 @@ class Evidence:
                 name, *words = line.split()
                 self.heard.setdefault(name, []).append((tuple(words), reply))
         for name, kind in self.kinds.items():
-            if kind == SETS and any(reply.text for _, reply in self.heard.get(name, ())):
-                self.kinds[name] = ASKS
+            if kind == Kind.SETS and any(reply.text for _, reply in self.heard.get(name, ())):
+                self.kinds[name] = Kind.ASKS
 
     def _play_game(self, random: Random, size: tuple[int, int]) -> None:
-        settings = [self.samples[n] for n, kind in self.kinds.items() if kind == SETS
+        settings = [self.samples[n] for n, kind in self.kinds.items() if kind == Kind.SETS
                     and not self._may_ask(n)]  # fmt: skip
         said: Said = (*self.open(size), *settings)
         colors = itertools.cycle(self.game.colors)
@@ -520,7 +517,7 @@ class Evidence:
         """Ask all questions, and note a position; return all that was said."""
         lines = [*self._questions]
         for name, kind in self.kinds.items():
-            if self.shapes[name] and (kind == ASKS or self._may_ask(name)):
+            if self.shapes[name] and (kind == Kind.ASKS or self._may_ask(name)):
                 lines.append(self.samples.get(name, name))
         replies = self.trial.replies(*said, *lines)[len(said) :]
         self.games.append(Position(said, turn, dict(zip(lines, replies, strict=True)), False))
@@ -528,7 +525,7 @@ class Evidence:
 
     def _may_ask(self, name: str) -> bool:
         """Whether what says nothing may have nothing to say yet."""
-        return self.kinds[name] == SETS and all(one.drawn for one in self.shapes[name])
+        return self.kinds[name] == Kind.SETS and all(one.drawn for one in self.shapes[name])
 
     # --- choices and ends ------------------------------------------------------------------------
 
@@ -538,7 +535,9 @@ class Evidence:
         self.plays: dict[str, bool] = {}
         self.instead: dict[str, list[str]] = {}
         for name, kind in self.kinds.items():
-            if kind in (ASKS, CHOOSES) and (name in self.samples or kind == CHOOSES):
+            if kind in (Kind.ASKS, Kind.CHOOSES) and (
+                name in self.samples or kind == Kind.CHOOSES
+            ):
                 self._see_choice(name)
 
     def _see_choice(self, name: str) -> None:
@@ -561,8 +560,8 @@ class Evidence:
             else:
                 others.append(reply.text)
         if playable > 1 and not others:
-            self.kinds[name] = CHOOSES
-        if self.kinds[name] == CHOOSES:
+            self.kinds[name] = Kind.CHOOSES
+        if self.kinds[name] == Kind.CHOOSES:
             heard = [reply.text for _, reply in self.heard.get(name, ())
                      if self.accepts(reply) and not self._as_move(reply.text, "")[0]]  # fmt: skip
             known = self.kept.get(name, set())
@@ -604,7 +603,7 @@ class Evidence:
     def find_ends(self) -> Iterator[tuple[str, str, list[str]]]:
         """Yield questions that show that a game is over: what each says before, and then."""
         for name in sorted(self._questions, key=lambda one: not tells_end(one)):
-            if self.kinds.get(name) != ASKS:
+            if self.kinds.get(name) != Kind.ASKS:
                 continue
             early = {one.answers[name].text for one in self.games if not one.is_end}
             late = {one.answers[name].text for one in self.games if one.is_end}

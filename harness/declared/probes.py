@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.declared.declaration import COLOR, VERTEX, Argument, DeclaredGame
+from harness.declared.declaration import Argument, DeclaredGame, Drawn
 from harness.declared.game_state import vertex_of
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.errors import EngineError
@@ -154,7 +154,7 @@ Shape = tuple[Argument, ...]
 
 _ENDS = ("quit", "exit")
 _OVER = re.compile(r"(?i)result|winner|over|final|status|end")
-A_COLOR, A_VERTEX = Argument(COLOR), Argument(VERTEX)
+A_COLOR, A_VERTEX = Argument(Drawn.COLOR), Argument(Drawn.VERTEX)
 # Arguments to try where no test has any, the likeliest first.
 TRIED: tuple[Shape, ...] = (
     (),

@@ -8,23 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from harness.declared.declaration import (
-    ANY_ORDER,
-    ASKS,
-    CHOOSES,
-    COLUMN_COUNT,
-    EXACT,
-    FIRST_WORD,
-    FREE,
-    MOVES,
     NUMBERED,
-    NUMBERS,
-    ROW_COUNT,
-    SETS,
-    SIZE,
     STANDARD,
-    STARTS,
     Argument,
     DeclaredReference,
+    Drawn,
+    Form,
+    Kind,
 )
 from harness.declared.evidence import Evidence
 from harness.declared.probes import is_about_engine
@@ -116,9 +106,9 @@ def _command(shown: Evidence, name: str) -> Proposed | None:
     if name not in shown.samples and not (is_standard and _is_optional(name)):
         if name in STANDARD or name not in shown.names:
             return None
-        return Proposed(name, (Guess("kind", ASKS, "it refused all arguments tried"),), False)
+        return Proposed(name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False)
     usual = STANDARD.get(name) if is_standard else None
-    kind = shown.kinds.get(name, ASKS)
+    kind = shown.kinds.get(name, Kind.ASKS)
     is_usual = usual and usual.kind == kind and not shown.used.get(name)
     if usual and (is_usual or name not in shown.samples or usual.arguments == shown.shapes[name]):
         return Proposed(name, tuple(_beside_standard(shown, name, kind)))
@@ -132,17 +122,17 @@ def _not_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
     if shape or name in STANDARD:
         why = "as in the tests" if shown.used.get(name) else "it takes them"
         largest = max(shown.sizes or [shown.sample_size], key=max)
-        told = [_value_of(one, shown.reach(one, largest) if kind == MOVES else one.words)
+        told = [_value_of(one, shown.reach(one, largest) if kind == Kind.MOVES else one.words)
                 for one in shape]  # fmt: skip
         yield Guess("arguments", told, why)
-    if kind == MOVES and shape:
+    if kind == Kind.MOVES and shape:
         if found := shown.bad():
             yield Guess("bad", found, "it refused these")
         said = {reply.text for _, reply in shown.heard.get(name, ()) if shown.accepts(reply)}
         yield from _question(shown, name) if len(said) > 1 else ()
-    if kind == CHOOSES:
+    if kind == Kind.CHOOSES:
         yield from _choice(shown, name)
-    if kind == ASKS:
+    if kind == Kind.ASKS:
         yield from _question(shown, name)
 
 
@@ -158,15 +148,17 @@ def _start(shown: Evidence, name: str) -> Proposed | None:
     line = next((one for one in shown.opening if one.split()[0] == name), "")
     words = line.split()[1:]
     sided = [word for word in words[:2] if word.isdigit()]
-    shape: list[Argument] = [Argument(one) for one in
-                             ((), (SIZE,), (COLUMN_COUNT, ROW_COUNT))[len(sided)]]  # fmt: skip
+    sizes = ((), (Drawn.SIZE,), (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT))
+    shape: list[Argument] = [Argument(one) for one in sizes[len(sided)]]
     for place in range(len(shape), len(words)):
         told = dict.fromkeys(one[place] for one in used if place < len(one))
         shape.append(Argument(words=tuple(told) or (words[place],)))
     usual = STANDARD.get(name)
-    if not line or (usual and usual.kind == STARTS and usual.arguments == tuple(shape)):
+    if not line or (usual and usual.kind == Kind.STARTS and usual.arguments == tuple(shape)):
         return None
-    guesses = [Guess("kind", STARTS, "the tests begin with it" if used else "it begins a board")]
+    guesses = [
+        Guess("kind", Kind.STARTS, "the tests begin with it" if used else "it begins a board")
+    ]
     guesses.append(
         Guess("arguments", [_value_of(one, one.words) for one in shape], f"as in '{line}'")
     )
@@ -185,9 +177,9 @@ def _why(shown: Evidence, name: str, kind: str) -> str:
     said = next((reply.text for _, reply in shown.heard.get(name, ()) if reply.text), "")
     said = f"it said '{_short(said)}'" if said else "it says nothing"
     return {
-        MOVES: "answers change after it, and it is not accepted twice",
-        SETS: "it may be said twice",
-        CHOOSES: f"what it says can be played: {said}"
+        Kind.MOVES: "answers change after it, and it is not accepted twice",
+        Kind.SETS: "it may be said twice",
+        Kind.CHOOSES: f"what it says can be played: {said}"
         if name in shown.kept
         else f"its name; {said}",
     }.get(kind, said)
@@ -196,11 +188,11 @@ def _why(shown: Evidence, name: str, kind: str) -> str:
 def _beside_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
     """Yield what is not as in GTP of a command that GTP has."""
     usual = STANDARD[name]
-    if kind == MOVES and usual.arguments:
+    if kind == Kind.MOVES and usual.arguments:
         found = shown.bad()
         if len(found) < 3 + (shown.game.turns == "alternate"):
             yield Guess("bad", found, "it refused these, and not all that are usual")
-    if kind == CHOOSES:
+    if kind == Kind.CHOOSES:
         more = [one for one in shown.instead.get(name, ()) if one.lower() not in usual.instead]
         if more:
             yield Guess("instead", [*usual.instead, *more], "it said so where it could not choose")
@@ -212,7 +204,7 @@ def _choice(shown: Evidence, name: str) -> Iterator[Guess]:
     if shown.plays.get(name):
         yield Guess("plays", True, "what it chose cannot be played after it")
     if any(shown.kept.get(name, ())):
-        yield Guess("keeps", FIRST_WORD, "another word stands before what can be played")
+        yield Guess("keeps", Form.FIRST_WORD, "another word stands before what can be played")
     if found := shown.instead.get(name):
         yield Guess("instead", found, "it said so where it did not choose")
 
@@ -221,8 +213,8 @@ def _question(shown: Evidence, name: str) -> Iterator[Guess]:
     replies = [reply for _, reply in shown.heard.get(name, ())]
     how, said = _reply(replies)
     usual = STANDARD.get(name)
-    is_move = shown.kinds.get(name) == MOVES
-    if (how != EXACT or is_move) and not (usual and usual.reply == (how,)):
+    is_move = shown.kinds.get(name) == Kind.MOVES
+    if (how != Form.EXACT or is_move) and not (usual and usual.reply == (how,)):
         yield Guess("reply", how, f"it said '{_short(said)}'")
 
 
@@ -232,14 +224,14 @@ def _reply(replies: Sequence[Reply]) -> tuple[str, str]:
     lists = [text.split() for text in texts]
     for text in texts:
         if "\n" in text:
-            return FREE, text
+            return Form.FREE, text
     are_lists = [all(map(_is_place, words)) for words in lists]
     if sum(are_lists) > len(texts) / 2 and any(len(words) > 1 for words in lists):
-        return ANY_ORDER, max(texts, key=len)
+        return Form.ANY_ORDER, max(texts, key=len)
     words = [word for one in lists for word in one]
     if words and all(map(_NUMBER.fullmatch, words)) and not any(map(_ZEROS.fullmatch, words)):
-        return NUMBERS, texts[0]
-    return EXACT, next(iter(texts), "")
+        return Form.NUMBERS, texts[0]
+    return Form.EXACT, next(iter(texts), "")
 
 
 def _is_place(word: str) -> bool:
@@ -276,16 +268,12 @@ def _lines(command: str, sandbox: str, proposal: Proposal) -> Iterator[str]:
     yield from map(_line, proposal.game)
     for one in proposal.commands:
         yield ""
-        yield from _command_text(one)
-
-
-def _command_text(one: Proposed) -> Iterator[str]:
-    mark = "" if one.is_sure else "# "
-    if mark:
-        yield f"# The program knows {one_line(one.name)}, and did not answer it:"
-    yield f"{mark}[[command]]"
-    yield f"{mark}name = {_value(one.name)}"
-    yield from (f"{mark}{_line(guess)}" for guess in one.guesses)
+        mark = "" if one.is_sure else "# "
+        if mark:
+            yield f"# The program knows {one_line(one.name)}, and did not answer it:"
+        yield f"{mark}[[command]]"
+        yield f"{mark}name = {_value(one.name)}"
+        yield from (f"{mark}{_line(guess)}" for guess in one.guesses)
 
 
 def _line(guess: Guess) -> str:

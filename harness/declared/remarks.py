@@ -9,24 +9,15 @@ from typing import NamedTuple
 
 from harness.declared.declaration import (
     ALTERNATE,
-    ANY_ORDER,
-    ASKS,
-    CASELESS,
-    CHOOSES,
-    COLUMNS,
-    FIRST_WORD,
-    FREE,
-    MOVES,
-    NUMBERS,
-    SETS,
     STANDARD,
-    STARTS,
     Declaration,
     DeclaredCommand,
+    Form,
+    Kind,
 )
+from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
-from harness.declared.reply_forms import form_of
-from harness.declared.symmetry import unfit
+from harness.declared.specifying import form_of
 from harness.declared.trial import CommandTally, Observed, ReplyPair
 from harness.options import GTP
 from harness.text import number_of, one_line, some
@@ -75,9 +66,16 @@ _NEARLY_ALL = 0.9
 _SOME = 0.1
 # Ways to compare that may do where a stricter one does not, the strictest first.
 _LOOSER = (
-    *((CASELESS,), (NUMBERS,), (COLUMNS,), (ANY_ORDER,), (ANY_ORDER, CASELESS), (FIRST_WORD,)),
+    *(
+        (Form.CASELESS,),
+        (Form.NUMBERS,),
+        (Form.COLUMNS,),
+        (Form.ANY_ORDER,),
+        (Form.ANY_ORDER, Form.CASELESS),
+        (Form.FIRST_WORD,),
+    ),
 )
-_DOING = f'"{SETS}", "{MOVES}", "{STARTS}" or "{CHOOSES}"'
+_DOING = f'"{Kind.SETS}", "{Kind.MOVES}", "{Kind.STARTS}" or "{Kind.CHOOSES}"'
 _RESULTS = {"black", "white", "draw", "tie"}
 
 
@@ -147,11 +145,11 @@ def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Ite
 
 def _refusals(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     has_arguments = any(one.drawn for one in command.arguments)
-    if command.kind == MOVES and has_arguments and not command.bad:
+    if command.kind == Kind.MOVES and has_arguments and not command.bad:
         yield Matter.NEVER_REFUSED, "no wrong arguments are tried: 'bad' has none"
     for template, (asked, refused) in tally.bad.items():
         taken = asked - refused
-        if command.kind != ASKS and taken >= max(_FEW, _SOME * asked):
+        if command.kind != Kind.ASKS and taken >= max(_FEW, _SOME * asked):
             text = f"the reference took the wrong arguments {_quote(template)}"
             yield Matter.NEVER_REFUSED, f"{text} {_times(taken, asked)}: are they wrong?"
 
@@ -164,7 +162,7 @@ def _replies(
         yield Matter.CHANCE, f"{text}: chance, or a mode that outlives a game (fresh = true)"
     for name, pairs in tally.pairs.items():
         differ = sum(not pair.is_same for pair in pairs)
-        looser = _looser(command, pairs, declaration) if command.kind == ASKS else ""
+        looser = _looser(command, pairs, declaration) if command.kind == Kind.ASKS else ""
         nearly_all = differ >= max(_FEW, _NEARLY_ALL * len(pairs))
         if not (nearly_all or (looser and differ >= max(2, _SOME * len(pairs)))):
             continue
@@ -181,7 +179,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
             form.normal(pair.right.text) == form.normal(pair.got.text) for pair in pairs
         ):
             return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
-    return f'"{FREE}"' if FREE not in command.reply else ""
+    return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
 
 
 def _example(pairs: Iterable[ReplyPair]) -> str:
@@ -190,14 +188,14 @@ def _example(pairs: Iterable[ReplyPair]) -> str:
 
 
 def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
-    if tally.changed and command.kind == CHOOSES:
+    if tally.changed and command.kind == Kind.CHOOSES:
         yield Matter.KIND, "later replies are others without it: plays = true?"
     elif tally.changed:
         text = f"later replies are others without it ({number_of(tally.changed, 'time')})"
         yield Matter.KIND, f"{text}: does it ask? kind = {_DOING}"
-    elif command.kind == ASKS and not command.is_free and set(tally.texts) == {""}:
+    elif command.kind == Kind.ASKS and not command.is_free and set(tally.texts) == {""}:
         text = "it never says anything: does it ask?"
-        yield Matter.KIND, f'{text} kind = "{SETS}", or reply = "{FREE}"'
+        yield Matter.KIND, f'{text} kind = "{Kind.SETS}", or reply = "{Form.FREE}"'
     if command.plays and tally.played_twice >= 2:
         yield Matter.KIND, "what it chose could be played after it: plays = false?"
 
@@ -206,7 +204,7 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
     for text, times in tally.own_refused.most_common(2):
         hint = "a word of 'instead'"
         if len(text.split()) > 1 and not command.keeps:
-            hint = f'keeps = "{FIRST_WORD}"'
+            hint = f'keeps = "{Form.FIRST_WORD}"'
         told = f"the reference's play refuses its own choice {_quote(text)}"
         yield Matter.CHOICE, f"{told} ({number_of(times, 'time')}): is it {hint}?"
 
@@ -248,7 +246,7 @@ def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
 def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
     """Say where moves seem to be refused by a reply that says all is well."""
     pattern = declaration.game.refused
-    for command in declaration.of_kind(MOVES):
+    for command in declaration.of_kind(Kind.MOVES):
         texts = seen.tallies[command.name].texts
         told = [text for text in texts if text]
         if not pattern and texts[""] and told:
@@ -264,7 +262,9 @@ def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
 
 def _over(seen: Observed, declaration: Declaration) -> Iterator[str]:
     """Say by which question games seem to end: the one that says the fewest things then."""
-    plain = {one.name for one in declaration.of_kind(ASKS) if not (one.arguments or one.is_free)}
+    plain = {
+        one.name for one in declaration.of_kind(Kind.ASKS) if not (one.arguments or one.is_free)
+    }
     ends: dict[str, list[str]] = {}
     for (ask, text), (refused, accepted) in seen.moves_after.items():
         if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:
@@ -295,7 +295,13 @@ def _note_forgotten(seen: Observed) -> Iterator[Note]:
             yield Note(name, Matter.FORGOTTEN, text)
 
 
-_ABOUT = {ASKS: "asks", MOVES: "plays", CHOOSES: "chooses", SETS: "sets", STARTS: "starts"}
+_ABOUT = {
+    Kind.ASKS: "asks",
+    Kind.MOVES: "plays",
+    Kind.CHOOSES: "chooses",
+    Kind.SETS: "sets",
+    Kind.STARTS: "starts",
+}
 
 
 def _questions(seen: Observed) -> Iterator[Note]:

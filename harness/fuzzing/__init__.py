@@ -4,5 +4,36 @@ Drawn by Hypothesis (:mod:`~harness.fuzzing.drawing`) →
 :class:`~harness.vocabulary.script.Script` → the engine's
 :class:`~harness.vocabulary.script.Trace`
 → :class:`~harness.fuzzing.judges.WrongReply` from what the oracle says → shrunk by Hypothesis
-(:mod:`~harness.fuzzing.reduction`) → a case file.
+(:mod:`~harness.fuzzing.fuzzer`) → a case file.
 """
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import extras
+
+# --- Hypothesis, which draws: whether it is there, and where it may write ------------------------
+
+
+def require_hypothesis(what: str) -> None:
+    """See that Hypothesis is installed; ``what``: the command or option that needs it.
+
+    Raises:
+        UsageError: it is not.
+    """
+    extras.require(what, "fuzz", "hypothesis")
+
+
+@contextlib.contextmanager
+def hypothesis_at_home_in(folder: Path) -> Iterator[None]:
+    """Let Hypothesis keep what it remembers in a folder: else it makes one where the user is."""
+    from hypothesis.configuration import set_hypothesis_home_dir
+
+    set_hypothesis_home_dir(folder / "hypothesis")
+    try:
+        yield
+    finally:
+        set_hypothesis_home_dir(None)

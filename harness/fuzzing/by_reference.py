@@ -12,19 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
-from harness.declared.declaration import (
-    ASKS,
-    CHOOSES,
-    MOVES,
-    SETS,
-    STARTS,
-    Declaration,
-    DeclaredCommand,
-)
+from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import ConversationState
+from harness.declared.game_state import Allowing, ConversationState
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing.drawing import Unasked
@@ -149,7 +140,7 @@ class Likeness:
         declaration = reference.declaration
         self._spoken = find_protocol(declaration.game.protocol)
         self._plays = _Plays(declaration)
-        self._chooses = {one.name for one in declaration.commands if one.kind == CHOOSES}
+        self._chooses = {one.name for one in declaration.commands if one.kind == Kind.CHOOSES}
         self._state = ConversationState(declaration)
         self._known: dict[tuple[str, str, str], bool] = {}
         self._clean: set[str] = set()  # replies that keep to the protocol
@@ -446,14 +437,14 @@ class _ReferenceWalk:
             declared, plays = self._find_declared(command), self._plays(command)
             if self.allows(command) and not plays:
                 ahead.append(command)
-            if declared and (declared.kind in (STARTS, SETS, MOVES) or plays):
+            if declared and (declared.kind in (Kind.STARTS, Kind.SETS, Kind.MOVES) or plays):
                 ahead += () if plays or self._asks(place + 1) else self._list_hidden(place)
                 break
         self.engine.expect(tuple(ahead))
 
     def chooses(self, command: str) -> bool:
         declared = self._find_declared(command)
-        return declared is not None and declared.kind == CHOOSES
+        return declared is not None and declared.kind == Kind.CHOOSES
 
     def plays(self, command: str, got: Reply) -> bool:
         """Whether a reply is a move that the reference plays, and need not keep anything."""
@@ -478,14 +469,14 @@ class _ReferenceWalk:
     def _list_hidden(self, index: int) -> tuple[str, ...]:
         """Return what is asked after a command because the script does not ask it."""
         declared, over = self._find_declared(self.script.commands[index]), self._over
-        moves = declared is not None and (declared.kind == MOVES or declared.plays)
+        moves = declared is not None and (declared.kind == Kind.MOVES or declared.plays)
         is_asked = self.script.commands[index + 1 : index + 2] == (over,)
         return (over,) if over and moves and not is_asked else ()
 
     def _asks(self, index: int) -> bool:
         """Whether there is a question at an index."""
         declared = self._find_declared("".join(self.script.commands[index : index + 1]))
-        return declared is not None and declared.kind == ASKS
+        return declared is not None and declared.kind == Kind.ASKS
 
     def _hear(self, command: str, reply: Reply) -> None:
         self.engine.follow(command, reply)
@@ -506,7 +497,7 @@ class _ReferenceWalk:
 
 def _questions(declared: Declaration) -> tuple[str, ...]:
     """Return the questions without arguments whose answers are compared."""
-    asks = declared.of_kind(ASKS)
+    asks = declared.of_kind(Kind.ASKS)
     return tuple(one.name for one in asks if not (one.is_free or one.arguments))
 
 

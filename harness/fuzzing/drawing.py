@@ -15,7 +15,7 @@ from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from harness.declared.conversation_drawing import Drawer, KnownBeginning
-from harness.declared.declaration import ASKS
+from harness.declared.declaration import Kind
 from harness.judging.in_process import is_underspecified
 from harness.records import Reply
 from harness.specifications.record import Specification
@@ -205,11 +205,11 @@ class Unasked:
             declared = self._declaration.command(name_of(command))
             if declared is None or declared.plays or not now.allows(command):
                 break
-            if len(said) >= _MOST and declared.kind != ASKS:
+            if len(said) >= _MOST and declared.kind != Kind.ASKS:
                 break
             is_refused = now.observe(command, reply)
             drawer.read(command, now.state, reply.text)
-            if declared.kind == ASKS:
+            if declared.kind == Kind.ASKS:
                 if command == drawer.lister and not now.is_over:
                     listed = KnownBeginning(tuple(said), now.copy())
             elif not is_refused:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, partial
+from itertools import accumulate, combinations
 from math import ceil
+from time import monotonic
+from typing import NamedTuple
 
+import hypothesis
+from hypothesis import Phase
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from harness.fuzzing.drawing import DRAW, find
 from harness.fuzzing.findings import Causes, FindingCause, FuzzFinding, Namer
 from harness.fuzzing.fuzzed_engine import FuzzedProgram, find_known_commands
 from harness.fuzzing.judges import BREAKDOWNS, HANG, Drawing, ReplyJudge, WrongReply
-from harness.fuzzing.reduction import reduce_script
 from harness.fuzzing.search import FuzzBudget, Hunt, RevealingScript, ScriptSender, Slow
 from harness.judging.in_process import is_judged
+from harness.processes import processor_seconds
+from harness.records import FailureKind
 from harness.text import number_of
-from harness.vocabulary.script import Script, Trace, name_of
+from harness.vocabulary.script import BoardFile, Script, Trace, name_of, write_script
+from oracle.position import GTP_LETTERS, Point, parse_vertex, vertex
 
 _SEQUENCE = "gogui-play_sequence"
 _OPTIONAL = ("undo", _SEQUENCE)  # commands that are sent to engines that know them
@@ -181,3 +193,272 @@ def _join_moves(commands: tuple[str, ...]) -> tuple[str, ...]:
         else:
             joined.append(_SEQUENCE + command.removeprefix("play"))
     return (*joined, commands[-1])
+
+
+# --- The cost of a reduction: the same on a busy machine as on a quiet one -----------------------
+# What counts is the processor's time: this process's, the engines' and the reference's. An engine
+# that hangs may use none, and keeps everybody waiting: so the wait for it counts as well.
+
+
+class Spending:
+    """Seconds since it began; ``most``: how many there may be, ``longest``: in wall time."""
+
+    def __init__(self, most: float, longest: float) -> None:
+        self._most = most
+        self._longest = longest
+        self._began, self._computed = monotonic(), processor_seconds()
+        self._hung = 0.0  # seconds that hanging engines were waited for
+        self._looked = self._began
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all is spent."""
+        waited = monotonic() - self._began
+        return waited >= self._longest or min(waited, self._seconds) >= self._most
+
+    @property
+    def _seconds(self) -> float:
+        """Others in this process may compute at the same time: then it is more than was spent."""
+        return processor_seconds() - self._computed + self._hung
+
+    def note(self, trace: Trace) -> None:
+        """Take what an engine did since the last time."""
+        before, self._looked = self._looked, monotonic()
+        if trace.failure and trace.failure.kind is FailureKind.TIMEOUT:
+            self._hung += self._looked - before
+
+
+# --- Making a script small: Hypothesis draws the part to keep, and its shrinker keeps the least --
+# Nearly everything stays in most of what is drawn; the simplest of all choices leaves out a
+# command, a stone of a setup, a line of a file, a row without points, and takes the smallest
+# board.
+
+
+_LARGEST = len(GTP_LETTERS)
+_ALL = bytes([1]) * _LARGEST
+_VERTEX = re.compile(rf"\b[{GTP_LETTERS}][1-9][0-9]?\b")
+
+
+class _KeptCommands(NamedTuple):
+    """A byte for each row or column without points, from the corner on: 0 is left out.
+
+    Of ``both`` a row and a column go together, and the board gets smaller by them.
+    """
+
+    both: bytes
+    rows: bytes
+    columns: bytes
+
+
+def prune_scripts(
+    script: Script, grain: int = 1, *, moves: bool = False
+) -> SearchStrategy[Script]:
+    """Return scripts with less of one: commands, stones and lines of files left out.
+
+    ``grain``: how many of them are left out together. ``moves``: leave out rows and columns that
+    no point is on, too; where much else can still be left out, each of it moves the rest, and to
+    leave it out seems to matter when only to move does.
+    """
+    parts = ceil(_count(script) / grain)
+    kept = st.binary(min_size=parts, max_size=parts)  # a single choice; 0 is left out
+    flags = kept.map(lambda parts: [bool(byte) for byte in parts for _ in range(grain)])
+    sizes = st.tuples(*(_size(size) for size in _sizes(script)))
+    lines = st.binary(min_size=_LARGEST, max_size=_LARGEST) if moves else st.just(_ALL)
+    return st.builds(
+        _less, st.just(script), flags, sizes, st.builds(_KeptCommands, lines, lines, lines)
+    )
+
+
+@cache
+def _size(size: int) -> SearchStrategy[int]:
+    """Return sizes of boards up to the one there is, which is the likeliest."""
+    return st.sampled_from([*range(1, size), *[size] * 3 * size])
+
+
+def _count(script: Script) -> int:
+    """Return the number of things that can be left out."""
+    return sum(map(len, map(_units, script.commands))) + len(_file_lines(script))
+
+
+def _sizes(script: Script) -> list[int]:
+    return [int(command.split()[1]) for command in script.commands if _is_size(command)]
+
+
+def _is_size(command: str) -> bool:
+    return command.startswith("boardsize ")
+
+
+def _units(command: str) -> list[str]:
+    """Return what can be left out of a command, the first being all of it."""
+    name, *words = command.split()
+    if name != "gogui-setup":
+        return [command]
+    return [name, *map(" ".join, zip(words[::2], words[1::2], strict=True))]
+
+
+def _file_lines(script: Script) -> list[str]:
+    return [line for _, text in script.files for line in text.splitlines()]
+
+
+def _less(
+    script: Script,
+    kept: list[bool],
+    sizes: tuple[int, ...],
+    lines: _KeptCommands,
+) -> Script:
+    flags, smaller = iter(kept), iter(sizes)
+    commands = list(_fewer(script, flags, smaller))
+    files = {
+        name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
+        for name, text in script.files
+    }
+    moved = _shrink_board(commands, lines)
+    return write_script(_with_text(one, files) for one in moved)
+
+
+def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Iterator[str]:
+    for command in script.commands:
+        first, *stones = [unit if next(flags) else "" for unit in _units(command)]
+        text = f"boardsize {next(sizes)}" if _is_size(command) else " ".join([first, *stones])
+        if first and text.split() != ["gogui-setup"]:
+            yield " ".join(text.split())
+
+
+def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
+    """Return the commands with fewer of the rows and columns that no point is on."""
+    points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
+    sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
+    extent = max(sizes, default=_LARGEST)
+    up = _Renumbering({row for row, _ in points}, extent, kept.both, kept.rows)
+    right = _Renumbering({column for _, column in points}, extent, kept.both, kept.columns)
+    smaller = min(up.dropped, right.dropped)
+
+    def nearer(word: re.Match[str]) -> str:
+        row, column = _point(word[0])
+        return vertex((up.numbers[row], right.numbers[column]))
+
+    for command in commands:
+        if _is_size(command):
+            yield f"boardsize {max(1, int(command.split()[1]) - smaller)}"
+        else:
+            yield _VERTEX.sub(nearer, command)
+
+
+class _Renumbering:
+    """What happens to the numbers of rows, or columns."""
+
+    def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:
+        free = [number for number in range(extent) if number not in used]
+        gone = {number for number, byte in zip(free, both, strict=False) if not byte}
+        self.dropped = len(gone)
+        gone |= {number for number in free if not own[number]}
+        self.numbers = list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
+
+
+def _point(word: str) -> Point:
+    return parse_vertex(word, _LARGEST, _LARGEST)
+
+
+def _with_text(command: str, files: dict[str, str]) -> str | BoardFile:
+    """Return a command with the text of the file that it names, if it does."""
+    verb, _, name = command.partition(" ")
+    return BoardFile(verb, files[name]) if name in files else command
+
+
+# --- Making what was found small: pruned for as long as it shows something new -------------------
+
+
+_SCRIPTS = 300  # that a round may cost
+# What all rounds may cost: a minute has room for them, and for the search before.
+_SECONDS = 25.0  # of the processor
+_LONGEST = 40.0  # seconds of wall time, on a machine that has other things to do
+_ROUNDS = 4
+_SHORT = 14  # commands that a reader takes in
+_GRAINS = (16, 4, 1)  # commands, stones or lines that are left out together
+
+_SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
+
+
+class Reduction:
+    """Looks for the shortest script that shows what a longer one does."""
+
+    def __init__(self, asker: ScriptSender, shown: RevealingScript, spending: Spending) -> None:
+        self._asker = asker
+        self._best = shown
+        self._left = _SCRIPTS
+        self._spending = spending
+
+    def run(self, seed: int) -> RevealingScript:
+        """Return the shortest script that was found."""
+        for grain in _GRAINS:
+            if grain == 1 or len(self._best.script.commands) > 2 * grain:
+                self._prune(grain, seed)
+        self._prune(1, seed, moves=True)
+        if len(self._best.script.commands) > _SHORT:
+            self._leave_out_pairs()
+        return self._best
+
+    def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
+        strategy = prune_scripts(self._best.script, grain, moves=moves)
+        find(strategy, self._shows_news, self._asker.causes.judge.cut_to_allowed, _SHRINK, seed)
+
+    def _leave_out_pairs(self) -> None:
+        """Leave out two commands at a time: of players in turn, none can be left out alone."""
+        while any(map(self._is_shorter, _without_pairs(self._best.script))):
+            pass
+
+    def _is_shorter(self, drawn: Script) -> bool:
+        """Whether there is a shorter script now, which this one has led to."""
+        before = self._best
+        if not self._is_over:
+            script = self._asker.causes.judge.cut_to_allowed(drawn)
+            if script.commands:
+                self._shows_news(script)
+        return self._best is not before
+
+    @property
+    def _is_over(self) -> bool:
+        return self._left <= 0 or self._spending.is_over
+
+    def _shows_news(self, script: Script) -> bool:
+        if self._is_over:
+            return False
+        self._left -= 1
+        news = self._asker.news(script, fresh=self._best.needs_new)
+        self._spending.note(self._asker.recent[-1])
+        if news and script.until(news.at).weight < self._best.script.weight:
+            self._best = self._best._replace(script=script.until(news.at), difference=news)
+        return news is not None
+
+
+def reduce_script(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
+    """Return the shortest script found that shows what a longer one does, in a new process.
+
+    What is still long, although it got shorter, is tried again: that was cut off by a limit.
+    """
+    spending = Spending(_SECONDS, _LONGEST)
+    for again in range(_ROUNDS):
+        small = _reduce(asker, shown, seed + again, spending)
+        is_short = len(small.script.commands) <= _SHORT
+        if is_short or small.script.weight >= shown.script.weight:
+            return small
+        shown = small
+    return shown
+
+
+def _reduce(
+    asker: ScriptSender, shown: RevealingScript, seed: int, spending: Spending
+) -> RevealingScript:
+    small = Reduction(asker, shown, spending).run(seed)
+    if small.needs_new or asker.news(small.script, fresh=True):
+        return small
+    # What had been said before mattered, after all.
+    return Reduction(asker, shown._replace(needs_new=True), spending).run(seed)
+
+
+def _without_pairs(script: Script) -> Iterator[Script]:
+    """Yield a script without two of its commands, the last one being none of them."""
+    commands = script.commands
+    for one, other in combinations(range(len(commands) - 1), 2):
+        kept = (*commands[:one], *commands[one + 1 : other], *commands[other + 1 :])
+        yield script._replace(commands=kept)

@@ -7,20 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.declared.commands import refuses
 from harness.declared.declaration import (
-    ANY_ORDER,
-    ASKS,
-    CASELESS,
-    COLOR,
-    NUMBERS,
     STANDARD,
     Argument,
     Declaration,
     DeclaredCommand,
     DeclaredGame,
+    Drawn,
+    Form,
+    Kind,
     with_standard,
 )
+from harness.declared.game_state import refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.specifying import specify
@@ -32,19 +30,22 @@ from harness.vocabulary.answer_forms import SCORE
 
 _KEY = "two engines"
 _PLAY = STANDARD["play"]._replace(bad=("{turn} {stone}", "{turn} z99"))
-_LISTS, _VALUES = (ANY_ORDER, CASELESS), (CASELESS, NUMBERS)  # how their answers are compared
-_COLOR = (Argument(COLOR),)
+_LISTS, _VALUES = (
+    (Form.ANY_ORDER, Form.CASELESS),
+    (Form.CASELESS, Form.NUMBERS),
+)  # how their answers are compared
+_COLOR = (Argument(Drawn.COLOR),)
 _PICTURE = "showboard"  # engines draw boards as they like
 _RULES = ("legal_moves", "side_to_move", "final_result", "board_size")
 # What engines are usually asked about a position.
 QUESTIONS = (
-    DeclaredCommand("score", ASKS, reply=_VALUES),
-    DeclaredCommand("final_score", ASKS, reply=_VALUES),
-    DeclaredCommand(_PICTURE, ASKS, reply=_VALUES),
-    DeclaredCommand("list_stones", ASKS, _COLOR, reply=_LISTS),
-    DeclaredCommand("captures", ASKS, _COLOR, reply=_VALUES),
-    DeclaredCommand("all_legal", ASKS, _COLOR, reply=_LISTS),
-    *(DeclaredCommand(f"gogui-rules_{name}", ASKS, reply=_LISTS) for name in _RULES),
+    DeclaredCommand("score", Kind.ASKS, reply=_VALUES),
+    DeclaredCommand("final_score", Kind.ASKS, reply=_VALUES),
+    DeclaredCommand(_PICTURE, Kind.ASKS, reply=_VALUES),
+    DeclaredCommand("list_stones", Kind.ASKS, _COLOR, reply=_LISTS),
+    DeclaredCommand("captures", Kind.ASKS, _COLOR, reply=_VALUES),
+    DeclaredCommand("all_legal", Kind.ASKS, _COLOR, reply=_LISTS),
+    *(DeclaredCommand(f"gogui-rules_{name}", Kind.ASKS, reply=_LISTS) for name in _RULES),
 )
 _KOMI, _UNDO = (STANDARD[name] for name in ("komi", "undo"))
 _SLOW = 0.2  # seconds, with one stone: GNU Go's final_score takes as long, and more later

@@ -10,43 +10,24 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading import LEDGER, ORIGINALS
-from harness.grading.attempts import attempt_plan
+from harness.grading import LEDGER, ORIGINALS, records
+from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.orders import (
-    ALONE,
-    Concurrency,
-    GradingContext,
-    OtherMachines,
-    SetAside,
-    withdraw,
-)
-from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener, Task
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
-from harness.grading.records import (
-    IMAGE,
-    ClassResult,
-    Graded,
-    Newcomer,
-    StudentSubmissions,
-    Submission,
-)
+from harness.grading.marks.regrading import MarkChange
 from harness.text import number_of
 from harness.work import canonical_json
 from oracle import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
 
@@ -76,7 +57,7 @@ class GradingPlan(NamedTuple):
 
     run: int  # in the ledger
     started: str
-    submissions: tuple[Submission, ...]  # sorted by key
+    submissions: tuple[records.Submission, ...]  # sorted by key
     cases: tuple[PlannedCase, ...]
     planned: tuple[PlannedAttempt, ...]
 
@@ -84,7 +65,7 @@ class GradingPlan(NamedTuple):
 class GradingOutcome(NamedTuple):
     """The result of a grading."""
 
-    result: ClassResult  # with the marks that are in force
+    result: records.ClassResult  # with the marks that are in force
     changes: tuple[MarkChange, ...]  # of marks in force, made if they were accepted
     accepted: bool
     absent: tuple[str, ...]  # submissions with a mark that were not submitted this time
@@ -95,7 +76,7 @@ class GradingOutcome(NamedTuple):
 
 def read_inputs(
     options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
-) -> tuple[StudentSubmissions, ...]:
+) -> tuple[records.StudentSubmissions, ...]:
     """Return what was submitted. Whatever else may be refused is read as well; nothing is written.
 
     ``on_remark``: gets a sentence for each part of the source that is not read.
@@ -116,7 +97,7 @@ def prepare(
     options: GradeOptions,
     ledger: Ledger,
     store: Store,
-    entries: Sequence[StudentSubmissions] | None = None,
+    entries: Sequence[records.StudentSubmissions] | None = None,
 ) -> GradingPlan:
     """Record submissions and case files in the ledger.
 
@@ -126,10 +107,12 @@ def prepare(
         UsageError: as :func:`read_inputs`; or the marks in force have another basis, and no
             regrading is wanted.
     """
+    from harness.grading.ingest.receive import receive
+
     found = read_inputs(options) if entries is None else entries
-    return plan_attempts(
-        options, ledger, _receive_all(options, store, found), case_files(options, ledger)
-    )
+    received = [receive(entry, options.assignment, store, overlay(options)) for entry in found]
+    received.sort(key=lambda one: one.key)
+    return plan_attempts(options, ledger, received, case_files(options, ledger))
 
 
 def case_files(options: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
@@ -145,7 +128,7 @@ def _case_files(options: GradeOptions, seed: str) -> list[PlannedCase]:
 def plan_attempts(
     options: GradeOptions,
     ledger: Ledger,
-    submissions: Sequence[Submission],
+    submissions: Sequence[records.Submission],
     cases: Sequence[PlannedCase],
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
@@ -156,23 +139,21 @@ def plan_attempts(
         UsageError: marks are in force that were made of something else, and no regrading is
             wanted.
     """
-    found = _make_plan(options, submissions, cases)
+    plan = _make_plan(options, submissions, cases)
     if not options.regrade:
-        _refuse_changes(ledger, found)
-    return _record_plan(options, ledger, found)
-
-
-def _receive_all(
-    options: GradeOptions, store: Store, entries: Iterable[StudentSubmissions]
-) -> list[Submission]:
-    from harness.grading.ingest.receive import receive
-
-    received = [receive(entry, options.assignment, store, overlay(options)) for entry in entries]
-    return sorted(received, key=lambda one: one.key)
+        _refuse_changes(ledger, plan)
+    assignment = options.assignment
+    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
+    told = canonical_json.dumps([list(map(str, options[1:]))])
+    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, told))
+    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
+    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
+    ledger.plan(run, plan.planned)
+    return plan._replace(run=run)
 
 
 def _make_plan(
-    options: GradeOptions, submissions: Sequence[Submission], cases: Sequence[PlannedCase]
+    options: GradeOptions, submissions: Sequence[records.Submission], cases: Sequence[PlannedCase]
 ) -> GradingPlan:
     boxed = options.sandbox != "off"
     planned = attempt_plan.attempts(
@@ -220,18 +201,7 @@ def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]
 
 def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in planned if one.kind != IMAGE))
-
-
-def _record_plan(wanted: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingPlan:
-    assignment = wanted.assignment
-    digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
-    options = canonical_json.dumps([list(map(str, wanted[1:]))])
-    run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, options))
-    ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
-    ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
-    ledger.plan(run, plan.planned)
-    return plan._replace(run=run)
+    return tuple(sorted(one.basis for one in planned if one.kind != records.IMAGE))
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
@@ -245,7 +215,7 @@ def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
         raise UsageError(f"{ledger.name} has no grading yet")
     number, run = found
     texts = ledger.submissions(number).values()
-    submissions = tuple(canonical_json.loads(Submission, text) for text in texts)
+    submissions = tuple(canonical_json.loads(records.Submission, text) for text in texts)
     cases = (PlannedCase(*one[:4]) for one in ledger.cases(number))
     return GradingPlan(
         number, run.started, submissions, tuple(cases), tuple(ledger.list_planned(number))
@@ -269,7 +239,7 @@ def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
             store.path(one.sha256),
             planned[one.key][0].build,
             tuple(
-                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == IMAGE)
+                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == records.IMAGE)
                 for each in planned[one.key]
             ),
         )
@@ -290,7 +260,7 @@ def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan
     Return the keys of the submissions.
     """
     bases = (one.basis for one in plan.planned)
-    again = set(withdraw(ledger, bases, SetAside(options.set_aside)))
+    again = set(orders.withdraw(ledger, bases, orders.SetAside(options.set_aside)))
     return sorted({one.key for one in plan.planned if one.basis in again})
 
 
@@ -306,8 +276,8 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     plan: GradingPlan,
     store: Store,
     listener: GradingListener,
-    concurrency: Concurrency = ALONE,
-    other_machines: OtherMachines | None = None,
+    concurrency: orders.Concurrency = orders.ALONE,
+    other_machines: orders.OtherMachines | None = None,
 ) -> None:
     """Run what has no result yet; what the harness failed in is tried again.
 
@@ -327,11 +297,9 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
         Runner(ledger, own, listener, concurrency).run(units(plan, store))
 
 
-def grading_context(options: GradeOptions, plan: GradingPlan) -> GradingContext:
+def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingContext:
     """Return what every submission is run with."""
-    from harness.grading.attempts.orders import GradingContext
-
-    return GradingContext(
+    return orders.GradingContext(
         options.assignment,
         overlay(options),
         options.sandbox,
@@ -339,7 +307,7 @@ def grading_context(options: GradeOptions, plan: GradingPlan) -> GradingContext:
         options.budget,
         options.jobs,
         options.go_on,
-        book=SetAside(options.set_aside),
+        book=orders.SetAside(options.set_aside),
     )
 
 
@@ -356,7 +324,7 @@ def find_same_programs(
     return conclusion._replace(result=result._replace(twins=found))
 
 
-def grade(wanted: GradeOptions) -> ClassResult:
+def grade(wanted: GradeOptions) -> records.ClassResult:
     """Grade a class, print nothing, and return the marks that are in force.
 
     The ledger and the originals are in the folder ``wanted.output``. If it is ended early,
@@ -375,7 +343,7 @@ def grade(wanted: GradeOptions) -> ClassResult:
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
         found = prepare(wanted, ledger, store, entries)
-        run(wanted, ledger, found, store, NullListener())
+        run(wanted, ledger, found, store, GradingListener())
         return update_marks(wanted, ledger, found).result
 
 
@@ -409,13 +377,21 @@ def _weigh(
 ) -> tuple[GradingOutcome, list[MarkRow]]:
     """Return what comes of a grading, and the rows of the marks to be put in force."""
     ledger.check()
-    book = SetAside(options.set_aside)
+    book = orders.SetAside(options.set_aside)
     marker = Marker(options.assignment, ledger, plan.cases, plan.started, book)
     planned = by_key(plan.planned)
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }
-    rows = {key: _mark_row(one, planned.get(key, ())) for key, one in new.items()}
+    rows = {
+        key: MarkRow(
+            key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(one.submission),
+            _bases(planned.get(key, ())),
+        )
+        for key, one in new.items()
+    }
     marks = ledger.in_force()
     homes = {student.key: key for key, one in new.items() for student in one.submission.students}
     former = {
@@ -430,14 +406,19 @@ def _weigh(
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
-    result = marker.result(in_force)._replace(
-        unmarked=tuple(one for key in sorted(kept) for one in _newcomers(old[key], new[key]))
+    known = {key: {student.key for student in old[key].submission.students} for key in kept}
+    unmarked = tuple(
+        records.Newcomer(student, key)
+        for key in sorted(kept)
+        for student in new[key].submission.students
+        if student.key not in known[key]
     )
+    result = marker.result(in_force)._replace(unmarked=unmarked)
     outcome = GradingOutcome(result, changes, options.accept, absent)
     return outcome, [rows[key] for key in given]
 
 
-def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
+def _keep_mark(former: records.Graded, homes: Mapping[str, str]) -> records.Graded | None:
     """Keep a mark in force for those of its students who have no other submission now.
 
     Return None if there are no such students. ``homes``: by students' keys, the keys of their
@@ -447,15 +428,3 @@ def _keep_mark(former: Graded, homes: Mapping[str, str]) -> Graded | None:
     left = tuple(one for one in before if homes.get(one.key, own.key) == own.key)
     held = former._replace(submission=own._replace(students=left))
     return held if left or not before else None
-
-
-def _newcomers(old: Graded, new: Graded) -> Iterator[Newcomer]:
-    known = {one.key for one in old.submission.students}
-    for student in new.submission.students:
-        if student.key not in known:
-            yield Newcomer(student, new.submission.key)
-
-
-def _mark_row(graded: Graded, planned: Iterable[PlannedAttempt]) -> MarkRow:
-    texts = canonical_json.dumps(graded.marks), canonical_json.dumps(graded.submission)
-    return MarkRow(graded.submission.key, *texts, _bases(planned))

@@ -12,7 +12,7 @@ import hashlib
 import io
 import json
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from fractions import Fraction
 from pathlib import Path
@@ -25,16 +25,13 @@ from harness.grading.attempts.orders import GradingContext, bench_of, submission
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Submission, decimal
 from harness.match import pages
-from harness.match.arbiter import Arbiter
-from harness.match.declared_referee import check
-from harness.match.journal import Journal
+from harness.match.game import Arbiter
 from harness.match.records import Game, Match, Player, Rules
-from harness.match.schedule import SWISS, Schedule
+from harness.match.referee import check
 from harness.match.standings import Standings
-from harness.match.tournament import MatchResult, Tournament
+from harness.match.tournament import SWISS, Journal, MatchResult, Schedule, Tournament
 from harness.options import Options
 from harness.report import report_files
-from oracle.position import BLACK, WHITE
 
 FOLDER, TABLE, STUDENTS = "tournament", "table.csv", "students"
 _SIZE = 9
@@ -69,18 +66,17 @@ def rules_of(assignment: Assignment, size: int = 0) -> Rules:
     return Rules(assignment.title, sizes[-1], protocol=assignment.protocol)
 
 
-def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is written
+def hold_tournament(
     means: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
     wanted: TournamentOptions,
     output: Path,
-    on_game: Callable[[int], object] = lambda _: None,
 ) -> MatchResult:
     """Let all submissions play; games that were played before, with the same ones, are kept.
 
     A submission that was refused, or whose build fails, loses its games. One that the harness
-    could not read takes no part. ``on_game``: told how many games there are.
+    could not read takes no part.
 
     Raises:
         SandboxError: there is no such sandbox here.
@@ -95,6 +91,13 @@ def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is
         jobs=means.jobs,
         strict=True,
     )
+    about = {
+        "builds": [[one.key, one.sha256, one.refused] for one in submissions],
+        "rules": rules._asdict(),
+        "format": wanted.format,
+    }
+    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+    journal = str(output / f"games-{digest[:12]}.jsonl")  # another one if others play
     with ExitStack() as open_:
         players = tuple(_players(means, submissions, units, open_))
         match = Match(players, rules, options=options, place=str(output))
@@ -102,24 +105,10 @@ def hold_tournament(  # noqa: PLR0913, PLR0917 - who plays, how, and where it is
         drawn = arbiter.draw(match.openings[0], _DRAWN, _OPENINGS, _SEED)
         arbiter.match = match._replace(openings=drawn)
         schedule = Schedule(wanted.format, len(players), _PER_PAIRING, len(drawn))
-        about = {
-            "builds": [[one.key, one.sha256, one.refused] for one in submissions],
-            "rules": rules._asdict(),
-            "format": wanted.format,
-        }
-        journal = Journal(str(output / _journal_name(about)), about)
-        with closing(journal):
-            told = Tournament(
-                arbiter, schedule, journal, on_game=lambda _, games: on_game(len(games))
-            )
-            told.hold()
-            return told.result()
-
-
-def _journal_name(about: object) -> str:
-    """Return a name that is another one where other submissions play."""
-    digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-    return f"games-{digest[:12]}.jsonl"
+        kept = open_.enter_context(closing(Journal(journal, about)))
+        tournament = Tournament(arbiter, schedule, kept)
+        tournament.hold()
+        return tournament.result()
 
 
 def competitors(submissions: Sequence[Submission]) -> list[Submission]:
@@ -170,7 +159,9 @@ def write(
     for place, key in enumerate(keys):
         own = output / STUDENTS / key
         report_files.try_to_write_into(str(own))
-        _write_own(str(own), of_student(result, found, place), place)
+        seen = of_student(result, found, place)
+        games = tuple(one for one in seen.result.games if place in one.plan.players)
+        pages.write_pages(str(own), seen, games, "Tournament")
     return table
 
 
@@ -193,7 +184,7 @@ def rank_points(rank: int, players: int, points: Fraction) -> Fraction:
 
 
 def of_student(result: MatchResult, standings: Standings, place: int) -> Standings:
-    """Return the standings as a student may see them."""
+    """Return the standings as a student may see them: without what others' programs wrote."""
     order = [row.place for row in standings.ranked]
     players = tuple(
         Player(player.name if one == place else f"No. {order.index(one) + 1}", "")
@@ -206,22 +197,7 @@ def of_student(result: MatchResult, standings: Standings, place: int) -> Standin
 
 def _scrub(game: Game, place: int) -> Game:
     """Return a game without what another one's program wrote."""
-    loser = {BLACK: game.plan.white, WHITE: game.plan.black}.get(game.winner)
-    claims = tuple(
-        claim if game.plan.player(color) == place else ""
-        for color, claim in zip((BLACK, WHITE), game.claims, strict=True)
-    )
-    return game._replace(
-        detail=game.detail if loser == place else "", claims=(claims[0], claims[1])
-    )
-
-
-def _write_own(path: str, standings: Standings, place: int) -> None:
-    match = standings.result.match
-    for game in standings.result.games:
-        if place in (game.plan.black, game.plan.white):
-            parts = pages.game_parts(match, game)
-            report_files.write(f"{path}/{pages.game_page(game)}", parts, lasting=False)
-    report_files.write(
-        f"{path}/{pages.INDEX}", pages.index_parts(standings, "Tournament", only=place)
-    )
+    black, white = game.plan.players
+    claims = game.claims[0] if place == black else "", game.claims[1] if place == white else ""
+    loser = (None, white, black)[game.winner]
+    return game._replace(detail=game.detail if loser == place else "", claims=claims)

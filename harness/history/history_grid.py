@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
-from harness.history.test_courses import FileCourse, Streak, TestCourse
+from harness.history.trends import FileCourse, Streak, TestCourse
 from harness.records import Verdict
-from harness.report.html.page_names import MATRIX, link, part_name
-from harness.report.html.parts import PageFrame, choices, dot, headline, page, part_links
+from harness.report.html.page_names import MATRIX, link, part_name, style
+from harness.report.html.parts import PageFrame, dot, filter_tools, headline, page, part_links
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of, one_line
 
@@ -24,49 +24,7 @@ _LARGEST = 800_000  # characters of rows and cards in one page
 _CHANGES = 60  # of one test that are listed
 _COMMAND = 80  # characters
 
-STYLE = (
-    MATRIX
-    + r"""
-.scroll.runs{direction:rtl;max-height:85vh;overflow-y:auto}.hg thead th{position:sticky;top:0;
-background:var(--card);z-index:2}.hg thead .c0{z-index:3}
-.runs table{direction:ltr;margin:0 auto 0 0}
-.hg td{position:relative;overflow:hidden}.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
-.hg tbody td.w{background-image:repeating-linear-gradient(90deg,transparent 0 24px,
-var(--card) 24px 26px)}.hg tbody td.x{background-color:var(--mute-s)}
-.hg tbody td.w{background-color:var(--warn-s)}.hg tbody td.n{background:none}
-.hg .f a{text-align:left;padding-left:6px}.hg td b{position:absolute;width:1px;height:1px;
-overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.hg .k:after{content:"~";position:absolute;right:5px;top:3px;font-weight:700;color:var(--ink)}
-.hg .f.k:after{color:#fff}.hg thead th{min-width:24px;vertical-align:bottom;padding-bottom:2px}
-.hg thead a{display:grid;place-items:center;min-height:24px;color:var(--ink-2);
-text-decoration:none;font-weight:500}.hg thead a:hover{text-decoration:underline}
-.hg thead .e a{border-left:3px solid var(--accent);color:var(--ink)}.hg.long thead a{
-writing-mode:vertical-rl}.hg .c0{min-width:min(300px,38vw);max-width:min(420px,44vw);
-white-space:normal;overflow-wrap:anywhere;padding-left:12px}table.hg{padding-left:0}
-.hg .c0 code{background:none;padding:0}.hg .c0 .dot{margin-right:6px;
-vertical-align:-3px}.hg .c0 small{color:var(--ink-2);font-size:12px;
-font-weight:400}.hg tbody .c0{font-weight:500}
-.hg thead th:nth-child(-n+3){padding-right:12px}.ht .hp{max-width:640px}
-.hg tbody .of,.hg tbody .tm{background:none;color:var(--ink);white-space:nowrap;
-text-align:left!important;padding-right:12px}.tm span{display:inline-flex;gap:8px;
-align-items:center}.tm small{color:var(--ink-2);font-size:12px}
-.ht ul{padding-left:1.2em}.ht .body>*+*{margin-top:var(--s3)}.ht .body{padding:var(--s4) var(--s5)}
-.ht+.ht{margin-top:var(--s2)}.ht summary code{background:none;padding:0}
-.ht summary>span{min-width:0}.ht .times{display:grid;grid-template-columns:repeat(auto-fit,
-minmax(min(260px,100%),1fr));gap:var(--s4)}.two{display:grid;gap:var(--s5);
-grid-template-columns:repeat(auto-fit,minmax(min(300px,100%),1fr));margin:var(--s4) 0}
-@page wide{size:A4 landscape}@media print{.scroll.runs{page:wide;
-direction:ltr;max-height:none}.hg thead th{position:static}
-.hg tbody td.f,.hg tbody td.p,.hg tbody td.x,
-.hg tbody td.w{background-image:none}.hg thead th,
-.hg tbody td{min-width:0;font-size:9px}.hg thead a{writing-mode:vertical-rl;min-height:0}
-table.hg{width:100%;padding:0;border-spacing:1px}.hg .c0{position:static;max-width:none;
-min-width:0;width:24%;padding-left:4px;font-size:10px}.hg .f a{padding:0;text-align:center;
-font-size:9px}.hg tbody .tm,.hg tbody .of{white-space:normal;padding-right:4px}
-.hg .tm span{display:block}.hg .tm .box-t{display:none}.hg .tm small{font-size:9px}
-.hg td{overflow-wrap:normal}}
-""".replace("\n", "")
-)
+STYLE = plots.STYLE + MATRIX + style("history.css")  # of all pages of a history
 
 Addresses = dict[TestIdentity, str]
 Crumbs = Sequence[tuple[str, str]]  # names and addresses
@@ -107,7 +65,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
 
 
 def _frame(crumbs: Crumbs) -> PageFrame:
-    return PageFrame(crumbs, script=True, style=plots.STYLE + STYLE)
+    return PageFrame(crumbs, script=True, style=STYLE)
 
 
 def _address(page_: str, row: _TestRow) -> str:
@@ -153,13 +111,12 @@ _GRID = Markup(
     '<section aria-labelledby="grid"><div class="sec-h"><h2 id="grid">Tests and runs</h2>'
     '<p class="sub">What failed last time first; the last run at the right. Times are on one '
     "scale, from %s to %s, on which a step is a factor.%s</p></div>"
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter tests" placeholder="Filter tests"><span class="btns">%s</span>'
-    '<span class="sub" id="shown" role="status">%s of %s</span>'
-    '<span class="sub kb"><kbd>&larr;</kbd> <kbd>&uarr;</kbd> <kbd>&darr;</kbd> '
-    "<kbd>&rarr;</kbd> from cell to cell</span></div>"
-    '<div class="card scroll runs" tabindex="0" role="region" aria-label="Tests and runs, '
+    '%s<div class="card scroll runs" tabindex="0" role="region" aria-label="Tests and runs, '
     'scrolls sideways"><table class="mx hg%s"><thead><tr>%s</tr></thead>\n<tbody>'
+)
+_ARROWS = Markup(
+    '<span class="sub kb"><kbd>&larr;</kbd> <kbd>&uarr;</kbd> <kbd>&darr;</kbd> '
+    "<kbd>&rarr;</kbd> from cell to cell</span>"
 )
 _END = Markup("</tbody></table></div>%s</section>\n")
 _KEY = {
@@ -196,7 +153,8 @@ def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -
     ends = (text.seconds(scale.first), text.seconds(scale.last))
     engine = " Where a column's number has a line at its left, the engine is another one."
     told = engine if '<th scope="col" class="e"' in heads else ""
-    yield _GRID % (*ends, told, choices(kinds), len(rows), len(rows), width, heads)
+    tools = filter_tools("Filter tests", len(rows), kinds, _ARROWS)
+    yield _GRID % (*ends, told, tools, width, heads)
     yield from (row.row for row in rows)
     yield _END % plots.key(_KEY, *_OTHER_KEYS)
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from harness.history import plots, text
-from harness.history.history_grid import STYLE as GRID
-from harness.history.history_grid import Addresses, Crumbs, file_pages
+from harness.history.history_grid import STYLE, Addresses, Crumbs, file_pages
 from harness.history.records import (
     FileKept,
     Flaky,
@@ -20,10 +19,19 @@ from harness.history.records import (
     of_file,
     of_run,
 )
-from harness.history.test_courses import FileCourse, choose_shown_runs, file_courses
+from harness.history.trends import FileCourse, choose_shown_runs, file_courses
 from harness.report import report_files
 from harness.report.html.page_names import link, page_names
-from harness.report.html.parts import PageFrame, bar, box, facts, headline, page
+from harness.report.html.parts import (
+    PageFrame,
+    bar,
+    box,
+    facts,
+    filter_tools,
+    headline,
+    page,
+    sortable_heads,
+)
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import count_rest, number_of, one_line, show_utc
 
@@ -32,26 +40,6 @@ _CAUSES, _TESTS, _CHANGES = 30, 100, 25  # listed of what broke, for each cause,
 _FLAKY, _SLOWER = 100, 50
 _OPEN = 8  # of a long list; the others are folded
 _COMMAND = 80  # characters
-
-STYLE = r"""
-.news{list-style:none;padding:0}.news li{display:grid;gap:2px var(--s4);
-grid-template-columns:minmax(0,1fr) minmax(0,300px);align-items:center;padding:6px var(--s5);
-border-top:1px solid var(--line)}.more{border-top:1px solid var(--line)}
-section+.sub{margin-top:var(--s4)}.news a{overflow-wrap:anywhere}.news p{font-size:var(--t-sm);
-color:var(--ink-2)}.news code{background:none;padding:0}.since>h3{padding:var(--s3) var(--s5) 2px}
-.since>.sub{padding:0 var(--s5) var(--s2)}.since+.since{margin-top:var(--s3)}
-.slow{display:grid;gap:var(--s3) var(--s5);
-grid-template-columns:repeat(auto-fit,minmax(min(380px,100%),1fr))}.slow h3{
-overflow-wrap:anywhere;margin-bottom:var(--s2)}.slow p{margin-top:var(--s2)}
-.rn{border-top:1px solid var(--line)}.rn:first-child{border-top:0}.rh{display:grid;width:100%;
-grid-template-columns:minmax(0,15rem) minmax(60px,200px) minmax(0,1fr);gap:2px var(--s4);
-align-items:center;font-weight:400;font-size:14px}.rh b{font-weight:620}
-.rn>.rh{padding:var(--s3) var(--s5) var(--s3) 43px}.rn .body{padding:0 var(--s5) var(--s4) 43px}
-.rn ul{padding-left:1.2em;font-size:var(--t-sm)}
-@media(max-width:860px){.news li,.rh{grid-template-columns:minmax(0,1fr)}.ft .box-t{display:none}
-.strip{max-width:none}.news li,.since>h3,.since>.sub{padding-left:var(--s4);
-padding-right:var(--s4)}.rn>.rh{padding-left:35px}}@media print{.rn,.news li{break-inside:avoid}}
-""".replace("\n", "")
 
 
 def index_page(
@@ -66,7 +54,7 @@ def index_page(
     index = _Index(trends, files, names, addresses)
     heading = f"History of {one_line(trends.program, 40)}"
     crumbs = (*home, (heading, "")) if home else ()
-    frame = PageFrame(crumbs, script=True, style=plots.STYLE + GRID + STYLE)
+    frame = PageFrame(crumbs, script=True, style=STYLE)
     return page(heading, index.body(), frame)
 
 
@@ -191,8 +179,8 @@ class _Index:
         rows = join_markup(
             _file(file, name, rank, scale) for rank, (file, name) in enumerate(order)
         )
-        count = len(self._files)
-        yield _TABLE % (count, count, rows)
+        heads = sortable_heads("File; Last run; Failures, run by run; Time, with quartiles")
+        yield _TABLE % (filter_tools("Filter files", len(self._files)), heads, rows)
 
     # --- runs ---
 
@@ -255,15 +243,8 @@ _RUN = Markup(
 )
 _TABLE = Markup(
     '<section aria-labelledby="files"><div class="sec-h"><h2 id="files">Files</h2></div>'
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter files" placeholder="Filter files">'
-    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
-    '<div class="card ft"><table><thead><tr>'
-    '<th scope="col"><button type="button">File</button></th>'
-    '<th scope="col"><button type="button">Last run</button></th>'
-    '<th scope="col"><button type="button">Failures, run by run</button></th>'
-    '<th scope="col"><button type="button">Time, with quartiles</button></th>'
-    "</tr></thead>\n<tbody>%s</tbody></table></div></section>\n"
+    '%s<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
+    "</section>\n"
 )
 _FILE = Markup(
     '<tr data-v="%s"><td data-k="%s"><a class="fn" href="%s"><span class="dot %s"></span>'

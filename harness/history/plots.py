@@ -11,9 +11,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.history.records import RunKept, RunState, Spread, TestInRun
-from harness.history.test_courses import FileCourse, TestCourse
 from harness.history.text import counts, counts_text, in_words, seconds
-from harness.history.trends import measure_spread
+from harness.history.trends import FileCourse, TestCourse, measure_spread
+from harness.report.html.page_names import style
 from harness.report.markup import NOTHING, Markup, join_markup
 
 _RUN, _HEIGHT = 10, 100
@@ -28,24 +28,7 @@ _KINDS = {  # the parts of a bar, from below: class, verdicts
 _KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in verdicts}
 _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
 
-STYLE = r"""
-.hp{min-width:0}.hp svg,.strip{display:block;width:100%;print-color-adjust:exact;
--webkit-print-color-adjust:exact}.hp svg{height:110px;border-bottom:1px solid var(--line-2)}
-.hp figcaption{font-size:var(--t-sm);color:var(--ink-2);margin-bottom:var(--s1)}
-.hp figcaption b{color:var(--ink);font-weight:620}
-.ends{display:flex;justify-content:space-between;font-size:var(--t-xs);color:var(--ink-2)}
-.kp{fill:color-mix(in srgb,var(--pass-s) 45%,var(--card))}.kx{fill:var(--mute-s)}
-.kw{fill:var(--warn-s)}.kf{fill:var(--fail-s)}.kt{fill:var(--mute-s)}.kn{fill:var(--accent)}
-.qa,.md{pointer-events:none}.md{fill:var(--ink)}
-.qa{fill:color-mix(in srgb,var(--accent) 16%,transparent)}
-.hit{fill:transparent}.strip{height:16px;max-width:300px}
-.box-t{width:80px;height:16px;flex:none}.box-t .wh{fill:var(--mute-s)}
-.box-t .bx{fill:color-mix(in srgb,var(--accent) 45%,var(--card))}
-.key{display:flex;flex-wrap:wrap;gap:4px var(--s4);list-style:none;padding:0;
-font-size:var(--t-sm);color:var(--ink-2);margin-top:var(--s2)}
-.key li{display:flex;gap:6px;align-items:center}.key svg{width:12px;height:12px}
-""".replace("\n", "")
-
+STYLE = style("plots.css")
 _SVG = Markup(
     '<svg class="%s" viewBox="0 0 %s 100" preserveAspectRatio="none" role="img" '
     'aria-label="%s">%s</svg>'

@@ -222,19 +222,13 @@ def document(trends: Trends) -> str:
 
 
 def _run(run: RunKept) -> dict[str, Any]:
+    files = []
+    for file in run.files:
+        *known, seconds, cpu, results = file._asdict().items()
+        rounded = {name: round(value, 6) for name, value in (seconds, cpu)}
+        files.append({**dict(known), **rounded, "tests": len(results[1])})
     kept = run._asdict()
     del kept["files"]
-    files = [
-        {
-            "path": file.path,
-            "engine": file.engine,
-            "failure": file.failure,
-            "seconds": round(file.seconds, 6),
-            "cpu_seconds": round(file.cpu_seconds, 6),
-            "tests": len(file.results),
-        }
-        for file in run.files
-    ]
     return kept | {"state": run.state.value, "counts": counts(run), "files": files}
 
 
@@ -268,8 +262,8 @@ def _flaky(one: Flaky) -> dict[str, Any]:
 
 def _slower(one: Slower) -> dict[str, Any]:
     return _test(one.test, one.line) | {
-        "before": [list(pair) for pair in one.before],
-        "now": [list(pair) for pair in one.now],
+        "before": one.before,
+        "now": one.now,
         "spread_before": one.spread_before._asdict(),
         "spread_now": one.spread_now._asdict(),
         "ratio": round(one.ratio, 4),

@@ -17,7 +17,7 @@ from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Reply, Step, Verdict
 from harness.specifications.record import Specification
-from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
+from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError

@@ -18,13 +18,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from typing import Any
 
-from harness.match.ratings import Rating
-from harness.match.records import Player
+from harness.match.ratings import Rating, SprtCourse
+from harness.match.records import Game, moves_as_text
 from harness.match.standings import Standing, Standings
-from harness.match.text import describe
 from harness.report import report_files
 from harness.text import encode_without_surrogates
 from oracle.position import BLACK, WHITE
@@ -40,41 +38,46 @@ def report(path: str, found: Standings) -> None:
 
 def document(found: Standings) -> dict[str, Any]:
     """Return the document of a match, as the module describes it."""
-    result, players = found.result, found.result.match.players
+    result, match = found.result, found.result.match
+    names = [player.name for player in match.players]
     return {
         "schema": SCHEMA,
         "version": VERSION,
-        "rules": {**result.match.rules._asdict(), "time": result.match.rules.time._asdict()},
-        "title": describe(result.match.rules),
+        "rules": {**match.rules._asdict(), "time": match.rules.time._asdict()},
+        "title": match.rules.title,
         "format": result.schedule.format,
         "sandbox": result.sandbox,
         "is_whole": result.is_whole,
-        "players": [_player(row, found) for row in found.rows],
+        "players": [_player(row, found.ranks[row.place]) for row in found.rows],
         "reasons": dict(found.reasons),
-        "sprt": _sprt(found),
+        "sprt": _sprt(result.course) if result.course else None,
         "comparisons": [
             {
-                "player": players[one.player].name,
-                "baseline": players[one.baseline].name,
+                "player": one.player.name,
+                "baseline": one.baseline.name,
                 "elo": _rating(one.difference),
                 "is_weaker": one.is_weaker,
             }
             for one in found.comparisons
         ],
         "openings": [
-            {"name": one.name, "setup": _moves(one.setup), "moves": _moves(one.moves)}
-            for one in result.match.openings
+            {
+                "name": one.name,
+                "setup": moves_as_text(one.setup),
+                "moves": moves_as_text(one.moves),
+            }
+            for one in match.openings
         ],
-        "games": [_game(game, players) for game in result.games],
+        "games": [_game(game, names) for game in result.games],
         "unplayed": [{"game": plan.number + 1, "why": why} for plan, why in result.unplayed],
     }
 
 
-def _player(row: Standing, found: Standings) -> dict[str, Any]:
+def _player(row: Standing, rank: int) -> dict[str, Any]:
     return {
         "name": row.player.name,
         "command": row.player.command,
-        "rank": found.ranks[row.place],
+        "rank": rank,
         "points": row.points,
         "sat_out": row.missed,
         "black": row.colors[BLACK]._asdict(),
@@ -95,37 +98,29 @@ def _rating(rating: Rating) -> dict[str, float] | None:
     return {"elo": round(rating.elo, 2), "low": round(low, 2), "high": round(high, 2)}
 
 
-def _sprt(found: Standings) -> dict[str, Any] | None:
-    sprt, course = found.result.sprt, found.result.course
-    if not sprt or not course:
-        return None
+def _sprt(course: SprtCourse) -> dict[str, Any]:
+    needed = {f"{elo:g}": round(count) for elo, count in course.expected_games.items()}
     return {
-        **sprt._asdict(),
-        "bounds": list(sprt.bounds),
-        "llr": course.llr[-1] if course.llr else 0.0,
-        "pairs": list(course.counts),
+        **course.sprt._asdict(),
+        "bounds": list(course.sprt.bounds),
+        "llr": course.last,
+        "pairs": course.counts,
         "verdict": course.verdict,
-        "expected_games": {
-            f"{one:g}": round(2 * sprt.expected_pairs(one, course.variance))
-            for one in (sprt.elo0, (sprt.elo0 + sprt.elo1) / 2, sprt.elo1)
-        },
+        "expected_games": needed,
     }
 
 
-def _game(game: Any, players: Sequence[Player]) -> dict[str, Any]:
-    plan = game.plan
+def _game(game: Game, names: list[str]) -> dict[str, Any]:
+    plan, known = game.plan, game.as_json()
+    del known["plan"]
     return {
         "number": plan.number + 1,
         "pair": plan.pair + 1,
         "round": plan.round + 1,
-        "black": players[plan.black].name,
-        "white": players[plan.white].name,
+        "black": names[plan.black],
+        "white": names[plan.white],
         "opening": plan.opening,
         "result": game.result,
-        **{key: value for key, value in game.as_json().items() if key != "plan"},
+        **known,
         "disputed": game.disputed,
     }
-
-
-def _moves(moves: Sequence[tuple[int, str]]) -> list[str]:
-    return [f"{'?bw'[color]} {vertex}" for color, vertex in moves]

@@ -2,55 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+import os
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from harness.engine.engine_session import EngineSession
 from harness.engine.launch import Launcher, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.protocols import find_protocol
-from harness.errors import EngineError
-from harness.match.records import (
-    ABSENT,
-    BOTH,
-    CRASHED,
-    HUNG,
-    ILLEGAL,
-    LIMITS,
-    NOT_READY,
-    OUTPUT,
-    REFUSED,
-    RESIGNED,
-    TIME,
-    TURN,
-    Game,
-    Match,
-    Opening,
-    Plan,
-    Player,
-    TimeControl,
-    loss,
-)
-from harness.match.referee import Referee
+from harness.errors import EngineError, HarnessError, UsageError
+from harness.file_system import join_path
+from harness.match import records as reasons
+from harness.match.records import Game, Match, Opening, Plan, Player, TimeControl
+from harness.match.referee import REFEREES, DeclaredReferee, Referee, after_opening, draw_opening
 from harness.processes import processors
-from harness.records import FailureKind, Reply
+from harness.records import CaseFile, FailureKind, Reply
+from harness.running.runs import sandbox_for
+from harness.specifications import EVERYONES
 from harness.text import encode, one_line
 from oracle.errors import IllegalMove
-from oracle.position import BLACK, EMPTY, WHITE, opponent
+from oracle.position import BLACK, EMPTY, NAMES, WHITE, opponent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from harness.declared.program_process import ProgramProcess
+    from harness.specifications.record import Specification
 
 _OF_KIND = {  # an engine failure as the reason of a loss
-    FailureKind.NOT_STARTED: NOT_READY,
-    FailureKind.TIMEOUT: HUNG,
-    FailureKind.OUTPUT: OUTPUT,
-    FailureKind.DIED: CRASHED,
-    FailureKind.PROTOCOL: CRASHED,
+    FailureKind.NOT_STARTED: reasons.NOT_READY,
+    FailureKind.TIMEOUT: reasons.HUNG,
+    FailureKind.OUTPUT: reasons.OUTPUT,
+    FailureKind.DIED: reasons.CRASHED,
+    FailureKind.PROTOCOL: reasons.CRASHED,
 }
 _NAMES, _SETTINGS, _LEFT = "list_commands", "time_settings", "time_left"
-_OPTIONAL = ("komi",)  # commands that an engine may not know: the referee counts
+_OPTIONAL = ("komi", _SETTINGS)  # commands that an engine may not know: the referee counts
 _SHOWN = 80  # characters of a reply in a sentence
 _MARGIN = 0.05  # seconds after its clock has run out, when an engine is no longer waited for
-_FLAG = "it used up its time"
-_COLORS = {BLACK: "Black", WHITE: "White"}
 
 
 class GameClock:
@@ -102,7 +91,7 @@ class _LostError(Exception):
 
 
 class _Seat:
-    """One engine in one game."""
+    """One engine in one game. Its methods raise :class:`_LostError` when it has lost."""
 
     def __init__(self, color: int, player: Player, match: Match, launcher: Launcher) -> None:
         """Start the engine.
@@ -113,6 +102,7 @@ class _Seat:
         self._color, self._limits = color, match.options.limits
         self.clock = GameClock(match.rules.time)
         self.seconds = 0.0
+        self.unheard: list[str] = []  # commands that tell it of the other's moves
         self._known: frozenset[str] = frozenset()
         spoken = find_protocol(match.rules.protocol)
         words = [with_seed(word) if player.seeded else word for word in player.words]
@@ -123,11 +113,7 @@ class _Seat:
         self.session = EngineSession(process, self._limits, strict=True, protocol=spoken)
 
     def prepare(self, referee: Referee, opening: Opening) -> None:
-        """Let the engine begin the game.
-
-        Raises:
-            _LostError: it does not.
-        """
+        """Let the engine begin the game."""
         (listed,) = self._ask([_NAMES])
         self._known = frozenset(listed.text.split()) if listed.ok else frozenset()
         self.session.begin_file()
@@ -136,177 +122,293 @@ class _Seat:
             commands.append(f"{_SETTINGS} {self.clock.settings}")
         commands += [referee.tell(*move) for move in opening.moves]
         for command, reply in zip(commands, self._ask(commands), strict=True):
-            if referee.refuses(reply) and command.split()[0] not in (*_OPTIONAL, _SETTINGS):
-                raise _LostError(NOT_READY, f"it answered {_quote(reply)} to '{command}'")
+            if referee.refuses(reply) and command.split()[0] not in _OPTIONAL:
+                told = f"it answered {_quote(reply)} to '{command}'"
+                raise _LostError(reasons.NOT_READY, told)
 
-    def choose(self, heard: Sequence[str], referee: Referee) -> str:
-        """Tell the engine what it has not heard; return its move.
-
-        Raises:
-            _LostError: it has none in time.
-        """
+    def choose(self, referee: Referee) -> str:
+        """Tell the engine what it has not heard; return its move."""
+        heard, self.unheard = self.unheard, []
         left = [f"{_LEFT} {'?bw'[self._color]} {self.clock.words}"]
         left = left if self.clock.is_on and _LEFT in self._known else []
         *before, move = self._ask([*heard, *left, referee.ask(self._color)], thinks=True)
         for command, reply in zip(heard, before, strict=False):
             if referee.refuses(reply):
                 told = f"it answered {_quote(reply)} to '{command}', which is legal"
-                raise _LostError(REFUSED, told)
+                raise _LostError(reasons.REFUSED, told)
         if referee.refuses(move):
-            raise _LostError(REFUSED, f"it answered {_quote(move)} when it was its turn")
+            told = f"it answered {_quote(move)} when it was its turn"
+            raise _LostError(reasons.REFUSED, told)
+        if move.text.strip().lower() == "resign":
+            raise _LostError(reasons.RESIGNED, "it resigned")
         return move.text
 
-    def claim(self, heard: Sequence[str], question: str) -> str:
-        """Return what the engine says of the end; "" if it says nothing."""
+    def claim(self, question: str) -> str:
+        """Return what the engine says of the end; "" if it says nothing. Let it go in peace."""
         asked = [question] if question in self._known else []
-        with suppress(_LostError):
-            replies = self._ask([*heard, *asked])
-            return one_line(replies[-1].text, _SHOWN) if asked and replies[-1].ok else ""
-        return ""
+        try:
+            replies = self._ask([*self.unheard, *asked])
+        except _LostError:
+            return ""
+        finally:
+            self.session.leave()
+        return one_line(replies[-1].text, _SHOWN) if asked and replies[-1].ok else ""
 
     def _ask(self, commands: Sequence[str], *, thinks: bool = False) -> list[Reply]:
-        if not commands:
-            return []
         replies: list[Reply] = []
+        if not commands:
+            return replies
         limit = self._limits.of_command(thinks=thinks)
         is_clock = thinks and self.clock.is_on and not 0 < limit < self.clock.left
         self.session.limit = self.clock.left + _MARGIN if is_clock else limit
         try:
             self.session.ask([encode(one) + b"\n" for one in commands], replies)
         except EngineError as error:
-            raise self._explain(error, is_clock) from None
+            raise _explain(error, is_clock) from None
         spent = sum(reply.seconds for reply in replies)
         self.seconds += spent
         if thinks and not self.clock.spend(spent):
-            raise _LostError(TIME, _FLAG)
+            raise _flag()
         if self.session.answers_too_often:
-            raise _LostError(TURN, "it sent more replies than it was sent commands")
+            told = "it sent more replies than it was sent commands"
+            raise _LostError(reasons.TURN, told)
         return replies
 
-    def _explain(self, error: EngineError, is_clock: bool) -> _LostError:
-        failure = error.failure
-        if failure.kind is FailureKind.TIMEOUT and is_clock:
-            return _LostError(TIME, _FLAG)
-        if failure.limit and failure.limit.name == "file":
-            allowed = f"{failure.limit.allowed:g} s"
-            return _LostError(TIME, f"it had {allowed} for a whole game, and used them up")
-        return _LostError(_OF_KIND.get(failure.kind, LIMITS), one_line(error.message, 500))
+
+def _flag() -> _LostError:
+    return _LostError(reasons.TIME, "it used up its time")
 
 
-Seating = Mapping[int, Callable[[Player], Launcher]]  # by color: what starts its engine
+def _explain(error: EngineError, is_clock: bool) -> _LostError:
+    failure = error.failure
+    if failure.kind is FailureKind.TIMEOUT and is_clock:
+        return _flag()
+    if failure.limit and failure.limit.name == "file":
+        told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
+        return _LostError(reasons.TIME, told)
+    reason = _OF_KIND.get(failure.kind, reasons.LIMITS)
+    return _LostError(reason, one_line(error.message, 500))
 
 
-def play_game(plan: Plan, match: Match, referee: Referee, seating: Seating) -> Game:
-    """Play a game and return it; both engines are gone afterwards.
-
-    ``referee``: after the moves of the opening.
-
-    Raises:
-        SandboxError, StarvedError, ReferenceFailedError: the harness failed: nobody has lost.
-    """
-    with ExitStack() as ends:
-        return _Table(plan, match, referee, ends).play(seating)
+def _quote(reply: Reply) -> str:
+    return f"'{'' if reply.ok else '? '}{one_line(reply.text, _SHOWN)}'"
 
 
-def try_engine(player: Player, match: Match, launcher: Launcher) -> None:
-    """Start an engine, and see that it answers.
-
-    Raises:
-        EngineError: it does not.
-    """
-    seat = _Seat(BLACK, player, match, launcher)
-    with closing(seat.session):
-        seat.session.ask([encode("name") + b"\n"], [])
+Launching = Callable[[int, Player], Launcher]  # what starts a player's engine of a color
 
 
 class _Table:
     """The game as it goes along."""
 
-    def __init__(self, plan: Plan, match: Match, referee: Referee, ends: ExitStack) -> None:
-        self._plan, self._match, self._referee, self._ends = plan, match, referee, ends
-        self._opening = match.openings[plan.opening]
+    def __init__(self, plan: Plan, match: Match, referee: Referee) -> None:
+        self._plan, self._match, self._referee = plan, match, referee
         self._seats: dict[int, _Seat] = {}
         self._moves: list[tuple[int, str]] = []
-        self._unheard: dict[int, list[str]] = {BLACK: [], WHITE: []}
 
-    def play(self, seating: Seating) -> Game:
-        """Play to the end."""
-        lost = self._sit_down(seating) or self._prepare()
-        if len(lost) == 2:
-            told = "; ".join(f"{_COLORS[color]}: {one.detail}" for color, one in lost.items())
-            return self._game(EMPTY, BOTH, told)
-        for loser, one in lost.items():
-            return loss(self._plan, loser, one.reason, one.detail, **self._known())
-        color = self._referee.to_play
+    def play(self, launcher: Launching) -> Game:
+        """Play to the end; both engines are gone afterwards."""
         try:
-            while self._referee.end is None:
-                color = self._referee.to_play
+            return self._play(launcher)
+        finally:
+            for seat in self._seats.values():
+                seat.session.close()
+
+    def _play(self, launcher: Launching) -> Game:
+        lost = self._begin(launcher)
+        if len(lost) == 2:
+            told = "; ".join(
+                f"{NAMES[color].capitalize()}: {one.detail}" for color, one in lost.items()
+            )
+            return self._game(EMPTY, reasons.BOTH, told)
+        for color, one in lost.items():
+            return self._game(opponent(color), one.reason, one.detail)
+        referee = self._referee
+        while referee.end is None:
+            color = referee.to_play
+            try:
                 self._move(color)
-        except _LostError as error:
-            return loss(self._plan, color, error.reason, error.detail, **self._known())
-        end, claims = self._referee.end, self._claims()
-        return self._game(end.winner, end.reason, score=end.score, claims=claims)
-
-    def _sit_down(self, seating: Seating) -> dict[int, _LostError]:
-        """Start both engines; return those who lose before the game."""
-        players = {color: self._match.players[self._plan.player(color)] for color in seating}
-        absent = {
-            color: _LostError(ABSENT, one.absent) for color, one in players.items() if one.absent
-        }
-        if absent:
-            return absent
-        lost: dict[int, _LostError] = {}
-        for color, player in players.items():
-            try:
-                seat = _Seat(color, player, self._match, seating[color](player))
-            except EngineError as error:
-                lost[color] = _LostError(NOT_READY, error.message)
-                continue
-            self._ends.callback(seat.session.close)
-            self._seats[color] = seat
-        return lost
-
-    def _prepare(self) -> dict[int, _LostError]:
-        lost: dict[int, _LostError] = {}
-        for color, seat in self._seats.items():
-            try:
-                seat.prepare(self._referee, self._opening)
             except _LostError as error:
-                lost[color] = error
+                return self._game(opponent(color), error.reason, error.detail)
+        black, white = (self._seats[one].claim(referee.claim) for one in (BLACK, WHITE))
+        game = self._game(referee.end.winner, referee.end.reason)
+        return game._replace(score=referee.end.score, claims=(black, white))
+
+    def _begin(self, launcher: Launching) -> dict[int, _LostError]:
+        """Let both engines begin; return those who lose by that.
+
+        Neither is started if one is absent.
+        """
+        players = {one: self._match.players[self._plan.player(one)] for one in (BLACK, WHITE)}
+        lost = {
+            color: _LostError(reasons.ABSENT, one.absent)
+            for color, one in players.items()
+            if one.absent
+        }
+        for step in () if lost else (self._start, self._prepare):
+            for color in [one for one in players if one not in lost]:
+                try:
+                    step(color, players[color], launcher)
+                except EngineError as error:
+                    lost[color] = _LostError(reasons.NOT_READY, error.message)
+                except _LostError as error:
+                    lost[color] = error
         return lost
+
+    def _start(self, color: int, player: Player, launcher: Launching) -> None:
+        self._seats[color] = _Seat(color, player, self._match, launcher(color, player))
+
+    def _prepare(self, color: int, *_: object) -> None:
+        self._seats[color].prepare(self._referee, self._match.openings[self._plan.opening])
 
     def _move(self, color: int) -> None:
-        heard, self._unheard[color] = self._unheard[color], []
-        text = self._seats[color].choose(heard, self._referee)
-        if text.strip().lower() == "resign":
-            raise _LostError(RESIGNED, "it resigned")
+        text = self._seats[color].choose(self._referee)
         try:
             move = self._referee.play(text)
         except IllegalMove as error:
-            raise _LostError(ILLEGAL, one_line(str(error), 200)) from None
+            raise _LostError(reasons.ILLEGAL, one_line(str(error), 200)) from None
         self._moves.append((color, move))
-        self._unheard[opponent(color)].append(self._referee.tell(color, move))
+        self._seats[opponent(color)].unheard.append(self._referee.tell(color, move))
 
-    def _claims(self) -> tuple[str, str]:
-        """Ask both engines of the end, and let them go in peace."""
-        told = []
-        for color in (BLACK, WHITE):
-            seat = self._seats[color]
-            told.append(seat.claim(self._unheard[color], self._referee.claim))
-            seat.session.leave()
-        return told[0], told[1]
+    def _game(self, winner: int, reason: str, detail: str = "") -> Game:
+        black, white = (
+            round(self._seats[one].seconds, 6) if one in self._seats else 0.0
+            for one in (BLACK, WHITE)
+        )
+        return Game(
+            self._plan,
+            winner,
+            reason,
+            detail,
+            moves=tuple(self._moves),
+            seconds=(black, white),
+            board=self._referee.board() if self._moves else "",
+        )
 
-    def _known(self) -> dict[str, object]:
-        seconds = [self._seats[one].seconds if one in self._seats else 0.0 for one in _COLORS]
-        return {
-            "moves": tuple(self._moves),
-            "seconds": tuple(round(one, 6) for one in seconds),
-            "board": self._referee.board() if self._moves else "",
+
+# --- What plays any game of a match --------------------------------------------------------------
+
+
+class Arbiter:
+    """Plays the games of a match, each when it is told to, in whichever process."""
+
+    def __init__(
+        self, match: Match, declared: Specification | None = None, hidden: Iterable[str] = ()
+    ) -> None:
+        """``declared``: of the game, if its reference is the referee. ``hidden``: files that no
+        engine sees.
+
+        Raises:
+            SandboxError: there is no such sandbox here.
+        """
+        self.match = match
+        self._declared = declared
+        unseen = [CaseFile(path, (), ()) for path in hidden]
+        self._sandboxes = {
+            color: sandbox_for(match.options, unseen, EVERYONES) for color in (BLACK, WHITE)
         }
+        self._reference: tuple[int, ProgramProcess] | None = None  # by the id of our process
+        self._cores: tuple[int, list[list[int]]] | None = None
+        self._placed = 0  # the process that has its cores
 
-    def _game(self, winner: int, reason: str, detail: str = "", **more: object) -> Game:
-        return Game(self._plan, winner, reason, detail, **self._known(), **more)  # type: ignore[arg-type]
+    @property
+    def sandbox(self) -> str:
+        """The level of the sandbox, in words."""
+        return self._sandboxes[BLACK].description
 
+    def play(self, plan: Plan, _note: object = None) -> Game:
+        """Play a game.
 
-def _quote(reply: Reply) -> str:
-    return f"'{'' if reply.ok else '? '}{one_line(reply.text, _SHOWN)}'"
+        Raises:
+            SandboxError, StarvedError, ReferenceFailedError: the harness failed: nobody has lost.
+        """
+        self._take_cores()
+        referee = self.referee(self.match.openings[plan.opening])
+        return _Table(plan, self.match, referee).play(self._launcher)
+
+    def referee(self, opening: Opening) -> Referee:
+        """Return the referee of a new game, after the moves of its opening.
+
+        Raises:
+            UsageError: the opening is not one.
+        """
+        rules = self.match.rules
+        if self._declared is None:
+            return after_opening(REFEREES[rules.game](rules, opening), opening)
+        from harness.declared.program_process import ProgramProcess
+        from harness.declared.reference import ReferenceProgram
+
+        told = self._declared.told
+        assert isinstance(told, ReferenceProgram)
+        if self._reference is None or self._reference[0] != os.getpid():
+            self._reference = os.getpid(), ProgramProcess(told.program)
+        referee = DeclaredReferee(told.declaration, rules, opening, self._reference[1])
+        return after_opening(referee, opening)
+
+    def draw(self, opening: Opening, moves: int, count: int, seed: str) -> tuple[Opening, ...]:
+        """Return so many openings, each with so many moves drawn from the legal ones."""
+        named = [opening._replace(name=f"drawn {number + 1}") for number in range(count)]
+        return tuple(
+            draw_opening(self.referee(opening), one, moves, random.Random(f"{seed}/{number}"))
+            for number, one in enumerate(named)
+        )
+
+    def _launcher(self, color: int, player: Player) -> Launcher:
+        """Return what starts a player's engine."""
+        folder = player.folder or self.match.place
+        case = CaseFile(join_path(folder, "match.gtp"), (), ())
+        return self._sandboxes[color].launcher(case, player.show, player.submission)
+
+    def try_engines(self) -> None:
+        """Start each engine once, and see that it answers.
+
+        Raises:
+            UsageError: one does not: who cannot be started is no opponent.
+        """
+        for player in self.match.players:
+            try:
+                seat = _Seat(BLACK, player, self.match, self._launcher(BLACK, player))
+                try:
+                    seat.session.ask([b"name\n"], [])
+                finally:
+                    seat.session.close()
+            except EngineError as error:
+                raise UsageError(f"engine {player.name}: {error}") from None
+
+    def close(self) -> None:
+        """End what this process has started for more than one game."""
+        for sandbox in self._sandboxes.values():
+            sandbox.close()
+        if self._reference and self._reference[0] == os.getpid():
+            with suppress(HarnessError):
+                self._reference[1].close()
+        self._reference = None
+
+    @contextmanager
+    def dealing_cores(self, games: int) -> Iterator[None]:
+        """Give each of the processes that are forked meanwhile cores of its own.
+
+        ``games``: how many are played at a time. With more than there are cores, or with one, the
+        system decides.
+        """
+        cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+        if not 1 < games <= len(cores):
+            yield
+            return
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        os.write(write, bytes(range(games)))
+        self._cores = read, [cores[place::games] for place in range(games)]
+        try:
+            yield
+        finally:
+            self._cores = None
+            os.close(read)
+            os.close(write)
+
+    def _take_cores(self) -> None:
+        if self._cores is None or self._placed == os.getpid():
+            return
+        self._placed = os.getpid()
+        place, shares = self._cores
+        with suppress(OSError):  # nothing is left after a process has died: the system decides
+            os.sched_setaffinity(0, shares[os.read(place, 1)[0]])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from harness.match.records import GO, GOMOKU, Game, Match
+from harness.match.records import GO, Game, Match, moves_as_text
+from harness.match.referee import REFEREES, start_of
 from harness.match.standings import Standings
 from harness.report import report_files
 from harness.text import encode_visible, one_line
 from oracle.komi import parse_komi
-from oracle.position import NAMES, Move, Position, grid, parse_vertex
+from oracle.position import NAMES, Move, Position, parse_vertex
 from oracle.sgf import write_sgf
 
 
@@ -18,18 +17,17 @@ def report(path: str, found: Standings) -> None:
     match = found.result.match
     ending = "sgf" if is_drawn(match) else "gtp"
     for game in found.result.games:
-        place = f"{path}/{record_name(game, ending)}"
-        report_files.write_bytes(place, record(match, game))
+        report_files.write_bytes(f"{path}/{base_name(game)}.{ending}", record(match, game))
 
 
-def record_name(game: Game, ending: str) -> str:
-    """Return the name of a game's file."""
-    return f"game-{game.plan.number + 1:05}.{ending}"
+def base_name(game: Game) -> str:
+    """Return the name of a game's files, without their ending."""
+    return f"game-{game.plan.number + 1:05}"
 
 
 def is_drawn(match: Match) -> bool:
     """Whether the oracle knows the game, and so what a move does."""
-    return match.rules.game in (GO, GOMOKU)
+    return match.rules.game in REFEREES
 
 
 def record(match: Match, game: Game) -> bytes:
@@ -37,49 +35,44 @@ def record(match: Match, game: Game) -> bytes:
     return _sgf(match, game) if is_drawn(match) else _commands(match, game)
 
 
-def explanation(match: Match, game: Game) -> str:
+def explanation(match: Match, game: Game) -> list[str]:
     """Return how a game ended, and what the engines said of it: lines of text."""
-    names = {1: match.players[game.plan.black].name, 2: match.players[game.plan.white].name}
-    lines = [f"{game.result}: {game.reason}"]
+    names = ("", *match.names(game))
+    lines = [f"{game.result}: {game.reason}", game.detail]
     if game.detail and game.winner:
-        loser = 3 - game.winner
-        lines = [f"{game.result}: {NAMES[loser].capitalize()} ({names[loser]}) lost by:"
-                 f" {game.reason}", game.detail]  # fmt: skip
-    elif game.detail:
-        lines.append(game.detail)
-    for color, claim in zip((1, 2), game.claims, strict=True):
-        if claim:
-            lines.append(f"{NAMES[color].capitalize()}'s own count: {claim}")
+        loser = f"{NAMES[3 - game.winner].capitalize()} ({names[3 - game.winner]})"
+        lines[0] = f"{game.result}: {loser} lost by: {game.reason}"
+    lines += [
+        f"{NAMES[color].capitalize()}'s own count: {claim}"
+        for color, claim in enumerate(game.claims, 1)
+        if claim
+    ]
     if game.disputed:
         lines.append("That is not what the referee counts.")
-    return "\n".join(one_line(line) for line in lines)
+    return [one_line(line) for line in lines if line]
 
 
 def course(match: Match, game: Game) -> tuple[Position, list[Move]]:
     """Return the position that a game began with and its moves, the opening's too."""
-    columns, rows = match.rules.size
-    opening = match.openings[game.plan.opening]
-    start = Position(grid(rows, columns))
-    for color, name in opening.setup:
-        start = start.place(parse_vertex(name, rows, columns), color)
-    moves = [*opening.moves, *game.moves]
-    return start, [
+    opening, (columns, rows) = match.openings[game.plan.opening], match.rules.size
+    return start_of(match.rules, opening), [
         (color, None if name == "pass" else parse_vertex(name, rows, columns))
-        for color, name in moves
+        for color, name in (*opening.moves, *game.moves)
     ]
 
 
 def _sgf(match: Match, game: Game) -> bytes:
     start, moves = course(match, game)
     rules, opening = match.rules, match.openings[game.plan.opening]
-    names = [match.players[one].name for one in (game.plan.black, game.plan.white)]
-    properties = {"PB": names[0], "PW": names[1], "RO": f"{game.plan.round + 1}"}
-    if opening.name:
-        properties["ON"] = opening.name
-    if rules.handicap:
-        properties["HA"] = f"{rules.handicap}"
-    if rules.time.main:
-        properties["TM"] = f"{rules.time.main:g}"
+    black, white = match.names(game)
+    properties = {
+        "PB": black,
+        "PW": white,
+        "RO": f"{game.plan.round + 1}",
+        "ON": one_line(opening.name),
+        "HA": f"{rules.handicap or ''}",
+        "TM": f"{rules.time.main:g}" if rules.time.main else "",
+    }
     return write_sgf(
         start,
         moves,
@@ -87,27 +80,18 @@ def _sgf(match: Match, game: Game) -> bytes:
         to_play=moves[0][0] if moves else opening.to_play,
         komi=parse_komi(rules.komi) if rules.game == GO else None,
         result=game.result,
-        comment=explanation(match, game),
-        properties={key: one_line(value) for key, value in properties.items()},
+        comment="\n".join(explanation(match, game)),
+        properties={key: value for key, value in properties.items() if value},
     )
 
 
 def _commands(match: Match, game: Game) -> bytes:
     columns, rows = match.rules.size
     size = f"{columns}" if columns == rows else f"{columns} {rows}"
-    names = [match.players[one].name for one in (game.plan.black, game.plan.white)]
-    heading = [
-        f"{one_line(names[0])} - {one_line(names[1])}",
-        *explanation(match, game).split("\n"),
-    ]
-    lines = [*(f"# {line}" for line in heading), f"boardsize {size}", "clear_board"]
-    opening = match.openings[game.plan.opening]
-    lines += _plays(opening.moves)
-    if opening.moves:
-        lines.append("# the opening ends here")
-    lines += _plays(game.moves)
+    lines = [f"# {line}" for line in (" - ".join(match.names(game)), *explanation(match, game))]
+    lines += [f"boardsize {size}", "clear_board"]
+    if opening := match.openings[game.plan.opening].moves:
+        plays = [f"play {move}" for move in moves_as_text(opening)]
+        lines += [*plays, "# the opening ends here"]
+    lines += [f"play {move}" for move in moves_as_text(game.moves)]
     return encode_visible("\n".join(lines) + "\n")
-
-
-def _plays(moves: Sequence[tuple[int, str]]) -> list[str]:
-    return [f"play {'?bw'[color]} {vertex}" for color, vertex in moves]

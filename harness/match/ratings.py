@@ -1,35 +1,36 @@
-"""Ratings: how strong each player was, with 95 % intervals.
+"""How strong players are, with 95 % intervals, and when a match of two has been long enough.
 
-The model is Bradley's and Terry's: a player stronger by 400 Elo scores ten points for each of the
-other's. A draw is half a point, whatever the share of draws. Ratings make everybody's expected
-points equal to those that were made, plus one drawn game for each pairing that was played: that
-takes away most of the bias of the logarithm (J. Haldane, F. Anscombe, 1956), and a player who won
-every game has a finite rating.
+The model of ratings is Bradley's and Terry's: a player stronger by 400 Elo scores ten points for
+each of the other's. A draw is half a point, whatever the share of draws. Ratings make everybody's
+expected points equal to those that were made, plus one drawn game for each pairing that was
+played: that takes away most of the bias of the logarithm (J. Haldane, F. Anscombe, 1956), and a
+player who won every game has a finite rating.
 
 Intervals come from what the pairs of games show (the "sandwich" of P. Huber and H. White, with a
 pair as one observation): games of one opening may depend on each other, and draws make them
 narrower.
+
+The test is the generalized sequential probability ratio test that chess engines are tested with.
+Two games of one opening with both colors are one observation with five outcomes (0, 0.5, 1, 1.5 or
+2 points): what the opening gives to a color cancels out, so that fewer games are needed than if
+each counted by itself. Sources: A. Wald, "Sequential Tests of Statistical Hypotheses" (1945);
+M. Van den Bergh, "A practical introduction to the GSPRT" (2020), as fishtest and fastchess use it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
-from harness.match.records import BOTH, Game
 from harness.typed import NamedTuple
-from oracle.position import BLACK
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 ELO = 400 / math.log(10)  # Elo for a natural logarithm of odds
 WIDTH = 1.959964  # standard errors to either side, for 95 %
-_STEPS = 50
-_CLOSE = 1e-10
+_STEPS, _CLOSE = 50, 1e-10
 
 
 class Rating(NamedTuple):
@@ -43,88 +44,161 @@ class Rating(NamedTuple):
         """Return the 95 % interval."""
         return self.elo - self.error, self.elo + self.error
 
+    def __str__(self) -> str:
+        return "-" if math.isinf(self.error) else f"{self.elo:+5.0f} ± {self.error:.0f}"
+
 
 class Ratings:
     """The ratings of all players: the mean is 0. Players without games have 0 ± infinity."""
 
-    def __init__(self, players: int, games: Iterable[Game]) -> None:
-        counted = [game for game in games if game.reason != BOTH]
-        rows = [
-            (one.plan.black, one.plan.white, one.points(BLACK), one.plan.pair) for one in counted
-        ]
-        self._played = {place for row in rows for place in row[:2]}
-        self._solve(players, np.array(rows or np.zeros((0, 4))))
-
-    @classmethod
-    def of_pairs(cls, points: Any) -> Ratings:
-        """Return the ratings of two players, from the first one's points in each pair."""
-        made = cls(2, ())
-        made._played = {0, 1}
-        pair = np.repeat(np.arange(len(points)), 2)
-        half = np.repeat(np.asarray(points, dtype=float) / 2, 2)
-        zeros = np.zeros(len(pair))
-        made._solve(2, np.column_stack([zeros, zeros + 1, half, pair]))
-        return made
-
-    def _solve(self, players: int, rows: Any) -> None:
-        """Find the ratings, by Newton's method; rows: Black, White, Black's points, pair."""
-        black, white = rows[:, 0].astype(int), rows[:, 1].astype(int)
-        points, pair = rows[:, 2], rows[:, 3]
-        low, high = np.minimum(black, white), np.maximum(black, white)
-        met = np.unique(np.column_stack([low, high]), axis=0)
-        black, white = np.append(black, met[:, 0]), np.append(white, met[:, 1])
-        points = np.append(points, np.full(len(met), 0.5))
-        pair = np.append(pair, -1 - np.arange(len(met)))
-        found = np.zeros(players)
-        for _ in range(_STEPS):
-            expected = 1 / (1 + np.exp(found[white] - found[black]))
-            missing = points - expected
-            slope = np.zeros(players)
-            np.add.at(slope, black, missing)
-            np.add.at(slope, white, -missing)
-            bread = self._bread(players, black, white, expected)
-            step = bread @ slope
-            found += np.clip(step, -2, 2)
+    def __init__(self, players: int, results: Collection[tuple[int, int, float, int]]) -> None:
+        """``results``: of each game Black, White, Black's points and the pair it belongs to."""
+        points, games = np.zeros((2, players, players))  # of the one against the other
+        for black, white, share, _ in results:
+            points[black, white] += share
+            points[white, black] += 1 - share
+            games[(black, white), (white, black)] += 1
+        met: Any = games > 0
+        self._played, self._logits = met.any(axis=1), np.zeros(players)
+        for _ in range(_STEPS):  # Newton's method
+            expected = 1 / (1 + np.exp(self._logits - self._logits[:, np.newaxis]))
+            weights = (games + met) * expected * (1 - expected)
+            missing = points + met / 2 - (games + met) * expected
+            inverse = np.linalg.pinv(_laplacian(weights), hermitian=True)
+            step = inverse @ missing.sum(axis=1)
+            self._logits += np.clip(step, -2, 2)
             if np.abs(step).max(initial=0) < _CLOSE:
                 break
-        self._logits = found
-        _, cluster = np.unique(pair, return_inverse=True)
-        shares = np.zeros((cluster.max(initial=-1) + 1, players))
-        np.add.at(shares, (cluster, black), missing)
-        np.add.at(shares, (cluster, white), -missing)
+        by_pair: defaultdict[tuple[int, int, int], float] = defaultdict(float)
+        for black, white, share, pair in results:
+            missed = share - expected[black, white]
+            by_pair[min(black, white), max(black, white), pair] += (
+                missed if black < white else -missed
+            )
         # What was added varies as a game would: few pairs that end alike do not make us certain.
-        added = slice(len(points) - len(met), len(points))
-        least = np.sqrt(expected * (1 - expected))[added]
-        rows_of = cluster[added], black[added], white[added]
-        for place, one, other, missed, wide in zip(*rows_of, missing[added], least, strict=True):
-            shares[place, one], shares[place, other] = (1, -1) if missed >= 0 else (-1, 1)
-            shares[place] *= max(abs(missed), wide)
-        count = max(2, len(shares))
-        self._covariance = bread @ (shares.T @ shares) @ bread * count / (count - 1)
-
-    @staticmethod
-    def _bread(players: int, black: Any, white: Any, expected: Any) -> Any:
-        """Return the inverse of the information, where the ratings' sum is held."""
-        weight = expected * (1 - expected)
-        information = np.zeros((players, players))
-        for one, other, sign in ((black, black, 1), (white, white, 1), (black, white, -1)):
-            np.add.at(information, (one, other), sign * weight)
-            if sign < 0:
-                np.add.at(information, (other, one), sign * weight)
-        return np.linalg.pinv(information, hermitian=True)
+        squares: Any = met * np.maximum((0.5 - expected) ** 2, expected * (1 - expected))
+        for (one, other, _), missed in by_pair.items():
+            squares[(one, other), (other, one)] += missed**2
+        count = max(2, len(by_pair) + met.sum() // 2)
+        self._covariance = inverse @ _laplacian(squares) @ inverse * count / (count - 1)
 
     def of(self, player: int) -> Rating:
         """Return a player's rating."""
-        if player not in self._played:
-            return Rating(0.0, math.inf)
-        error = math.sqrt(max(0.0, self._covariance[player, player]))
-        return Rating(float(self._logits[player]) * ELO, WIDTH * ELO * error)
+        return self._combine({player: 1})
 
     def difference(self, one: int, other: int) -> Rating:
         """Return by how much a player is stronger than another."""
-        if not {one, other} <= self._played:
+        return self._combine({one: 1, other: -1})
+
+    def _combine(self, signs: dict[int, int]) -> Rating:
+        if not all(self._played[one] for one in signs):
             return Rating(0.0, math.inf)
-        chosen = self._covariance
-        variance = chosen[one, one] + chosen[other, other] - 2 * chosen[one, other]
-        logit = float(self._logits[one] - self._logits[other])
-        return Rating(logit * ELO, WIDTH * ELO * math.sqrt(max(0.0, variance)))
+        factors = np.zeros(len(self._logits))
+        for player, sign in signs.items():
+            factors[player] = sign
+        variance = max(0.0, float(factors @ self._covariance @ factors))
+        return Rating(float(factors @ self._logits) * ELO, WIDTH * ELO * math.sqrt(variance))
+
+
+def _laplacian(weights: Any) -> Any:
+    return np.diag(weights.sum(axis=1)) - weights
+
+
+# --- The sequential test -------------------------------------------------------------------------
+
+ACCEPTED, REJECTED = "H1", "H0"
+_SHARES = np.arange(5) / 4  # of the points of a pair
+_EVEN = 0.125  # the variance of a pair's share of the points, if no game is drawn
+# Pairs with that variance, besides those that were played: a few pairs that happen to end alike
+# say little of the true one, and would decide at once.
+_PRIOR = 8
+
+
+class Sprt(NamedTuple):
+    """H1, that the first engine is stronger by ``elo1``, against H0, by ``elo0``."""
+
+    elo0: float = 0.0
+    elo1: float = 10.0
+    alpha: float = 0.05  # the chance that H1 is accepted where H0 is true
+    beta: float = 0.05  # the chance that H0 is accepted where H1 is true
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Return below and above which log-likelihood ratio it is decided."""
+        return (
+            math.log(self.beta / (1 - self.alpha)),
+            math.log((1 - self.beta) / self.alpha),
+        )
+
+    def llr(self, counts: Any) -> Any:
+        """Return the log-likelihood ratio; ``counts``: of the five outcomes, along the first axis.
+
+        Numbers or arrays: then one for each place.
+        """
+        total, mean, variance = _moments(counts)
+        away = [variance + (mean - expected_score(elo)) ** 2 for elo in (self.elo0, self.elo1)]
+        return total * np.log(away[0] / away[1]) / 2
+
+    def expected_pairs(self, elo: float, variance: float) -> float:
+        """Return how many pairs are needed on average where one is stronger by ``elo``.
+
+        ``variance``: of a pair's points, divided by two. By Wald's approximation: a match takes a
+        little longer, because the last pair leads beyond a bound.
+        """
+        low, high = self.bounds
+        first, second = map(expected_score, (self.elo0, self.elo1))
+        step = (second - first) / variance
+        drift = step * (expected_score(elo) - (first + second) / 2)
+        spread = step * (second - first)  # the variance of a step
+        if abs(drift) < 1e-6 * spread:
+            return -low * high / spread
+        tilt = -2 * drift / spread
+        accepted = (1 - math.exp(tilt * low)) / (math.exp(tilt * high) - math.exp(tilt * low))
+        return (accepted * high + (1 - accepted) * low) / drift
+
+
+class SprtCourse:
+    """How a test goes, pair by pair; what comes after the decision does not count."""
+
+    def __init__(self, sprt: Sprt) -> None:
+        self.sprt = sprt
+        self.llr: list[float] = []  # after each pair
+        self.counts = [0] * len(_SHARES)
+        self.verdict: str | None = None  # ACCEPTED (H1), REJECTED (H0 is accepted), or None
+
+    def add(self, points: float) -> None:
+        """Take in the points of the first engine in the next pair."""
+        if self.verdict:
+            return
+        self.counts[round(2 * points)] += 1
+        self.llr.append(float(self.sprt.llr(self.counts)))
+        low, high = self.sprt.bounds
+        if not low < self.llr[-1] < high:
+            self.verdict = ACCEPTED if self.llr[-1] >= high else REJECTED
+
+    @property
+    def last(self) -> float:
+        """Return the log-likelihood ratio now."""
+        return self.llr[-1] if self.llr else 0.0
+
+    @property
+    def expected_games(self) -> dict[float, float]:
+        """Return how many games are needed on average, by the true difference in Elo."""
+        sprt, variance = self.sprt, float(_moments(self.counts)[2])
+        strengths = (sprt.elo0, (sprt.elo0 + sprt.elo1) / 2, sprt.elo1)
+        return {one: 2 * sprt.expected_pairs(one, variance) for one in strengths}
+
+
+def _moments(counts: Any) -> tuple[Any, Any, Any]:
+    """Return the number of pairs, and mean and variance of their points, divided by two."""
+    counts = np.asarray(counts, dtype=float)
+    total = counts.sum(axis=0)
+    shares = _SHARES.reshape((5,) + (1,) * (counts.ndim - 1))
+    mean = (counts * shares).sum(axis=0) / np.maximum(total, 1)
+    squares = (counts * (shares - mean) ** 2).sum(axis=0)
+    return total, mean, (squares + _PRIOR * _EVEN) / (total + _PRIOR)
+
+
+def expected_score(elo: float) -> float:
+    """Return the share of points of a player who is stronger by ``elo``."""
+    return 1 / (1 + 10 ** (-elo / 400))

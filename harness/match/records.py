@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.options import GTP, Options
+from harness.text import one_line
 from harness.typed import NamedTuple
-from oracle.position import BLACK, EMPTY, WHITE, opponent
+from oracle.position import BLACK, EMPTY, WHITE
 
 GO, GOMOKU = "go", "gomoku"
 SIMPLE, POSITIONAL = KOS = ("simple", "positional")
@@ -60,6 +61,20 @@ class Rules(NamedTuple):
         """Return after how many moves a game is counted as it stands."""
         return self.most_moves or 3 * self.size[0] * self.size[1]
 
+    @property
+    def title(self) -> str:
+        """What is played, in a few words."""
+        columns, rows = self.size
+        parts = [f"{self.game} {columns}x{rows}"]
+        if self.game == GO:
+            parts += [f"komi {self.komi}", f"{self.ko} ko"]
+        if self.handicap:
+            parts.append(f"handicap {self.handicap}")
+        main, period, stones = self.time
+        if main or stones:
+            parts.append(f"time {main:g} s" + (f" + {period:g} s for {stones}" if stones else ""))
+        return ", ".join(parts)
+
 
 class Opening(NamedTuple):
     """What a game begins with. Colors are numbers, vertices are text."""
@@ -79,6 +94,11 @@ class Plan(NamedTuple):
     white: int
     opening: int
     round: int = 0
+
+    @property
+    def players(self) -> tuple[int, int]:
+        """Return who is Black and who White."""
+        return self.black, self.white
 
     def player(self, color: int) -> int:
         """Return who has a color."""
@@ -104,32 +124,29 @@ class Game(NamedTuple):
             return 0.0 if self.reason == BOTH else 0.5
         return float(self.winner == color)
 
+    def points_of(self, player: int) -> float:
+        """Return the points of one of its two players."""
+        return self.points(BLACK if self.plan.black == player else WHITE)
+
     @property
     def result(self) -> str:
         """The result as SGF has it."""
         if self.winner == EMPTY:
             return "Void" if self.reason == BOTH else "0"
-        how = {RESIGNED: "R", TIME: "T"}.get(self.reason, "F")
-        if self.reason in COUNTED:
-            return self.score or f"{'?BW'[self.winner]}+"
+        if self.reason in COUNTED and self.score:
+            return self.score
+        how = "" if self.reason in COUNTED else _IN_SGF.get(self.reason, "F")
         return f"{'?BW'[self.winner]}+{how}"
 
     @property
     def disputed(self) -> bool:
         """Whether an engine counts another winner than the referee."""
-        said = [claimed_winner(claim) for claim in self.claims]
-        return any(one is not None and one != self.winner for one in said)
+        return not {claimed_winner(claim) for claim in self.claims} <= {None, self.winner}
 
     def as_json(self) -> dict[str, Any]:
-        """Return the game as JSON has it."""
-        moves = [f"{'?bw'[color]} {vertex}" for color, vertex in self.moves]
-        others = {"seconds": list(self.seconds), "claims": list(self.claims)}
-        own = self._asdict() | others
-        return own | {
-            "plan": list(self.plan),
-            "winner": " bw"[self.winner].strip(),
-            "moves": moves,
-        }
+        """Return the game as JSON has it: tuples are lists there."""
+        winner = " bw"[self.winner].strip()
+        return {**self._asdict(), "winner": winner, "moves": moves_as_text(self.moves)}
 
 
 def game_from_json(found: Mapping[str, Any]) -> Game:
@@ -139,12 +156,18 @@ def game_from_json(found: Mapping[str, Any]) -> Game:
         KeyError, TypeError, ValueError: it is not one.
     """
     moves = tuple(("?bw".index(one[0]), one[2:]) for one in found["moves"])
-    made = {name: found[name] for name in Game._fields if name in found}
-    made |= {"plan": Plan(*found["plan"]), "winner": " bw".index(found["winner"] or " ")}
+    winner = " bw".index(found["winner"] or " ")
     pairs = {name: tuple(found[name]) for name in ("seconds", "claims")}
-    return Game(**made | pairs | {"moves": moves})
+    known = {"plan": Plan(*found["plan"]), "winner": winner, "moves": moves}
+    return Game(**{**found, **pairs, **known})
 
 
+def moves_as_text(moves: Iterable[tuple[int, str]]) -> list[str]:
+    """Return moves as GTP has them."""
+    return [f"{'?bw'[color]} {vertex}" for color, vertex in moves]
+
+
+_IN_SGF = {RESIGNED: "R", TIME: "T"}
 _CLAIMED = {
     **dict.fromkeys(("b", "black"), BLACK),
     **dict.fromkeys(("w", "white"), WHITE),
@@ -154,13 +177,7 @@ _CLAIMED = {
 
 def claimed_winner(claim: str) -> int | None:
     """Return the winner that ``B+3.5``, ``black`` or ``0`` names; None of anything else."""
-    word = claim.strip().lower().partition("+")[0]
-    return _CLAIMED.get(word)
-
-
-def loss(plan: Plan, loser: int, reason: str, detail: str, **more: Any) -> Game:
-    """Return a game that a color has lost by what it did."""
-    return Game(plan, opponent(loser), reason, detail, **more)
+    return _CLAIMED.get(claim.strip().lower().partition("+")[0])
 
 
 class Match(NamedTuple):
@@ -171,3 +188,8 @@ class Match(NamedTuple):
     openings: tuple[Opening, ...] = (Opening(),)
     options: Options = Options()
     place: str = ""  # the folder in which engines are started that have none of their own
+
+    def names(self, game: Game, most: int = 0) -> tuple[str, str]:
+        """Return who is Black and who White in a game, each on one line."""
+        black, white = (self.players[one].name for one in game.plan.players)
+        return one_line(black, most), one_line(white, most)

@@ -1,29 +1,32 @@
-"""Who judges moves: the oracle's rules, or the reference engine of a declared game."""
+"""Who judges moves: the oracle's rules, or the reference engine of a declared game; openings."""
 
 from __future__ import annotations
 
 import random
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import product
+from pathlib import Path
 
-from harness.errors import UsageError
-from harness.match.records import (
-    FIVE,
-    FULL,
-    GO,
-    LIMIT,
-    POSITIONAL,
-    SCORE,
-    Opening,
-    Rules,
-)
+from harness.declared import declaration
+from harness.declared.declaration import Argument, Declaration
+from harness.declared.game_state import places, refuses, vertex_of, width
+from harness.declared.program_process import ProgramProcess, conversation
+from harness.errors import EngineError, ReferenceFailedError, UsageError
+from harness.match import records
+from harness.match.records import GO, GOMOKU, Opening, Rules
 from harness.records import Reply
-from harness.typed import NamedTuple, Protocol
-from oracle.errors import IllegalMove, VertexError
+from harness.text import escape_controls
+from harness.typed import NamedTuple
+from oracle.boards import SnapshotChoice
+from oracle.errors import IllegalMove, SgfError, VertexError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.komi import parse_komi, result_text
 from oracle.position import BLACK, EMPTY, WHITE, Position, grid, opponent, parse_vertex, vertex
 from oracle.rules.go import fixed_points, most_fixed, score
+from oracle.sgf import games, read_sgf
 
 _WHY = {
     "off board": "it is not on the board",
@@ -33,6 +36,7 @@ _WHY = {
 }
 _SHOWN = 60  # characters of an engine's move
 _REFUSED = "illegal move"
+_DRAWN = 10_000  # characters of a board
 
 
 class Ending(NamedTuple):
@@ -43,13 +47,21 @@ class Ending(NamedTuple):
     score: str = ""
 
 
-class Referee(Protocol):
-    """The rules of one game. Colors are numbers, whatever engines call them."""
+class Referee:
+    """The rules of one game. Colors are numbers, whatever engines call them.
 
-    to_play: int
-    end: Ending | None
-    begin: tuple[str, ...]  # commands that begin the game
-    claim: str  # the command that asks an engine for the result; "" if there is none
+    ``begin``: commands that begin the game. ``claim``: the command that asks an engine for the
+    result.
+    """
+
+    begin: tuple[str, ...]
+    claim: str
+
+    def __init__(self, rules: Rules, opening: Opening) -> None:
+        """Begin the game; the moves of the opening are still to be played."""
+        self.rules = rules
+        self.to_play = opening.to_play
+        self.end: Ending | None = None
 
     def play(self, text: str) -> str:
         """Play the move of the color to play; return it as the other engine is told.
@@ -57,9 +69,11 @@ class Referee(Protocol):
         Raises:
             IllegalMove: the sentence says why.
         """
+        raise NotImplementedError
 
     def points(self) -> list[str]:
         """Return where a move may be, legal or not."""
+        raise NotImplementedError
 
     def board(self) -> str:
         """Return the position as it is drawn; "" where the moves tell it, or nobody draws it."""
@@ -67,117 +81,226 @@ class Referee(Protocol):
 
     def tell(self, color: int, move: str) -> str:
         """Return the command that tells an engine of a move."""
+        return f"play {'?bw'[color]} {move}"  # the course's engines know b and w alone
 
     def ask(self, color: int) -> str:
         """Return the command that asks an engine for its move."""
+        return f"genmove {'?bw'[color]}"
 
     def refuses(self, reply: Reply) -> bool:
-        """Whether an engine's reply refuses a command, though it may say that all is well."""
+        """Whether an engine's reply refuses a command.
+
+        The course's engines say so in replies that report success.
+        """
+        return not reply.ok or _REFUSED in reply.text[:_SHOWN].lower()
+
+
+def start_of(rules: Rules, opening: Opening) -> Position:
+    """Return the position that a game of Go or Gomoku begins with, before the opening's moves."""
+    columns, rows = rules.size
+    position = Position(grid(rows, columns))
+    for color, name in opening.setup:
+        position = position.place(parse_vertex(name, rows, columns), color)
+    return position
 
 
 class _BoardReferee(Referee):
     """What the two games of the oracle have in common."""
 
-    claim = ""
+    game: GoGame | GomokuGame
 
     def __init__(self, rules: Rules, opening: Opening) -> None:
-        self._columns, self._rows = rules.size
-        self._rules = rules
-        self.end: Ending | None = None
-        self.to_play = opening.to_play
-        self.begin: tuple[str, ...] = (f"boardsize {self._columns}", "clear_board")
+        super().__init__(rules, opening)
+        self.begin = f"boardsize {rules.size[0]}", "clear_board"
         self.begin += tuple(self.tell(*stone) for stone in opening.setup)
 
-    def _start(self, opening: Opening) -> Position:
-        position = Position(grid(self._rows, self._columns))
-        for color, name in opening.setup:
-            position = position.place(self._point(name), color)
-        return position
-
-    def _point(self, text: str) -> tuple[int, int]:
-        try:
-            return parse_vertex(text, self._rows, self._columns)
-        except VertexError:
-            raise IllegalMove(f"{text[:_SHOWN]!r} is not a point of the board") from None
-
     def points(self) -> list[str]:
-        """Return all points of the board."""
-        both = product(range(self._rows), range(self._columns))
-        return [vertex(point) for point in both]
+        columns, rows = self.rules.size
+        return [vertex(point) for point in product(range(rows), range(columns))]
 
-    def tell(self, color: int, move: str) -> str:
-        """Return the command that tells of a move: the course's engines know b and w alone."""
-        return f"play {'?bw'[color]} {move}"
-
-    def ask(self, color: int) -> str:
-        """Return the command that asks for a move."""
-        return f"genmove {'?bw'[color]}"
-
-    def refuses(self, reply: Reply) -> bool:
-        """Whether a reply refuses: the course's engines say so in replies that report success."""
-        return not reply.ok or _REFUSED in reply.text[:_SHOWN].lower()
+    def _move(self, text: str) -> str:
+        """Play a move, by the game's own rules."""
+        word, (columns, rows) = text.strip(), self.rules.size
+        is_pass = word.lower() == "pass" and self.rules.game == GO
+        try:
+            point = None if is_pass else parse_vertex(word, rows, columns)
+            self.game.play(self.to_play, point)  # type: ignore[arg-type]
+        except VertexError:
+            raise IllegalMove(f"{word[:_SHOWN]!r} is not a point of the board") from None
+        except IllegalMove as error:
+            raise IllegalMove(f"{word}: {_WHY[error.reason]}") from None
+        return vertex(point) if point else "pass"
 
 
 class GoReferee(_BoardReferee):
     """Go: area scoring, no suicide, simple ko or positional superko; two passes end it."""
 
+    game: GoGame
     claim = "final_score"
 
     def __init__(self, rules: Rules, opening: Opening) -> None:
         super().__init__(rules, opening)
         self.begin = (*self.begin[:2], f"komi {rules.komi}", *self.begin[2:])
-        self._game = GoGame(self._start(opening), opening.to_play)
-        self._komi = parse_komi(rules.komi)
-        self._seen = {self._game.position} if rules.ko == POSITIONAL else None
+        self.game = GoGame(start_of(rules, opening), opening.to_play)
+        self._seen = {self.game.position} if rules.ko == records.POSITIONAL else None
 
     def play(self, text: str) -> str:
-        """Play a move; see :class:`Referee`."""
-        word, game = text.strip(), self._game
-        point = None if word.lower() == "pass" else self._point(word)
-        try:
-            game.play(self.to_play, point)
-        except IllegalMove as error:
-            raise IllegalMove(f"{word}: {_WHY[error.reason]}") from None
-        if point and self._seen is not None:
+        move, game = self._move(text), self.game
+        if move != "pass" and self._seen is not None:
             if game.position in self._seen:
                 game.undo()
-                raise IllegalMove(f"{word}: it repeats an earlier position")
+                raise IllegalMove(f"{text.strip()}: it repeats an earlier position")
             self._seen.add(game.position)
         self.to_play = opponent(self.to_play)
-        is_long = len(game.moves) >= self._rules.move_limit
-        if game.is_over or is_long:
-            self.end = self._count(SCORE if game.is_over else LIMIT)
-        return vertex(point) if point else "pass"
-
-    def _count(self, reason: str) -> Ending:
-        board = self._game.position
-        text = result_text(score(board.grid, board.black, board.white), self._komi)
-        return Ending({"B": BLACK, "W": WHITE}.get(text[0], EMPTY), reason, text)
+        if game.is_over or len(game.moves) >= self.rules.move_limit:
+            board = game.position
+            area = score(board.grid, board.black, board.white)
+            told = result_text(area, parse_komi(self.rules.komi))
+            winner = {"B": BLACK, "W": WHITE}.get(told[0], EMPTY)
+            self.end = Ending(winner, records.SCORE if game.is_over else records.LIMIT, told)
+        return move
 
 
 class GomokuReferee(_BoardReferee):
     """Gomoku: five or more in a row win; a full board is a draw."""
 
+    game: GomokuGame
     claim = "gogui-rules_final_result"
 
     def __init__(self, rules: Rules, opening: Opening) -> None:
         super().__init__(rules, opening)
-        self._game = GomokuGame(self._start(opening), opening.to_play)
+        self.game = GomokuGame(start_of(rules, opening), opening.to_play)
 
     def play(self, text: str) -> str:
-        """Play a move; see :class:`Referee`."""
-        word, game = text.strip(), self._game
-        point = self._point(word)
-        try:
-            game.play(self.to_play, point)
-        except IllegalMove as error:
-            raise IllegalMove(f"{word}: {_WHY[error.reason]}") from None
+        move, game = self._move(text), self.game
         self.to_play = opponent(self.to_play)
-        if game.is_over:
-            self.end = Ending(
-                game.winner, FIVE if game.winner else FULL, "" if game.winner else "0"
-            )
-        return vertex(point)
+        if game.winner:
+            self.end = Ending(game.winner, records.FIVE)
+        elif game.is_over:
+            self.end = Ending(EMPTY, records.FULL, "0")
+        return move
+
+
+REFEREES = {GO: GoReferee, GOMOKU: GomokuReferee}
+
+
+class DeclaredReferee(Referee):
+    """The reference engine of a declared game: it is told each move, and may refuse.
+
+    Black is the color that begins. Colors take turns; a pass is a move if the reference plays it.
+    """
+
+    def __init__(
+        self, declared: Declaration, rules: Rules, opening: Opening, reference: ProgramProcess
+    ) -> None:
+        """``reference``: the one that knows the rules; it begins a new game. See :func:`check`.
+
+        Raises:
+            ReferenceFailedError: it broke, here or later. Nobody has lost by that.
+        """
+        super().__init__(rules, opening)
+        self._game, self._reference = declared.game, reference
+        self._said: list[str] = []
+        self._left = rules.move_limit
+        over, move = declared.game.over, declared.move
+        assert over
+        assert move
+        self._over, self._playing = over, move
+        self._request = next(
+            one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays
+        )
+        self.refuses = refuses(self._game)  # type: ignore[assignment,method-assign]
+        self.claim = over.ask
+        columns, rows = rules.size
+        known = {declaration.Drawn.SIZE: columns, declaration.Drawn.COLUMN_COUNT: columns,
+                 declaration.Drawn.ROW_COUNT: rows}  # fmt: skip
+        self.begin = tuple(
+            " ".join([one.name, *(str(known.get(size.drawn, "")) for size in one.arguments)])
+            for one in declared.of_kind(declaration.Kind.STARTS)
+        )
+        for command in self.begin:
+            if self.refuses(self._say(command)):
+                raise ReferenceFailedError(f"the reference refuses '{command}'")
+
+    def _say(self, command: str) -> Reply:
+        self._said.append(command)
+        try:
+            said = conversation(tuple(self._said), self._reference.command_properties)
+            return self._reference.replies(said)[-1]
+        except EngineError as error:
+            told = f"the reference did not answer '{command}': {error}"
+            raise ReferenceFailedError(told) from None
+
+    def play(self, text: str) -> str:
+        words = text.split()
+        if not words or len(words) > 4 or not text.isprintable():
+            raise IllegalMove(f"{text[:_SHOWN]!r} is not a move")
+        reply = self._say(self.tell(self.to_play, text))
+        if self.refuses(reply):
+            raise IllegalMove(f"{text[:_SHOWN]}: the reference says '{reply.text[:_SHOWN]}'")
+        self.to_play = opponent(self.to_play)
+        self._left -= 1
+        said = self._say(self._over.ask)
+        if said.ok and re.fullmatch(self._over.is_, said.text):
+            first = said.text.strip().lower()
+            named = [first.startswith(name.lower()) for name in self._game.colors]
+            winner = named.index(True) + 1 if any(named) else EMPTY
+            self.end = Ending(winner, records.OVER, said.text)
+        elif not self._left:
+            raise ReferenceFailedError("the game was not over at the limit of moves")
+        return " ".join(words)
+
+    def tell(self, color: int, move: str) -> str:
+        rest = iter(move.split())
+        words = [self._playing.name]
+        for argument in self._playing.arguments:
+            words += [self._color(color)] if _is_color(argument) else [
+                next(rest, "") for _ in range(width(argument, self._game))
+            ]  # fmt: skip
+        return " ".join([*words, *rest])
+
+    def ask(self, color: int) -> str:
+        colors = [self._color(color) for one in self._request.arguments if one.drawn]
+        return " ".join([self._request.name, *colors])
+
+    def _color(self, color: int) -> str:
+        return self._game.colors[color - 1]
+
+    def points(self) -> list[str]:
+        return [vertex_of(place, self._game) for place in places(self.rules.size)]
+
+    def board(self) -> str:
+        """Return what the reference answers to ``showboard``; "" if it does not know that."""
+        with suppress(ReferenceFailedError):
+            reply = self._say("showboard")
+            return escape_controls(reply.text)[:_DRAWN] if reply.ok else ""
+        return ""
+
+
+def _is_color(argument: Argument) -> bool:
+    return argument.drawn == declaration.Drawn.COLOR
+
+
+def check(declared: Declaration, name: str) -> None:
+    """See that a declared game can be played by two engines.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    needs = {
+        "two colors": len(declared.game.colors) == 2,
+        "over": declared.game.over,
+        "a command that plays": declared.move,
+        "a command that chooses and plays a move, such as genmove": any(
+            one.plays for one in declared.of_kind(declaration.Kind.CHOOSES)
+        ),
+    }
+    for what, is_there in needs.items():
+        if not is_there:
+            raise UsageError(f"{name}: no match of it can be refereed: its [game] lacks {what}")
+
+
+# --- Openings ------------------------------------------------------------------------------------
 
 
 def after_opening(referee: Referee, opening: Opening) -> Referee:
@@ -198,9 +321,6 @@ def after_opening(referee: Referee, opening: Opening) -> Referee:
     return referee
 
 
-# --- openings that are drawn -------------------------------------------------------------------
-
-
 def draw_opening(referee: Referee, opening: Opening, moves: int, dice: random.Random) -> Opening:
     """Return an opening with so many more moves, each drawn from the legal ones.
 
@@ -214,10 +334,8 @@ def draw_opening(referee: Referee, opening: Opening, moves: int, dice: random.Ra
         if len(drawn) == moves or referee.end:
             break
         color = referee.to_play
-        try:
+        with suppress(IllegalMove):
             drawn.append((color, referee.play(point)))
-        except IllegalMove:
-            continue
     if len(drawn) < moves or referee.end:
         raise UsageError(f"no opening of {moves} moves was found on this board; draw fewer")
     return opening._replace(moves=(*opening.moves, *drawn))
@@ -240,3 +358,43 @@ def handicap_opening(rules: Rules) -> Opening:
         )
     stones = [(BLACK, vertex(point)) for point in fixed_points(rows, rules.handicap)]
     return Opening(f"handicap {rules.handicap}", tuple(stones), (), WHITE)
+
+
+def read_openings(paths: Sequence[str], rules: Rules, most: int | None) -> Iterator[Opening]:
+    """Yield an opening for each game of some SGF files; ``most``: moves that are kept.
+
+    Of a folder, its ``*.sgf`` are read.
+
+    Raises:
+        UsageError: a file is not a record of a game on such a board.
+    """
+    for name in paths:
+        files = sorted(Path(name).glob("*.sgf")) if Path(name).is_dir() else [Path(name)]
+        if not files:
+            raise UsageError(f"--openings {name}: the folder has no *.sgf files")
+        for path in files:
+            try:
+                data = path.read_bytes()
+                for number in range(1, len(games(data, str(path))) + 1):
+                    yield _opening(data, path, number, rules, most)
+            except OSError as error:
+                raise UsageError(f"--openings {path}: {error.strerror}") from None
+            except SgfError as error:
+                raise UsageError(f"--openings {error}") from None
+
+
+def _opening(data: bytes, path: Path, number: int, rules: Rules, most: int | None) -> Opening:
+    choice = SnapshotChoice(number=number, game=rules.game)
+    whole = read_sgf(data, str(path), choice)
+    board, start = whole.position.grid, whole.start
+    if (board.columns, board.rows) != rules.size:
+        columns, rows = rules.size
+        raise UsageError(
+            f"--openings {path}: game {number} has a board of {board.columns} columns and"
+            f" {board.rows} rows, expected {columns} and {rows} (--size)"
+        )
+    setup = [(color, vertex(point)) for color in (BLACK, WHITE)
+             for point in board.points(start.stones(color))]  # fmt: skip
+    moves = [(color, vertex(point) if point else "pass") for color, point in whole.moves[:most]]
+    first = whole.moves[0][0] if whole.moves else whole.to_play or BLACK
+    return Opening(f"{path.name}, game {number}", tuple(setup), tuple(moves), first)

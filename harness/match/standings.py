@@ -1,17 +1,20 @@
-"""What the games of a match show together: points by color and reason, and who beat whom. Pure."""
+"""What the games of a match show together: points, ratings, who is weaker; as text, too. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from harness.match.ratings import Rating, Ratings
-from harness.match.records import Game, Player
-from harness.match.sprt import REJECTED
+from harness.match.ratings import REJECTED, Rating, Ratings, SprtCourse
+from harness.match.records import BOTH, Game, Match, Player
 from harness.match.tournament import MatchResult
+from harness.text import at_most, number_of, one_line
 from harness.typed import NamedTuple
 from oracle.position import BLACK, WHITE, opponent
+
+_NAME = 24  # columns
+_SHOWN = 5  # games that were not played
 
 
 class Score(NamedTuple):
@@ -31,46 +34,45 @@ class Score(NamedTuple):
         """A win is a point, a draw a half."""
         return self.wins + self.draws / 2
 
-    def with_points(self, points: float) -> Score:
-        """Return the score after one more game."""
-        return Score(
-            self.wins + (points == 1), self.draws + (points == 0.5), self.losses + (points == 0)
-        )
+    def __add__(self, other: Score) -> Score:  # type: ignore[override]
+        return Score(*map(sum, zip(self, other, strict=True)))
 
     def __str__(self) -> str:
         return f"{self.wins}-{self.losses}" + (f"-{self.draws}" if self.draws else "")
 
 
+_OF_GAME = {1.0: Score(1, 0, 0), 0.5: Score(0, 1, 0), 0.0: Score(0, 0, 1)}  # by its points
+
+
 class Standing:
     """How one player did. ``place``: among the players as they were named, from 0."""
 
-    def __init__(self, place: int, player: Player) -> None:
+    def __init__(self, place: int, player: Player, missed: int, rating: Rating) -> None:
         self.place, self.player = place, player
         self.colors = {BLACK: Score(), WHITE: Score()}
         self.against: defaultdict[int, Score] = defaultdict(Score)
         self.won: Counter[str] = Counter()  # by reason
         self.lost: Counter[str] = Counter()
-        self.missed = 0  # games that it sat out
-        self.disputed = 0  # in which it counted another winner than the referee
+        self.missed = missed  # games that it sat out
         self.seconds = 0.0
         self.moves = 0
-        self.rating = Rating(0.0, 0.0)
+        self.rating = rating
 
     @property
     def score(self) -> Score:
         """All games."""
-        return Score(*map(sum, zip(*self.colors.values(), strict=True)))
+        return self.colors[BLACK] + self.colors[WHITE]
 
     @property
     def points(self) -> float:
         """The points that rank it: a game that it sat out is won."""
         return self.score.points + self.missed
 
-    def note(self, game: Game, color: int) -> None:
+    def add(self, game: Game, color: int) -> None:
         """Count a game in which it had a color."""
         points, other = game.points(color), game.plan.player(opponent(color))
-        self.colors[color] = self.colors[color].with_points(points)
-        self.against[other] = self.against[other].with_points(points)
+        self.colors[color] += _OF_GAME[points]
+        self.against[other] += _OF_GAME[points]
         if points != 0.5:
             (self.won if points else self.lost)[game.reason] += 1
         self.seconds += game.seconds[color - 1]
@@ -80,17 +82,16 @@ class Standing:
 class Comparison(NamedTuple):
     """Whether a player is weaker than the baseline."""
 
-    player: int
-    baseline: int
+    player: Player
+    baseline: Player
     difference: Rating
     is_weaker: bool
 
-    def sentence(self, players: Sequence[Player]) -> str:
-        """Say what was found."""
-        one, other = players[self.player].name, players[self.baseline].name
+    def __str__(self) -> str:
         low, high = self.difference.interval
         found = f"{self.difference.elo:+.0f} Elo, 95 % interval {low:+.0f} to {high:+.0f}"
-        return f"{one} is {'' if self.is_weaker else 'not '}weaker than {other}: {found}"
+        is_weaker = "is" if self.is_weaker else "is not"
+        return f"{self.player.name} {is_weaker} weaker than {self.baseline.name}: {found}"
 
 
 class Standings:
@@ -98,39 +99,109 @@ class Standings:
 
     def __init__(self, result: MatchResult) -> None:
         self.result = result
-        players = result.match.players
-        self.rows = [Standing(place, player) for place, player in enumerate(players)]
-        self.reasons: Counter[str] = Counter(game.reason for game in result.games)
-        for game in result.games:
+        players, games = result.match.players, result.games
+        self.ratings = Ratings(
+            len(players),
+            [
+                (one.plan.black, one.plan.white, one.points(BLACK), one.plan.pair)
+                for one in games
+                if one.reason != BOTH
+            ],
+        )
+        missed = result.schedule.missed(games)
+        self.rows = [
+            Standing(place, player, missed[place], self.ratings.of(place))
+            for place, player in enumerate(players)
+        ]
+        self.reasons: Counter[str] = Counter(game.reason for game in games)
+        for game in games:
             for color in (BLACK, WHITE):
-                self.rows[game.plan.player(color)].note(game, color)
-        for row, missed in zip(self.rows, result.schedule.missed(result.games), strict=True):
-            row.missed = missed
-        self.ratings = Ratings(len(players), result.games)
-        for row in self.rows:
-            row.rating = self.ratings.of(row.place)
+                self.rows[game.plan.player(color)].add(game, color)
 
     @cached_property
     def ranked(self) -> list[Standing]:
         """The players, the best first: by points, then by rating, then as they were named."""
         return sorted(self.rows, key=lambda row: (-row.points, -row.rating.elo, row.place))
 
-    @property
+    @cached_property
     def ranks(self) -> dict[int, int]:
         """Return the rank of each player, from 1; who has as many points has the same."""
         points = [row.points for row in self.rows]
         return {row.place: 1 + sum(one > row.points for one in points) for row in self.rows}
 
-    @property
+    @cached_property
     def comparisons(self) -> list[Comparison]:
         """Compare everybody with the baseline, if there is one."""
-        baseline = self.result.baseline
-        if baseline is None:
-            return []
-        return [self._compare(row.place, baseline) for row in self.rows if row.place != baseline]
+        players, baseline = self.result.match.players, self.result.baseline
+        verdict = self.result.course and self.result.course.verdict
+        found = []
+        for place, player in enumerate(players):
+            if baseline is None or place == baseline:
+                continue
+            difference = self.ratings.difference(place, baseline)
+            is_weaker = verdict == REJECTED if verdict else difference.interval[1] < 0
+            found.append(Comparison(player, players[baseline], difference, is_weaker))
+        return found
 
-    def _compare(self, player: int, baseline: int) -> Comparison:
-        found, course = self.ratings.difference(player, baseline), self.result.course
-        if course and course.verdict:
-            return Comparison(player, baseline, found, course.verdict == REJECTED)
-        return Comparison(player, baseline, found, found.interval[1] < 0)
+
+# --- As text, for a terminal ---------------------------------------------------------------------
+
+
+def lines(found: Standings) -> Iterator[str]:
+    """Yield the report of a match."""
+    result = found.result
+    yield f"{number_of(len(result.games), 'game')} of {result.match.rules.title}"
+    yield ""
+    names = [one_line(row.player.name, _NAME) for row in found.ranked]
+    width = max(6, *map(len, names))
+    yield f"{'engine':{width}}  points  games  as Black  as White  Elo (95 %)"
+    for name, row in zip(names, found.ranked, strict=True):
+        black, white = map(str, row.colors.values())
+        shown = f"{row.points:6g}  {row.score.games:5}  {black:>8}  {white:>8}"
+        yield f"{name:{width}}  {shown}  {row.rating}"
+    yield ""
+    yield f"ended by: {counts(found.reasons)}" if found.reasons else "no games"
+    for name, row in zip(names, found.ranked, strict=True):
+        if row.lost:
+            yield f"{name} lost by: {counts(row.lost)}"
+    if result.course:
+        yield from sprt_lines(result.course)
+    yield from map(str, found.comparisons)
+    if disputed := sum(game.disputed for game in result.games):
+        yield f"an engine counts another winner than the referee in {number_of(disputed, 'game')}"
+    for line in at_most(unplayed(result), _SHOWN):
+        yield f"not played, because the harness failed: {line}"
+    if not result.is_whole:
+        yield "the match is not over; with --journal the same command continues it"
+
+
+def unplayed(result: MatchResult) -> list[str]:
+    """Return a line for each game that the harness failed at."""
+    return [f"game {plan.number + 1}: {why}" for plan, why in result.unplayed]
+
+
+def sprt_lines(course: SprtCourse) -> Iterator[str]:
+    """Yield how the test of a match went."""
+    sprt, (low, high) = course.sprt, course.sprt.bounds
+    verdict = {
+        "H1": f"H1 accepted: stronger by {sprt.elo1:g} Elo rather than {sprt.elo0:g}",
+        "H0": f"H0 accepted: stronger by {sprt.elo0:g} Elo rather than {sprt.elo1:g}",
+    }.get(course.verdict or "", "not decided")
+    llr = f"{course.last:.2f} ({low:.2f} to {high:.2f})"
+    yield f"SPRT: LLR {llr} after {len(course.llr)} pairs: {verdict}"
+    yield f"pairs with 0, 1/2, 1, 3/2, 2 points: {', '.join(map(str, course.counts))}"
+    told = ", ".join(f"{count:.0f} at {elo:+g}" for elo, count in course.expected_games.items())
+    yield f"expected games: {told} Elo"
+
+
+def counts(found: Mapping[str, int]) -> str:
+    """Return how often each reason came, the most frequent first."""
+    ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(f"{reason} {count}" for reason, count in ordered if count)
+
+
+def game_line(game: Game, match: Match) -> str:
+    """Return a game in one line."""
+    black, white = match.names(game, _NAME)
+    why = f"{game.reason}: {game.detail}" if game.detail else game.reason
+    return f"game {game.plan.number + 1}: {black} - {white}  {game.result}  ({one_line(why, 100)})"

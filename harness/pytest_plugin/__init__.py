@@ -34,13 +34,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _protocol(text: str) -> str:
-    from harness.cli.option_values import protocol
+    from harness.cli.commandline import protocol
 
     return protocol(text)
 
 
 def _seconds(text: str) -> float:
-    from harness.cli.option_values import number
+    from harness.cli.commandline import number
 
     return number(0, "seconds, 0 for no limit")(text)
 

@@ -31,7 +31,7 @@ from harness import (
     read_case_file,
     run_cases,
 )
-from harness.cli.sandbox import visible_paths
+from harness.cli.engine_options import visible_paths
 from harness.engine.launch import split_program
 from harness.options import GTP, limits_of
 from harness.reading.expectation import in_a_sentence

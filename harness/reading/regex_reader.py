@@ -66,11 +66,14 @@ def in_python(one: Ranges) -> str:
         return r"[^\s\S]"
     if len(one) == 1 and one[0][0] == one[0][1]:
         return escape_character(one[0][0])
+    # Up to the last character there is, it is said by what is not in it: to compile a range of a
+    # million characters takes re some milliseconds.
+    is_open = one[-1][1] == LAST
     parts = (
         escape_character(first) + (f"-{escape_character(last)}" if last > first else "")
-        for first, last in one
+        for first, last in (complement(one) if is_open else one)
     )
-    return f"[{''.join(parts)}]"
+    return f"[{'^' if is_open else ''}{''.join(parts)}]"
 
 
 def escape_character(code: int) -> str:

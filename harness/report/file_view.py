@@ -13,7 +13,7 @@ from harness.typed import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.report.board_evidence import Count
-    from harness.vocabulary.board_kinds import BoardKind
+    from harness.vocabulary import BoardKind
     from harness.vocabulary.wordings import Wordings
     from oracle.draw import Diagram
 

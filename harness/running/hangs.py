@@ -4,7 +4,8 @@ An engine that computes for ever would keep a processor from all others. So whil
 command that asks something is waited for only for a *short limit* of computing, and for less when
 it is asked again in the same case file (:class:`ShortLimits`). None of this costs a mark: what was
 cut short is in doubt, until the engine has hung for its full limit: at once if a place is left to
-those who wait, else with nothing beside it (:mod:`harness.work.fairness`).
+those who wait, else when nobody else waits (:class:`PostponedError`). What is not sure then, as
+others computed beside it, is run again with nothing beside it (:mod:`harness.work.fairness`).
 
 An engine that sleeps keeps nobody waiting. It has its full limit, until it has hung three times.
 
@@ -24,9 +25,13 @@ from harness.engine.engine_session import EngineSession
 
 HANGS = 3  # with the full limit, before it gets short
 PART = 10  # the short limit is this part of the full one
-LEAST = 1.0  # seconds
+LEAST = 2.0  # seconds
 _PART_AGAIN = 120  # the limit of a command that was just cut short is this part of the full one
 _LEAST_AGAIN = 0.25  # seconds
+
+
+class PostponedError(Exception):
+    """The engine computes without an answer: its case file is to be run after all others."""
 
 
 def _never(_limit: float) -> bool:
@@ -69,7 +74,8 @@ class ShortLimits:
 
         ``is_image``: of a case file, which gives no points: a command that was cut in others is
         asked once, and not for long. ``may_go_on``: whether a command of so many seconds, instead
-        of being cut short, has its full limit at once: nobody needs this processor.
+        of being cut short, has its full limit at once: nobody needs this processor. It may raise
+        :class:`PostponedError`.
         """
         self.is_image = is_image
         self._may_go_on = _never if is_image else may_go_on

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     Work = Callable[[Task, Note], Result]
 
 _HEADER = 8  # bytes: the length of a message, or the index of a task
-DONE, NOTE, CLAIM = range(3)  # kinds of messages
+DONE, NOTE, CLAIM, LATER = range(4)  # kinds of messages
 LONGER = -1  # claimed instead of a part: to be at the part under way for long, while others wait
 _YES, _NO = b"y", b"n"
 _PATIENCE = 60.0  # seconds that a worker has to end its engine and itself, on a busy machine too
@@ -158,7 +158,8 @@ class WorkerHandle:
         self.answers = answers
         self.task: int | None = None
         self.claims = 0  # of parts of it
-        self.claimed = 0.0  # of time.monotonic(): when it claimed the last one
+        self.part = 0  # the last one
+        self.claimed = 0.0  # of time.monotonic(): when it claimed that
         self.is_prolonged = False  # it may be at that one for long
         self._slept = 0.0  # seconds
         self._own: engine_clock.Threads = {}
@@ -193,8 +194,8 @@ class WorkerHandle:
         """Tell it the task that it is to do."""
         raise NotImplementedError
 
-    def grant(self, *, granted: bool) -> None:
-        """Answer a claim."""
+    def grant(self, *, granted: bool, later: bool = False) -> None:
+        """Answer a claim; ``later``: the rest of the task is to be done after all others."""
         raise NotImplementedError
 
     def receive(self) -> list[tuple[int, object]] | None:
@@ -214,7 +215,7 @@ class _Forked(WorkerHandle):
     def hand_out(self, task: int) -> None:
         os.write(self.requests, _header(task))
 
-    def grant(self, *, granted: bool) -> None:
+    def grant(self, *, granted: bool, later: bool = False) -> None:
         os.write(self.requests, _YES if granted else _NO)
 
     def receive(self) -> list[tuple[int, object]] | None:
@@ -250,6 +251,7 @@ class _WorkerPool:
         self._counts = [parts(task) for task in tasks] if parts else []
         self._claimed: dict[int, set[int]] = {}  # by task
         self._prolonged: set[int] = set()  # tasks of which a part was allowed to last
+        self._postponed: set[int] = set()  # tasks of which the rest comes after all others
         self._faults: dict[int, Fault] = {}  # of tasks that others are still at
         self._looked = time.monotonic()
 
@@ -408,16 +410,11 @@ class _WorkerPool:
             self._on_note(index, content)
         elif kind == CLAIM:
             assert isinstance(content, int)
-            assert worker.task is not None
-            if content == LONGER:
-                worker.is_prolonged = self._may_prolong(worker.task)
-                worker.grant(granted=worker.is_prolonged)
-                return
-            claimed = self._claimed.setdefault(worker.task, set())
-            worker.claims += 1
-            worker.claimed, worker.is_prolonged = time.monotonic(), False
-            worker.grant(granted=content not in claimed)
-            claimed.add(content)
+            self._grant(worker, content)
+        elif kind == LATER:
+            self._claimed[index].discard(worker.part)
+            self._waiting.insert(0, index)
+            self._employ(worker)
         else:
             self._arriving = index, content
             self._employ(worker)  # which may wait for the worker's end
@@ -438,19 +435,43 @@ class _WorkerPool:
                 if kind != CLAIM and worker.task is not None:
                     self._on_note(worker.task, content)
 
+    def _grant(self, worker: WorkerHandle, part: int) -> None:
+        assert worker.task is not None
+        if part == LONGER:
+            worker.is_prolonged = self._may_prolong(worker.task)
+            later = not worker.is_prolonged and self._may_postpone(worker.task)
+            worker.grant(granted=worker.is_prolonged, later=later)
+            return
+        claimed = self._claimed.setdefault(worker.task, set())
+        worker.claims += 1
+        worker.part, worker.claimed, worker.is_prolonged = part, time.monotonic(), False
+        worker.grant(granted=part not in claimed)
+        claimed.add(part)
+
     def _may_prolong(self, task: int) -> bool:
         """Whether a part of a task may last: one of each, and those who wait keep a place."""
         at_it = sum(worker.is_prolonged for worker in self._workers.values())
-        if task in self._prolonged or (self._waiting and at_it + 1 >= self._size):
+        if task in self._prolonged or (self._others_wait() and at_it + 1 >= self._size):
             return False
         self._prolonged.add(task)
         return True
+
+    def _may_postpone(self, task: int) -> bool:
+        """Whether the rest of a task is to be done after the others: once, if there are any."""
+        if task in self._prolonged | self._postponed or not self._others_wait():
+            return False
+        self._postponed.add(task)
+        return True
+
+    def _others_wait(self) -> bool:
+        return not self._postponed.issuperset(self._waiting)
 
     def _report_end(self, index: int, end: object) -> Iterator[tuple[int, object]]:
         """Yield the end of a task, once all workers have finished with it."""
         if isinstance(end, Fault):
             self._faults[index] = end
-        if not any(worker.task == index for worker in self._workers.values()):
+        is_under_way = any(worker.task == index for worker in self._workers.values())
+        if not is_under_way and index not in self._waiting:
             yield index, self._faults.pop(index, end)
 
 

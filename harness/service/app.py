@@ -16,13 +16,12 @@ from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp
 
 from harness.service import machines, processes
-from harness.service.api import courses, marks, own_files, people, requests, students, submissions
+from harness.service.api import courses, marks, people, requests, submissions
 from harness.service.api import gradings as api_gradings
-from harness.service.api import points as api_points
 from harness.service.api import private_cases as api_private_cases
 from harness.service.api import suites as api_suites
-from harness.service.api import tournaments as api_tournaments
-from harness.service.lti import course_pages, launch_pages, platform_pages
+from harness.service.lti import launch_pages
+from harness.service.lti import pages as lti_pages
 from harness.service.operations import health
 from harness.service.pages import (
     account,
@@ -30,24 +29,21 @@ from harness.service.pages import (
     course,
     gradings,
     new_assignment,
-    points,
     private_cases,
     roster,
-    staff,
     student,
     submission,
     suites,
 )
 from harness.service.storage.database import CONNECTIONS, Database
-from harness.service.web import access, error_answers, rendering
-from harness.service.web.access import Context, Routes
+from harness.service.web import access, middleware, rendering
+from harness.service.web.access import ADMINS, ANYBODY, Context, Routes
 from harness.service.web.middleware import HeadRequests, OwnHosts, RequestLog, SecurityHeaders
-from harness.service.web.request_context import ADMINS, ANYBODY
 from harness.service.web.service import Service
 from oracle import __version__
 
 FOR_OPERATORS = Routes()
-METRICS = Routes(is_api=True, prefix="/api/v1")
+METRICS = requests.ApiRoutes("operation")
 _SHOWN = 50  # remarks
 
 
@@ -88,15 +84,15 @@ def show_cluster(context: Context) -> Response:
 
 
 ROUTES = (
-    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES, staff.ROUTES),
+    *(account.ROUTES, course.ROUTES, new_assignment.ROUTES),
     *(assignment.ROUTES, submission.ROUTES, gradings.ROUTES),
-    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, points.ROUTES, suites.ROUTES),
+    *(student.ROUTES, roster.ROUTES, private_cases.ROUTES, suites.ROUTES),
     *(people.ROUTES, courses.ROUTES, submissions.ROUTES, requests.ROUTES, people.STAFF_ROUTES),
-    *(marks.REMARKS, api_private_cases.ROUTES, api_points.ROUTES, own_files.ROUTES),
-    *(api_private_cases.DRAFT_ROUTES, students.ROUTES, api_gradings.ROUTES, marks.ROUTES),
-    *(api_suites.ROUTES, api_suites.RUN_ROUTES, FOR_OPERATORS, METRICS),
-    *(platform_pages.ROUTES, launch_pages.ROUTES, course_pages.ROUTES),
-    *(api_tournaments.ROUTES,),
+    *(marks.REMARKS, api_private_cases.ROUTES, api_private_cases.POINTS_ROUTES),
+    *(courses.OWN_ROUTES, api_private_cases.DRAFT_ROUTES, people.STUDENT_ROUTES),
+    *(api_gradings.ROUTES, marks.ROUTES, api_suites.ROUTES, api_suites.RUN_ROUTES),
+    *(FOR_OPERATORS, METRICS, lti_pages.ROUTES, launch_pages.ROUTES),
+    api_gradings.TOURNAMENT_ROUTES,
 )
 
 
@@ -115,7 +111,7 @@ def application(service: Service) -> FastAPI:
         for route in routes.routes:
             app.router.routes.append(route)
     access.require_rules(app)
-    error_answers.add_handlers(app)
+    middleware.add_handlers(app)
     return app
 
 

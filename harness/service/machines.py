@@ -183,11 +183,7 @@ def main() -> int:
 
     signals.end_on_sigterm()
     settings = processes.begin()
-    hub = Hub(
-        connector_settings(settings),
-        folder(settings),
-        lambda text: remark(settings, text),
-    )
+    hub = Hub(connector_settings(settings), folder(settings), lambda text: remark(settings, text))
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(hub.run())
     return 0

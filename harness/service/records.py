@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from harness.network import origin_of
+
 # What somebody is in a course, from what may do all to what may do least.
 TEACHER, ASSISTANT, STUDENT = "teacher", "assistant", "student"
 ROLES = (TEACHER, ASSISTANT, STUDENT)
@@ -81,8 +83,8 @@ class Member(NamedTuple):
     ids: str = "[]"  # JSON: pairs, such as ["canvas", "4711"]
     team: str = ""  # the key of the group that hands in as one; empty: alone
     may: str = ""  # of an assistant: names of RIGHTS, with blanks between them
-    roster_id: str = ""  # of a student, as the first roster writes it; empty: of a former version
-    team_name: str = ""  # of the group, as the last roster writes it; empty: of a former version
+    roster_id: str = ""  # of a student, as the first roster writes it
+    team_name: str = ""  # of the group, as the last roster writes it
 
     def has(self, right: str) -> bool:
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""
@@ -288,3 +290,92 @@ class AuditEntry(NamedTuple):
     what: str
     about: str  # the id of what it was done to
     details: str
+
+
+# --- platforms that open the service from their courses (LTI 1.3) --------------------------------
+
+
+class Platform(NamedTuple):
+    """A platform, such as a university's Moodle."""
+
+    id: str
+    title: str
+    issuer: str
+    client_id: str  # as the platform calls this service
+    login_url: str
+    token_url: str
+    jwks_url: str
+    algorithm: str = "RS256"  # of its signatures
+    deployments: str = ""  # the ids, with blanks between them
+    hosts: str = ""  # more origins of it, with blanks between them
+    made: float = 0.0
+
+    @property
+    def origins(self) -> list[str]:
+        """Return where its pages and services are: nothing else is asked, or may frame a page."""
+        own = (self.issuer, self.login_url, self.token_url, self.jwks_url)
+        return sorted({origin_of(one) for one in (*own, *self.hosts.split())})
+
+    def has(self, address: str) -> bool:
+        """Whether an address is at one of its origins."""
+        return origin_of(address) in self.origins
+
+
+class CourseLink(NamedTuple):
+    """A course of a platform that is a course here."""
+
+    id: str
+    platform: str
+    deployment: str
+    context: str  # as the platform calls the course
+    course: str
+    person: str  # who linked it
+    title: str = ""
+    members_url: str = ""
+    groups_url: str = ""
+    lines_url: str = ""
+    state: str = ""  # WAITING: for the next reading of its members; empty: they are not told
+    tries: int = 0
+    due: float = 0.0
+    synced: float = 0.0
+    trouble: str = ""
+    remarks: str = ""  # a line each
+
+
+class PlatformUser(NamedTuple):
+    """Whom a platform means in a course."""
+
+    link: str
+    subject: str  # as the platform calls somebody
+    person: str
+
+
+class GradebookLine(NamedTuple):
+    """A column of a platform's gradebook, where the marks of an assignment go."""
+
+    link: str
+    assignment: str
+    url: str  # empty: not yet known
+
+
+class Score(NamedTuple):
+    """The mark of a student that a platform is to have, or has."""
+
+    link: str
+    assignment: str
+    key: str  # of the student
+    state: str = WAITING
+    tries: int = 0
+    due: float = 0.0
+    sent: str = ""  # JSON: what the platform has
+    at: float = 0.0  # when it was sent
+    trouble: str = ""
+
+
+class LaunchSecret(NamedTuple):
+    """What is kept of a secret that holds once and not for long."""
+
+    digest: str
+    kind: str
+    data: str  # JSON
+    until: float

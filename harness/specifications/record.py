@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from harness.records import Reply
+from harness.vocabulary import GO, BoardKind
 from harness.vocabulary.answer_forms import Forms
-from harness.vocabulary.board_kinds import GO, BoardKind
 from harness.vocabulary.transformations import Beginning, OracleBeginning
 from harness.vocabulary.wordings import Read, Wordings
 from oracle.assignments import ASSIGNMENTS, engine_for

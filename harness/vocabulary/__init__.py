@@ -1,9 +1,29 @@
 """The building blocks of specifications, independent of any assignment.
 
-:mod:`~harness.vocabulary.board_kinds` and :mod:`~harness.vocabulary.answer_forms` of answers;
+:mod:`~harness.vocabulary` and :mod:`~harness.vocabulary.answer_forms` of answers;
 :mod:`~harness.vocabulary.wordings` that answers depend on, and
 :mod:`~harness.vocabulary.transformations` that leave them known; what tests are made about
 (:mod:`~harness.vocabulary.scenes`, :mod:`~harness.vocabulary.scenes`), and what is said to an
 engine (:mod:`~harness.vocabulary.conversations`, :mod:`~harness.vocabulary.conversations`).
 Nothing is started.
 """
+
+from __future__ import annotations
+
+from harness.typed import NamedTuple
+from oracle.position import GTP_LETTERS
+
+# --- Kinds of boards, one for each game ----------------------------------------------------------
+
+
+class BoardKind(NamedTuple):
+    """What the board of a game is like."""
+
+    captures: bool = True  # as in Go, and not in Gomoku
+    size: int = 0  # before any command; 0: the engine's own choice
+    is_fixed: bool = False  # there is no other size
+    format: str = ""  # that load_board reads, of oracle.formats; "": its name or content tells
+    letters: str = GTP_LETTERS  # of the columns
+
+
+GO, GOMOKU = BoardKind(), BoardKind(captures=False)

@@ -11,7 +11,7 @@ from random import Random
 from typing import NamedTuple, Protocol
 
 from harness.text import plural
-from harness.vocabulary.board_kinds import BoardKind
+from harness.vocabulary import BoardKind
 from oracle.errors import VertexError
 from oracle.gtp.protocol import Engine
 from oracle.position import (

@@ -7,9 +7,9 @@ unit, its words and their versions are the whole interface: nothing else passes 
 processes.
 
 * ``records`` and ``worker_events``: what passes; ``plain``: checked on reading;
-* ``stored_files``: bytes by their SHA-256;
 * ``bench``: a submission built, and asked one case file after the other;
-* ``unit_worker``: the process, and ``__main__`` its door;
+* ``unit_worker``: the process, and the files that units name by their SHA-256; ``__main__``: its
+  command line;
 * ``crew``: such processes seen from the one that hands units out; ``machine``: how they are
   started.
 """

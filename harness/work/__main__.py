@@ -18,7 +18,7 @@ from harness.errors import ExitCode, HarnessError, UsageError
 from harness.work import records, unit_worker, worker_events
 from harness.work.machine import die_with_parent
 from harness.work.records import WorkUnit
-from harness.work.stored_files import FileFinder
+from harness.work.unit_worker import FileFinder
 from harness.work.worker_events import HarnessFailed, WorkerEvent
 
 

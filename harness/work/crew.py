@@ -130,9 +130,9 @@ class _CrewWorker(jobs.WorkerHandle):
     def hand_out(self, task: int) -> None:
         self._tell(self._queue.line(task))
 
-    def grant(self, *, granted: bool) -> None:
+    def grant(self, *, granted: bool, later: bool = False) -> None:
         assert self.task is not None
-        self._tell(answer(Granted(granted, self._queue.hangs[self.task])))
+        self._tell(answer(Granted(granted, self._queue.hangs[self.task], later)))
 
     def _tell(self, line: bytes) -> None:
         with contextlib.suppress(BrokenPipeError):  # it has died, which is seen when it is heard
@@ -160,6 +160,8 @@ class _CrewWorker(jobs.WorkerHandle):
             return [(jobs.CLAIM, word.case)]
         elif isinstance(word, ClaimLonger):
             return [(jobs.CLAIM, jobs.LONGER)]
+        elif isinstance(word, UnitFinished) and word.later:
+            return [(jobs.LATER, None)]
         elif isinstance(word, UnitFinished):
             return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
         else:

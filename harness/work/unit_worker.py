@@ -1,26 +1,38 @@
-"""The process that does units of work: JSON comes in, lines of JSON go out."""
+"""The process that does units of work, JSON in and lines of JSON out; the files they name."""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from traceback import format_exc
 from typing import BinaryIO, NamedTuple
 
+from harness import file_system
 from harness.assignments.assignment import Assignment, find
-from harness.errors import SandboxError, StarvedError, UsageError
+from harness.errors import HarnessError, SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
-from harness.running.hangs import HangPolicy, Hangs, ShortLimits
+from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
-from harness.work.records import VERSION, WorkUnit
-from harness.work.stored_files import FileFinder
+from harness.work.records import (
+    VERSION,
+    Folder,
+    Name,
+    Sha256,
+    UnitCase,
+    UnitFile,
+    UnitSubmission,
+    WorkUnit,
+)
 from harness.work.worker_events import (
     AttemptFinished,
     CaseProgress,
@@ -34,6 +46,102 @@ from harness.work.worker_events import (
     UnitFinished,
     WorkerEvent,
 )
+
+
+class MissingBytesError(HarnessError):
+    """What a unit names is nowhere, or is something else by now: the harness's own trouble."""
+
+
+class FileFinder:
+    """Finds files; ``stores``: folders of files that are named by their SHA-256."""
+
+    def __init__(self, stores: Sequence[Path] = ()) -> None:
+        self._stores = tuple(stores)
+
+    def archive(self, submission: UnitSubmission) -> Path:
+        """Return where the bytes of a submission are.
+
+        Raises:
+            MissingBytesError: nowhere.
+        """
+        return self._find(
+            submission.sha256, submission.path, f"the submission of {submission.key}"
+        )
+
+    def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
+        """Return a case file's bytes, and its path with all that it names beside it.
+
+        It is laid out in a new folder of ``room`` where it does not lie as the unit says.
+
+        Raises:
+            MissingBytesError: as :meth:`archive`.
+        """
+        place = Path(case.place)
+        own = self._find(case.sha256, str(place / case.name), f"the case file {case.name}")
+        if not case.place or not _can_engines_read(case.beside, place):
+            place = self._lay(case.beside, place, room / case.basis[:16])
+        return own.read_bytes(), place / case.name
+
+    def folder(self, folder: Folder, room: Path) -> Path:
+        """Return where a folder lies as the unit says, or is laid out below ``room``.
+
+        Raises:
+            MissingBytesError: as :meth:`archive`.
+        """
+        place = Path(folder.place)
+        if folder.place and _can_engines_read(folder.files, place):
+            return place
+        return self._lay(folder.files, place, room / folder.name)
+
+    def _lay(self, files: Iterable[UnitFile], source: Path, target: Path) -> Path:
+        """Copy files into a new folder ``target`` that all may read; return it."""
+        file_system.make_open(target)
+        for one in files:
+            found = self._find(one.sha256, str(source / one.name), one.name)
+            file_system.write_open(target / one.name, found.read_bytes())
+        return target
+
+    def _find(self, sha256: Sha256, path: str, called: str) -> Path:
+        places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
+        for place in places:
+            if _has(place, sha256):
+                return place
+        raise MissingBytesError(f"{called} is nowhere with the SHA-256 {sha256}: has it changed?")
+
+
+def file_of(path: Path, name: str) -> UnitFile:
+    """Return a file that lies on this machine, by a name of its own."""
+    return UnitFile(Name(name), Sha256(hashlib.sha256(path.read_bytes()).hexdigest()))
+
+
+def folder_of(place: Path, names: Iterable[str]) -> Folder:
+    """Return a folder of this machine with some of its files."""
+    return Folder(place.name, tuple(file_of(place / name, name) for name in names), str(place))
+
+
+def _can_engines_read(files: Iterable[UnitFile], place: Path) -> bool:
+    """Whether all are there, and open to other users, which engines of root are.
+
+    A service keeps what it writes to its own user; so do teachers whose umask is 077.
+    """
+    return all(_has(place / one.name, one.sha256) and _is_open(place / one.name) for one in files)
+
+
+def _is_open(path: Path) -> bool:
+    return os.geteuid() != 0 or bool(path.stat().st_mode & stat.S_IROTH)
+
+
+def _has(path: Path, sha256: str) -> bool:
+    """Whether these bytes are there, and whole."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except OSError:
+        return False
+
+
+# --- The process that does units of work: JSON comes in, lines of JSON go out --------------------
+
 
 _TOLD_EVERY = 1.0  # seconds between two tests that are told of
 
@@ -99,6 +207,8 @@ class UnitWorker:
         try:
             self._do(unit, own.say, ask or own.ask)
             ended = UnitFinished()
+        except PostponedError:
+            ended = UnitFinished(later=True)
         except (SandboxError, StarvedError) as error:
             ended = UnitFinished(str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is the harness's own fault
@@ -129,10 +239,12 @@ class UnitWorker:
         case = task.unit.cases[index]
 
         def may_go_on(limit: float) -> bool:
-            is_granted = ask(ClaimLonger(index)).granted
-            if is_granted:
+            answer = ask(ClaimLonger(index))
+            if answer.later:
+                raise PostponedError
+            if answer.granted:
                 say(CaseProlonged(case.basis, limit))
-            return is_granted
+            return answer.granted
 
         task.short.begin_file(is_image=case.is_image, may_go_on=may_go_on)
         say(CaseStarted(case.basis))

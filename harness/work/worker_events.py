@@ -88,6 +88,7 @@ class UnitFinished(NamedTuple):
 
     fault: str = ""  # the harness error, if there was one
     details: str = ""  # a traceback
+    later: bool = False  # the case file under way, and the rest, are to be run after all others
 
 
 class Granted(NamedTuple):
@@ -95,6 +96,7 @@ class Granted(NamedTuple):
 
     granted: bool
     hangs: int  # of the submission so far, in all workers
+    later: bool = False  # end the unit: its rest is handed out again when nobody else waits
 
 
 AttemptEvent = BuildFinished | AttemptFinished | HarnessFailed

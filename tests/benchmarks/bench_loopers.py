@@ -5,8 +5,7 @@ thirty with one or five that loop, with seven case files each. The peer is the s
 those that loop, graded just before. ``bound`` is 1.5 × the peer + one full limit for each of
 those that loop; ``strict`` counts one limit, however many loop.
 
-``GTP_HARNESS_BENCH_LOOPERS`` sets the limit of a command, for a quick look; the short limit is a
-part of it, so that ratios at small limits are worse than those at 30 s.
+``GTP_HARNESS_BENCH_LOOPERS`` sets the limit of a command, which is the assignment's own, 10 s.
 """
 
 import os
@@ -21,7 +20,7 @@ from pathlib import Path
 
 from tests.harness.small_class import archive
 
-LIMIT = float(os.environ.get("GTP_HARNESS_BENCH_LOOPERS", "30"))
+LIMIT = float(os.environ.get("GTP_HARNESS_BENCH_LOOPERS", "10"))
 CASES = Path(__file__).parents[2] / "cases" / "go-scoring"
 PRIVATE = ("seki.gtp", "draw.gtp", "captures.gtp")
 FULL = 4  # points: public and private tests
@@ -132,8 +131,8 @@ def make(room: Path, right: int, looping: int, private: bool) -> None:
         for name in PRIVATE:
             shutil.copy(CASES / "thorough" / name, room / "go-scoring" / "private")
     toml = room / "go-scoring" / "assignment.toml"
-    limits = toml.read_text().replace("timeout = 30", f"timeout = {LIMIT:g}")
-    toml.write_text(limits.replace("cpu = 60", f"cpu = {2 * LIMIT:g}"))
+    limits = toml.read_text().replace("timeout = 10", f"timeout = {LIMIT:g}")
+    toml.write_text(limits.replace("cpu = 60", f"cpu = {max(60, 2 * LIMIT):g}"))
     for number in range(right + looping):
         body = LOOPS if number % 2 and number // 2 < looping else "pass"
         name = f"student{number:02}_{100 + number}_{900 + number}_a1.tgz"

@@ -17,11 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from harness.match.arbiter import Arbiter
-from harness.match.journal import Journal
+from harness.match.game import Arbiter
 from harness.match.records import Match, Plan, Player, Rules
-from harness.match.schedule import ROUND_ROBIN, Schedule
-from harness.match.tournament import Tournament
+from harness.match.tournament import ROUND_ROBIN, Journal, Schedule, Tournament
 from harness.options import Options
 
 GAMES = int(os.environ.get("MATCH_GAMES", "20"))

@@ -16,9 +16,9 @@ from tests.cluster.quick_worker import announce_pace
 _run_unit = UnitExecutor._run_unit
 
 
-def lie(self, unit):
+def lie(self, unit, is_wanted):
     """Yield what an honest worker says, with each test failed."""
-    for line in _run_unit(self, unit):
+    for line in _run_unit(self, unit, is_wanted):
         word = worker_events.read(line.encode())
         if isinstance(word, AttemptFinished) and word.result != NOTHING:
             word = word._replace(result=failed(word.result), failed=True)

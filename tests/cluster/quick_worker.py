@@ -6,13 +6,13 @@ To measure takes a second of a whole core. ``python -m tests.cluster.quick_worke
 
 import sys
 
-from harness.cluster import unit_executor
+from harness.cluster import cluster_processes
 from harness.cluster.__main__ import main
 
 
 def announce_pace(pace: float = 1.0) -> None:
     """Let no worker of this process measure; each announces this pace."""
-    unit_executor.pace = lambda: pace
+    cluster_processes.pace = lambda: pace
 
 
 if __name__ == "__main__":

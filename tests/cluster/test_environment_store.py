@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster import unit_executor, worker_files
+from harness.cluster import cluster_processes, worker_files
 from harness.cluster.bytes_server import BytesServer
 from harness.cluster.records import ServedFile
 from harness.cluster.worker_files import ByteConnection, EnvironmentStore, FetchError, Source
@@ -287,7 +287,7 @@ def test_as_root_a_worker_takes_environments_only_where_engines_get_to_them(
     monkeypatch, is_root, open_to_all, expected
 ):
     found = [base()._replace(program=f"/{name}", version=name) for name in ("one", "two")]
-    monkeypatch.setattr(unit_executor.os, "geteuid", lambda: 0 if is_root else 1000)
+    monkeypatch.setattr(cluster_processes.os, "geteuid", lambda: 0 if is_root else 1000)
     monkeypatch.setattr(interpreters, "of_all_versions", lambda: found)
     monkeypatch.setattr(interpreters, "is_open", lambda path: path in open_to_all)
-    assert [one.version for one in unit_executor.bases(Path("store"))] == expected
+    assert [one.version for one in cluster_processes.bases(Path("store"))] == expected

@@ -6,14 +6,14 @@ import kubernetes_validate
 import pytest
 from ruamel.yaml import YAML
 
-from harness.cli import cluster, worker
+from harness.cli import cluster
 from harness.cluster import tls
 from harness.cluster.worker_files import MEMORY
 
 MANIFEST = Path(__file__).parents[2] / "container" / "kubernetes.yaml"
 FOUND = list(YAML(typ="safe").load_all(MANIFEST.read_text()))
 VERSIONS = ("1.33", "1.34", kubernetes_validate.latest_version())
-COMMANDS = {"cluster": cluster.command_line, "worker": worker.command_line}
+COMMANDS = {"cluster": cluster.command_line, "worker": cluster.command_line}
 
 
 def of_kind(kind):

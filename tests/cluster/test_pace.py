@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness.cluster import unit_executor
+from harness.cluster import cluster_processes
 from harness.grading.ledger.ledger import Ledger
 from harness.work import canonical_json
 from harness.work.canonical_json import Measurements
@@ -48,10 +48,10 @@ def measure(monkeypatch):
     """Return the pace if rounds take so long, and others so much CPU time until each look."""
 
     def measure(rounds, others):
-        monkeypatch.setattr(unit_executor, "_round", iter(rounds).__next__)
-        monkeypatch.setattr(unit_executor, "_others", iter(others).__next__)
+        monkeypatch.setattr(cluster_processes, "_round", iter(rounds).__next__)
+        monkeypatch.setattr(cluster_processes, "_others", iter(others).__next__)
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        return unit_executor.pace()
+        return cluster_processes.pace()
 
     return measure
 
@@ -76,11 +76,11 @@ def test_a_machine_that_stays_busy_is_measured_six_times(measure):
 @pytest.mark.quick
 @pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="only Linux tells")
 def test_what_others_compute_is_told_without_our_own():
-    before, own, begun = unit_executor._others(), time.process_time(), time.monotonic()
+    before, own, begun = cluster_processes._others(), time.process_time(), time.monotonic()
     while time.process_time() < own + 0.3:
         pass
     most = len(os.sched_getaffinity(0)) * (time.monotonic() - begun) - 0.3
-    assert -0.1 < unit_executor._others() - before < most + 0.1
+    assert -0.1 < cluster_processes._others() - before < most + 0.1
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 from harness.assignments import assignment
 from harness.errors import NoClusterError
 from harness.grading import LEDGER, ORIGINALS, grade
-from harness.grading.attempts.units import NullListener
+from harness.grading.attempts.units import GradingListener
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
@@ -57,10 +57,10 @@ def test_another_process_knows_where_the_first_run_was(tmp_path):
     with closing(Ledger(output / LEDGER)) as ledger:
         found = grade.prepare(wanted, ledger, store)
         with pytest.raises(NoClusterError):
-            grade.run(wanted, ledger, found, store, NullListener(), other_machines=first)
+            grade.run(wanted, ledger, found, store, GradingListener(), other_machines=first)
     with closing(Ledger(output / LEDGER)) as ledger:
         found = grade.load_last_plan(ledger)
-        grade.run(wanted, ledger, found, store, NullListener(), other_machines=second)
+        grade.run(wanted, ledger, found, store, GradingListener(), other_machines=second)
         assert second.secret == ledger.seed != ""
         assert grade.count_pending(ledger, found) == 0
     assert first.asked[0] == (False, {""})

@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from harness.assignments import assignment
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
 from harness.grading.attempts.orders import SetAside, ran_on
-from harness.grading.attempts.units import NullListener
+from harness.grading.attempts.units import GradingListener
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_tables import RESULT
@@ -86,7 +86,7 @@ def grade_class(wanted, away, *, accept=False):
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
         found = grade.prepare(wanted, ledger, store)
         if away:
-            grade.run(wanted, ledger, found, store, NullListener(), other_machines=away)
+            grade.run(wanted, ledger, found, store, GradingListener(), other_machines=away)
         machines = set().union(
             *(map(ran_on, ledger.figures(one.basis for one in found.planned).values()))
         )
@@ -157,7 +157,7 @@ def test_no_first_mark_is_made_of_what_it_said(class_of_two):
             ledger,
             found,
             store,
-            NullListener(),
+            GradingListener(),
             other_machines=Away(("liar", PASSED)),
         )
         SetAside(class_of_two.set_aside).add("liar", "it lies")

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from harness.cli import cluster, worker
+from harness.cli import cluster
 from harness.cluster import worker_files
 from harness.errors import UsageError
 
@@ -28,9 +28,9 @@ def end_worker(monkeypatch, *ends, pauses=None):
         return left.pop(0)
 
     taken = [] if pauses is None else pauses
-    monkeypatch.setattr(worker.time, "sleep", taken.append)
+    monkeypatch.setattr(cluster.time, "sleep", taken.append)
     try:
-        return left, worker._stay(be)
+        return left, cluster._stay(be)
     except Ended:
         return left, None
 
@@ -69,7 +69,7 @@ def begin(monkeypatch, *words):
     monkeypatch.setattr(
         cluster, "run_cluster_process", lambda _, settings: told.append(settings) or 2
     )
-    assert worker.main(["tcp://127.0.0.1:8786", *words]) == 2
+    assert cluster.main(["tcp://127.0.0.1:8786", *words]) == 2
     return told[0]
 
 

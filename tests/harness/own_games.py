@@ -17,15 +17,15 @@ from typing import Any
 
 from harness.assignments import assignment
 from harness.banks.banks import WrongEngine
-from harness.declared.commands import refuses
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
+from harness.declared.game_state import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget
 from harness.generating import record_reading
-from harness.generating.own.drafts import Drafter
-from harness.generating.own.test_production import ProducedTests, TestRequest, produce
+from harness.generating.drafts import Drafter
+from harness.generating.test_production import ProducedTests, TestRequest, produce
 from harness.judging import in_process
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect

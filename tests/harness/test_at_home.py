@@ -14,7 +14,7 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.assignments.public_tests import at_home
-from harness.cli import check as check_command
+from harness.cli.check import CHECK
 from harness.errors import UsageError
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.showing import feedback
@@ -165,7 +165,7 @@ def test_what_names_no_public_test_is_refused(text, tmp_path, monkeypatch):
     (tmp_path / "assignment1").mkdir()
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UsageError, match=r"^--test: found '.*', expected .*area\.gtp"):
-        check_command.main(["--assignment", "go-scoring", "--test", text])
+        CHECK.main(["--assignment", "go-scoring", "--test", text])
 
 
 def run(line: str, folder: Path) -> subprocess.CompletedProcess:

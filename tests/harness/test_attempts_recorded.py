@@ -23,6 +23,7 @@ from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile, last_words
 from harness.records import Build
+from harness.running.jobs import Fault
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import (
@@ -149,20 +150,25 @@ def test_what_came_waits_a_moment_for_more(monkeypatch):
     assert not at_once.may_wait
 
 
+ELSEWHERE = 'elsewhere (File "b.py", line 2)'
+
+
 def test_a_fault_is_one_of_the_attempts_that_have_no_result():
     ledger, heard = Written(), []
     recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)  # type: ignore[arg-type]
     recorder.add(0, attempt_of("1"))
-    recorder.add_fault(0, ["1", "2", "3"], "it broke")
-    recorder.add_fault(1, ["1"], "elsewhere")
+    unit = make_unit()
+    recorder.add_fault(0, unit._replace(tasks=(*unit.tasks, Task("3", CASE))), Fault("it broke"))
+    traceback = 'Traceback:\n  File "a.py", line 1\n    x\n  File "b.py", line 2\n    y\n'
+    recorder.add_fault(1, unit._replace(tasks=unit.tasks[:1]), Fault("elsewhere", traceback))
     assert ledger.said[1:] == [
         ("2", "t", "it broke", MOST_FAULTS),
         ("3", "t", "it broke", MOST_FAULTS),
-        ("1", "t", "elsewhere", MOST_FAULTS),
+        ("1", "t", ELSEWHERE, MOST_FAULTS),
     ]
     assert heard[1:] == [
         *(HarnessFailed("2", "it broke"), HarnessFailed("3", "it broke")),
-        HarnessFailed("1", "elsewhere"),
+        HarnessFailed("1", ELSEWHERE),
     ]
 
 

@@ -15,7 +15,7 @@ from subprocess import PIPE
 
 import pytest
 
-from harness.cli.grade import main
+from harness.cli.grade import GRADE
 from harness.errors import ExitCode, UsageError
 from harness.fuzzing.search import FuzzBudget
 from harness.grading.auditing import audit, wrong_answers
@@ -197,10 +197,10 @@ def marks(folder: Path) -> dict[str, bytes]:
 def audited_class(tmp_path_factory):
     """The class, graded, and audited after that: its folder, and the marks before the audit."""
     folder = write_class(tmp_path_factory.mktemp("audit"))
-    assert main(words(folder)) == ExitCode.OK
+    assert GRADE.main(words(folder)) == ExitCode.OK
     before = marks(folder)
     with conversations(MANY), strict_umask():
-        assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
+        assert GRADE.main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     return folder, before
 
 
@@ -244,12 +244,12 @@ def test_no_mark_changes_by_it(audited_class):
 def test_what_was_audited_is_kept_and_not_done_twice(audited_class, capsys):
     folder, _ = audited_class
     before = document(folder)["audits"]
-    assert main(words(folder, "--audit", SECONDS)) == ExitCode.OK
+    assert GRADE.main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     said = capsys.readouterr().out
     assert "3 submissions with nearly full marks, 0 to be audited" in said
     told = f"audited and still wrong (marks do not change): subtleben: audit/{SUBTLE_KEY}/"
     assert told in said
-    assert main(words(folder)) == ExitCode.OK
+    assert GRADE.main(words(folder)) == ExitCode.OK
     assert document(folder)["audits"] == before
 
 
@@ -268,7 +268,7 @@ def test_what_was_found_is_asked_again_before_it_is_told(audited_class, capsys):
     )
     (place / SUBTLE_KEY / "audit.json").write_text(state)
     with conversations(0):  # nothing more is drawn
-        main(words(folder, "--audit", SECONDS))
+        GRADE.main(words(folder, "--audit", SECONDS))
     assert "1 to be audited" in capsys.readouterr().out
     assert audit.read(place, SUBTLE_KEY) == found._replace(unsure=found.unsure + 1)
     assert not (place / SUBTLE_KEY / "02-score.gtp").exists()
@@ -304,5 +304,5 @@ def test_where_there_can_be_no_audit_it_is_said_before(tmp_path, capsys, more, c
     path.write_text(path.read_text().replace(change, "") if change else path.read_text())
     given = words(folder, "--audit", "5", *more)
     with pytest.raises((SystemExit, UsageError)) as error:
-        main(given[1:] if more else given)
+        GRADE.main(given[1:] if more else given)
     assert said in capsys.readouterr().err + str(error.value)

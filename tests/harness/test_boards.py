@@ -7,7 +7,7 @@ import pytest
 from harness.judging.board_replay import boards
 from harness.records import Exchange
 from harness.specifications import EVERYONES
-from harness.vocabulary.board_kinds import GO, GOMOKU, BoardKind
+from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.draw import draw_text
 from tests.harness.made_run import Line, V, made_file, reply_of
 

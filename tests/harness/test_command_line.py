@@ -11,7 +11,7 @@ from harness.cli import run
 from harness.cli.commandline import Plain
 from harness.errors import UsageError
 
-PARSER = run.command_line()
+PARSER = run.RUN.parser()
 FLAGS = [flag for action in PARSER._actions for flag in action.option_strings]
 VALUES = [
     "1",
@@ -89,7 +89,7 @@ def test_what_is_left_to_argparse(words: list[str]) -> None:
 
 def test_its_errors_are_told_as_ever() -> None:
     with pytest.raises(UsageError, match=r"argument --jobs: found '0', expected a whole number"):
-        run.main(["--jobs", "0", "./engine", "t.gtp"])
+        run.RUN.main(["--jobs", "0", "./engine", "t.gtp"])
 
 
 @pytest.mark.processes

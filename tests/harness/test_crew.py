@@ -124,6 +124,7 @@ def piped():
         (Claim(7), [(jobs.CLAIM, 7)]),
         (EngineHung("x"), []),
         (UnitFinished(), [(jobs.DONE, None)]),
+        (UnitFinished(later=True), [(jobs.LATER, None)]),
         (UnitFinished("full", "where"), [(jobs.DONE, jobs.Fault("full", "where"))]),
     ],
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from contextlib import closing, contextmanager
 from math import inf
 from pathlib import Path
@@ -17,7 +20,7 @@ from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
 from harness.grading.attempts.grading_progress import GradingProgress
 from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, NullListener, Task
+from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
 from harness.options import Limit, Limits, Options
 from harness.reading import casefile
@@ -35,7 +38,9 @@ from harness.work.worker_events import CaseProlonged, CaseStarted
 from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
-LIMIT = 30.0  # seconds, of go-scoring
+LIMIT = 30.0  # seconds
+_SHIPPED = find("go-scoring")
+ASSIGNMENT = _SHIPPED._replace(limits=_SHIPPED.limits._replace(timeout=LIMIT))
 SHORT = short_limit(LIMIT)
 AGAIN = 0.25  # seconds for a command that was just cut short
 MOST = 6  # engines of one case file
@@ -107,9 +112,9 @@ def test_how_long_a_command_may_compute(how, name, thinks, expected):
     assert ShortLimits(**how).of(name, LIMIT, thinks=thinks) == expected
 
 
-def test_a_small_limit_is_not_cut_below_a_second() -> None:
-    assert ShortLimits().of("score", 2.0, thinks=False) == LEAST
-    assert ShortLimits().of("score", 1.0, thinks=False) == 0.0
+def test_a_small_limit_is_not_cut_below_the_least() -> None:
+    assert ShortLimits().of("score", 2 * LEAST, thinks=False) == LEAST
+    assert ShortLimits().of("score", LEAST, thinks=False) == 0.0
 
 
 @pytest.mark.parametrize(("computes", "is_cut"), [(1.0, True), (0.5, True), (0.0, False)])
@@ -277,7 +282,7 @@ class PaperOrders:
             outcomes=tuple(outcomes), replies=tuple(replies), failures=tuple(failures)
         )
         times = canonical_json.get_measurements(result)
-        own = find("go-scoring")
+        own = ASSIGNMENT
         kit = SimpleNamespace(assignment=own, alone=self._alone)
         figures = Measurements(replies=times.replies, alone=self._alone)
         bench: Any = SimpleNamespace(
@@ -341,7 +346,7 @@ class PaperClass:
             )
             for key in self.engines
         ]
-        means = GradingContext(find("go-scoring"), None, "off", (), 1800.0, 2)
+        means = GradingContext(ASSIGNMENT, None, "off", (), 1800.0, 2)
         tasks = [(unit, task) for unit in units for task in unit.tasks]
         planned = [
             PlannedAttempt(task.basis, unit.submission.key, "public", task.case.path, "")
@@ -349,7 +354,7 @@ class PaperClass:
         ]
         with closing(Ledger(folder / "ledger.sqlite")) as ledger:
             ledger.plan(ledger.begin(Run("2026-01-01T00:00:00Z", "1", "x", "d", "{}")), planned)
-            Runner(ledger, means, NullListener(), self).run(units)
+            Runner(ledger, means, GradingListener(), self).run(units)
             states = ledger.states([task.basis for _, task in tasks])
             assert {one.state for one in states.values()} == {"done"}
             return {
@@ -462,12 +467,67 @@ def test_what_goes_on_and_is_answered_is_waited_for_from_then_on() -> None:
 def test_who_computes_for_long_leaves_a_place_to_others(size, waiting, at_it, expected):
     pool: Any = SimpleNamespace(
         _size=size,
-        _waiting=waiting,
+        _others_wait=lambda: bool(waiting),
         _prolonged={7},
         _workers={place: SimpleNamespace(is_prolonged=place < at_it) for place in range(size)},
     )
     assert jobs._WorkerPool._may_prolong(pool, 3) is expected
     assert not jobs._WorkerPool._may_prolong(pool, 7)  # it did so before
+
+
+class _Worker(jobs.WorkerHandle):
+    """A process that is at tasks 0 and 1 for long, if it may; any other is done at once."""
+
+    def __init__(self) -> None:
+        requests_out, requests_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(requests_in)
+            self._labour(requests_out, answers_in)
+            os._exit(0)
+        os.close(requests_out)
+        os.close(answers_in)
+        super().__init__(pid, requests_in, answers_out)
+
+    def _labour(self, requests: int, answers: int) -> None:
+        def say(*message: object) -> None:
+            os.write(answers, json.dumps(message).encode().ljust(64))
+
+        while task := os.read(requests, 1):
+            say(jobs.CLAIM, 0)
+            os.read(requests, 1)
+            if task < b"2":
+                say(jobs.CLAIM, jobs.LONGER)
+                answer = os.read(requests, 1)
+                if answer == b"l":
+                    say(jobs.LATER, None)
+                    continue
+                say(jobs.NOTE, "full limit" if answer == b"y" else "cut short")
+                time.sleep(0.2)
+            say(jobs.DONE, None)
+
+    def hand_out(self, task: int) -> None:
+        os.write(self.requests, str(task).encode())
+
+    def grant(self, *, granted: bool, later: bool = False) -> None:
+        os.write(self.requests, b"l" if later else b"y" if granted else b"n")
+
+    def receive(self) -> list[tuple[int, object]] | None:
+        message = os.read(self.answers, 64)
+        return [tuple(json.loads(message))] if message else None
+
+
+@pytest.mark.parametrize(("workers", "last"), [(1, [0, 1]), (2, [1])])
+def test_what_computes_for_long_comes_after_all_others_and_has_its_full_limit(workers, last):
+    """One of them may begin at once if a place is left to the others."""
+    notes: list[tuple[int, object]] = []
+    ends = [index for index, _ in jobs.run_all(
+        range(8), lambda *_: None, workers, lambda *note: notes.append(note), forked=True,
+        parts=lambda _: 1, hire=_Worker)]  # fmt: skip
+    assert sorted(ends) == [*range(8)]  # each of them once
+    assert ends[-len(last) :] == last
+    assert sorted(notes) == [(0, "full limit"), (1, "full limit")]
 
 
 # --- what is told -------------------------------------------------------------------------------
@@ -482,7 +542,7 @@ def test_what_is_waited_for_why_and_how_long_at_most() -> None:
         (Task("basis", case),),
     )
     own: Any = SimpleNamespace()
-    runner = Runner(own, GradingContext(find("go-scoring"), None, "off", (), 1.0, 1), own)
+    runner = Runner(own, GradingContext(ASSIGNMENT, None, "off", (), 1.0, 1), own)
     unit = unit._replace(why=runner._why("computed without an answer"))
     progress = GradingProgress(0)
     progress.on_progress(unit, CaseStarted("basis"))

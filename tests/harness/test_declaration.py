@@ -7,20 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import find
-from harness.declared import reply_forms
+from harness.declared import specifying
 from harness.declared.declaration import (
     ALTERNATE,
-    ASKS,
-    CHOOSES,
-    FREE,
-    MOVES,
-    REPLIES,
-    SETS,
-    STARTS,
     Argument,
     DeclaredCommand,
     DeclaredGame,
+    Form,
     GameEndQuery,
+    Kind,
     read,
 )
 from harness.declared.game_state import ConversationState, place_of, vertex_of
@@ -80,8 +75,8 @@ def test_a_declaration_is_read_as_it_stands(tmp_path):
     play = found.command("play")
     assert play is not None
     assert play.bad == ("{turn} pass", "x a1")
-    assert [one.name for one in found.of_kind(STARTS)] == ["boardsize", "clear_board"]
-    assert [one.name for one in found.of_kind(CHOOSES, SETS)] == ["genmove", "policy"]
+    assert [one.name for one in found.of_kind(Kind.STARTS)] == ["boardsize", "clear_board"]
+    assert [one.name for one in found.of_kind(Kind.CHOOSES, Kind.SETS)] == ["genmove", "policy"]
     digit = found.command("digit")
     assert digit is not None
     assert digit.arguments == (Argument(words=("1", "2", "3")), Argument(files="*.txt"))
@@ -93,14 +88,14 @@ def test_what_is_forgotten_has_a_default(tmp_path):
     assert found.game.turns == ALTERNATE
     assert found.reference is None
     assert [(one.name, one.kind) for one in found.commands] == [
-        ("boardsize", STARTS),
-        ("clear_board", STARTS),
-        ("play", MOVES),
-        ("score", ASKS),
+        ("boardsize", Kind.STARTS),
+        ("clear_board", Kind.STARTS),
+        ("play", Kind.MOVES),
+        ("score", Kind.ASKS),
     ]
     assert found.move is not None
     assert "{other} {vertex}" in found.move.bad
-    assert found.move.reply == (FREE,), "what a move says when all is well is not compared"
+    assert found.move.reply == (Form.FREE,), "what a move says when all is well is not compared"
 
 
 def test_nothing_is_added_that_other_commands_do(tmp_path):
@@ -157,10 +152,11 @@ def test_an_error_names_the_key_and_what_is_expected(tmp_path, text, key, messag
 # --- forms -------------------------------------------------------------------------------------
 
 
-def form(reply, refused="", refusals=FREE):
+def form(reply, refused="", refusals=Form.FREE):
     reply = (reply,) if isinstance(reply, str) else reply
-    return reply_forms.form_of(
-        DeclaredCommand("x", ASKS, reply=reply), DeclaredGame(refused=refused, refusals=refusals)
+    return specifying.form_of(
+        DeclaredCommand("x", Kind.ASKS, reply=reply),
+        DeclaredGame(refused=refused, refusals=refusals),
     )
 
 
@@ -203,7 +199,7 @@ words = st.lists(st.sampled_from(["a1", "A1", "b2", "3", "3.0", "-0.5", "none"])
 
 
 @pytest.mark.processes
-@given(st.sampled_from(REPLIES), words, words)
+@given(st.sampled_from(Form.ALL), words, words)
 def test_an_expression_accepts_no_more_than_the_form(reply, right, got):
     how, one, other = form(reply), " ".join(right), " ".join(got)
     if pattern.matcher(how.expression(one))(other):
@@ -211,7 +207,7 @@ def test_an_expression_accepts_no_more_than_the_form(reply, right, got):
 
 
 @pytest.mark.processes
-@given(st.sampled_from(REPLIES), words)
+@given(st.sampled_from(Form.ALL), words)
 def test_samples_are_the_same(reply, right):
     how, text = form(reply), " ".join(right)
     assert how.samples(text)[0] == text

@@ -78,10 +78,10 @@ def public(assignment):
 
 
 NAMES = [one.name for one in SETTLED]
-# Every third with all cases, which take long; the others so in the slow tier.
+# Every sixth with all cases, which take long; the others so in the slow tier.
 BY_ALL_CASES = [
     pytest.param(
-        read_shipped_cases, name, marks=pytest.mark.slow if place % 3 else pytest.mark.long(0.2)
+        read_shipped_cases, name, marks=pytest.mark.slow if place % 6 else pytest.mark.long(0.2)
     )
     for place, name in enumerate(NAMES)
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main, man
-from harness.cli.grade import command_line
+from harness.cli.grade import GRADE
 from harness.errors import UsageError
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import EXPORTS, Download, Downloaded, Export
@@ -114,7 +114,7 @@ def test_the_command_line_has_its_options(more, capsys):
     (grade,) = (one for one in man.describe_commands() if one.name == "grade")
     assert "--school-list" in {name for option in grade.options for name in option.names}
     words = ["x", "--assignment", "go-scoring", "--school-columns"]
-    assert command_line().parse_args([*words, "p, q"]).school_columns == ("p", "q")
+    assert GRADE.parser().parse_args([*words, "p, q"]).school_columns == ("p", "q")
     assert main(["grade", *words, "p"]) == 2
     assert "found 'p', expected two names with commas between them" in capsys.readouterr().err
 

@@ -66,7 +66,7 @@ def test_a_missing_package_is_not_a_fault_of_the_harness(monkeypatch, capsys):
     def fail(*_):
         raise ModuleNotFoundError("No module named 'psycopg'", name="psycopg")
 
-    monkeypatch.setattr("harness.cli.verify.main", fail)
+    monkeypatch.setattr("harness.cli.verify.VERIFY.main", fail)
     assert main(["verify", "x.gtp"]) == 2
     out, err = capsys.readouterr()
     assert (out, err.count("\n")) == ("", 1)
@@ -94,15 +94,14 @@ def test_each_extra_that_code_names_has_packages_and_no_code_names_an_index():
 # As if nothing of the extras were installed; a service has its own.
 _WITHOUT_EXTRAS = """
 import sys
-from importlib import import_module
 
 for name in ("cryptography", "distributed", "httpx", "hypothesis", "psycopg"):
     sys.modules[name] = None
-from harness.cli import COMMANDS
+from harness.cli import COMMANDS, find_command
 
-for module, _ in COMMANDS.values():
-    import_module(module).command_line()
-import harness.declared.program_process, harness.generating.own
+for name in COMMANDS:
+    find_command(name).parser()
+import harness.declared.program_process, harness.generating.test_production
 del sys.modules["cryptography"]  # joserfc brings it to a service
 import harness.service.app
 """

@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.cli import main
-from harness.cli.commandline import Plain, repeat
-from harness.cli.run import add_options
+from harness.cli.commandline import Plain
+from harness.cli.run import add_options, repeat
 from harness.errors import UsageError
 from harness.reading.casefile import SetUp, comments, parse, setups
 from harness.reading.suite import Gathered, Selection, gather

@@ -56,7 +56,7 @@ def first_finding(start, assignment, **more):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("name", one_in(2, FOUND_SOON))
+@pytest.mark.parametrize("name", one_in(4, FOUND_SOON))
 def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     mistake = MISTAKES[name]
     found, _ = first_finding(lambda: mistaken_engine(mistake, playouts=0), mistake.assignment)
@@ -220,7 +220,7 @@ def test_unknown_causes_are_one_finding_for_each_kind():
             lie = {"= true\n\n": "= yes\n\n"}
             return lie.get(answer, answer) if line.startswith("is_captured") else answer
 
-    with start_fuzzer(Lying, "java-go", examples=400) as fuzzer:
+    with start_fuzzer(Lying, "java-go", examples=100) as fuzzer:
         (found,) = fuzzer.findings()
     assert found.difference.signature == ("is_captured", "yes for true")
     assert found.mistakes == ()

@@ -29,6 +29,7 @@ from oracle.position import Position, grid, parse_vertex, vertex
 from oracle.sgf import games, read_sgf, write_sgf
 from oracle.sgf.load import load_sgf
 from oracle.symmetry import ALL, image
+from tests.tiers import one_in
 
 SECRET = "correct horse battery staple"
 
@@ -363,7 +364,7 @@ def test_a_kind_of_position_is_made_on_the_boards_it_names(feature):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", one_in(2, ASSIGNMENTS))
 def test_private_and_public_together_catch_everything(assignment, tmp_path, monkeypatch, records):
     monkeypatch.setenv("COURSE_SECRET", SECRET)
     _, public = generate(tmp_path / "public.gtp", "--assignment", assignment, "-n", 9)
@@ -399,7 +400,7 @@ def test_public_and_private_never_share_a_game(tmp_path, records):
     found = []
     for more in ((), ("--secret", tmp_path / "secret")):
         path = tmp_path / f"{len(more)}.gtp"
-        _, case = generate(path, records, "--assignment", "go-scoring", "-n", 30, *more)
+        _, case = generate(path, records, "--assignment", "go-scoring", "-n", 12, *more)
         found.append(set(re.findall(r"# From (.*?\.sgf)", comments(case), re.IGNORECASE)))
     assert found[0]
     assert found[1]
@@ -411,13 +412,13 @@ def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     texts = set()
     for jobs in (1, 2):
         path = tmp_path / f"{jobs}.gtp"
-        generate(path, records, "--assignment", "go-scoring", "-n", 6, "--jobs", jobs)
+        generate(path, records, "--assignment", "go-scoring", "-n", 3, "--jobs", jobs)
         texts.add(path.read_text())
     assert len(texts) == 1
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", one_in(2, ASSIGNMENTS))
 def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, records, capsys):
     public = assignments.find(assignment).public_cases()  # they leave no mistake to be caught
     path, more = tmp_path / "private.gtp", ("--half", "all", "--with", *public)
@@ -443,7 +444,7 @@ def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
         folder, path = tmp_path / name, tmp_path / f"{name}.gtp"
         shutil.copytree(records, folder)
         more = "--secret", tmp_path / "secret"
-        _, case = generate(path, folder, "--assignment", "go-scoring", "-n", 6, *more)
+        _, case = generate(path, folder, "--assignment", "go-scoring", "-n", 3, *more)
         assert f"/{name}/" in comments(case)
         found.append([step.text for step in case.steps])
     assert found[0] == found[1]

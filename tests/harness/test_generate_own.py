@@ -15,13 +15,12 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.declared.reply_forms import match_anywhere
+from harness.declared.specifying import match_anywhere
 from harness.errors import ExitCode
-from harness.generating import record_reading
-from harness.generating.own import drafts, test_production
-from harness.generating.own.drafts import Draft, Drafter, Opening
-from harness.generating.own.test_production import TestRequest as Request
-from harness.generating.own.test_production import produce
+from harness.generating import drafts, record_reading, test_production
+from harness.generating.drafts import Draft, Drafter, Opening
+from harness.generating.test_production import TestRequest as Request
+from harness.generating.test_production import produce
 from harness.reading import casefile, conversion
 from harness.reading.answer_files import ANSWERS
 from harness.reading.dialect import find_dialect

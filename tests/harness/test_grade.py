@@ -203,7 +203,7 @@ def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sa
 @pytest.mark.long(10)
 def test_a_grading_that_is_killed_goes_on_to_the_same_results(once, room):
     chance, kills = random.Random(7), 0
-    for _ in range(6):
+    for _ in range(4):
         process = subprocess.Popen(
             arguments(room, "--no-images", output="wild"),
             stdout=subprocess.DEVNULL,

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
+from harness import gradescope
 from harness.cli import main
 from harness.errors import SandboxError, UsageError
-from harness.gradescope import autograder_run
 from harness.sandbox import landlock
 from tests.harness import small_class, without_namespaces
 from tests.harness.made_class import made_class
@@ -63,7 +63,7 @@ def laid_out(zipped, place):
         archive.extractall(place / "source")
     shutil.copy(place / "source" / "run_autograder", place)
     (place / "run_autograder").chmod(0o755)
-    (place / autograder_run.METADATA_FILE).write_text(json.dumps(METADATA))
+    (place / gradescope.METADATA_FILE).write_text(json.dumps(METADATA))
     return place
 
 
@@ -108,7 +108,7 @@ def test_private_case_files_travel_with_what_their_commands_name(tmp_path, capsy
     words = [f"--private={tmp_path / name}" for name in ("more", "one.gtp")]
     with zipfile.ZipFile(make(tmp_path, *words)) as archive:
         names = {name for name in archive.namelist() if name.startswith("private/")}
-        found = json.loads(archive.read(autograder_run.FILE))
+        found = json.loads(archive.read(gradescope.FILE))
     assert names == {"private/1/a.gtp", "private/2/1/one.gtp", "private/2/1/games/g.sgf"}
     assert found["private"] == ["private/1", "private/2/1/one.gtp"]
 
@@ -173,9 +173,9 @@ DUE = [
 @pytest.mark.parametrize(("changed", "due"), DUE)
 def test_the_latest_due_date_of_the_students_counts(changed, due, tmp_path, monkeypatch):
     monkeypatch.setenv("TZ", "UTC")
-    path = tmp_path / autograder_run.METADATA_FILE
+    path = tmp_path / gradescope.METADATA_FILE
     path.write_text(json.dumps(METADATA | changed))
-    times = autograder_run.read_metadata(path)
+    times = gradescope.read_metadata(path)
     assert times.created.isoformat() == "2026-01-28T14:22:32.365935"
     assert (times.due and times.due.isoformat()) == due
 
@@ -190,10 +190,10 @@ def test_the_latest_due_date_of_the_students_counts(changed, due, tmp_path, monk
     ],
 )
 def test_metadata_that_are_wrong_are_no_times(text, message, tmp_path):
-    path = tmp_path / autograder_run.METADATA_FILE
+    path = tmp_path / gradescope.METADATA_FILE
     path.write_text(text)
     with pytest.raises(UsageError, match=re.escape(message)):
-        autograder_run.read_metadata(path)
+        gradescope.read_metadata(path)
 
 
 # --- what the harness itself fails in ------------------------------------------------------------
@@ -228,9 +228,7 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
 def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, capsys):
     result = made_class()
     (withheld,) = [one for one in result.graded if one.submission.key == key]
-    monkeypatch.setattr(
-        "harness.gradescope.autograder_run.grade", lambda _: result._replace(graded=(withheld,))
-    )
+    monkeypatch.setattr("harness.gradescope.grade", lambda _: result._replace(graded=(withheld,)))
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     said = capsys.readouterr().err
     assert "the harness failed, and there is no mark: " in said
@@ -239,7 +237,7 @@ def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, caps
 
 
 @pytest.mark.parametrize(
-    "name", [autograder_run.METADATA_FILE, f"source/{autograder_run.FILE}", "source/assignment"]
+    "name", [gradescope.METADATA_FILE, f"source/{gradescope.FILE}", "source/assignment"]
 )
 def test_without_what_it_needs_there_is_no_result(name, autograder, capsys):
     path = autograder / name
@@ -322,7 +320,7 @@ def test_right_wrong_and_broken_submissions_get_their_marks(container):
 @pytest.mark.processes
 def test_lateness_is_what_gradescope_says(container):
     late = {"assignment": {"due_date": "2026-01-28T14:00:00+00:00"}}
-    (container / autograder_run.METADATA_FILE).write_text(json.dumps(METADATA | late))
+    (container / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
     (container / "submission" / "a1.tgz").write_bytes(small_class.submission("return n + n"))
     run(container)
     assert results(container)["score"] == 5.6

@@ -153,7 +153,7 @@ def test_nothing_of_this_is_loaded_where_all_is_well(here):
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
-    guessing = {"difflib", "oracle.sentences", "harness.cli.hints", "harness.cli.help_layout",
+    guessing = {"difflib", "oracle.sentences", "harness.cli.hints", "harness.cli.arguments",
                 "harness.cli.man", "harness.shipped"}  # fmt: skip
     drawing = {"harness.judging.board_replay", "oracle.draw", "pathlib", "typing"}
     assert not (guessing | drawing) & set(done.stdout.split())

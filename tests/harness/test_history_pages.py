@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from harness.errors import ReportError
 from harness.history import history_grid, pages, plots
-from harness.history.test_courses import RUNS, choose_shown_runs, file_courses
-from harness.history.trends import trends
+from harness.history.trends import RUNS, choose_shown_runs, file_courses, trends
 from harness.report.html.page_names import PLAIN, SCRIPT
 from tests import golden
 from tests.harness.made_history import (

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
+from harness.history.history_grid import STYLE as HISTORY
 from harness.reading.casefile import comments
 from harness.records import Repeat
 from harness.report import html, json, report_files
@@ -28,7 +29,6 @@ from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import (
     LOG_SCRIPT,
     LOG_SHA256,
-    MATRIX,
     SCRIPT,
     SHA256,
     STYLE,
@@ -214,7 +214,7 @@ def test_a_file_of_style_or_script_is_whole(path):
 
 
 def test_every_file_of_style_and_script_is_on_pages():
-    pages = STYLE + MATRIX + SCRIPT + LOG_SCRIPT
+    pages = STYLE + HISTORY + SCRIPT + LOG_SCRIPT
     for path in STATIC:
         assert path.read_text().splitlines()[-1].strip() in pages, path.name
 

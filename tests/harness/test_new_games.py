@@ -12,15 +12,16 @@ import pytest
 from harness.cli import main
 from harness.errors import ExitCode
 from tests.harness.new_games import GAMES, NAMES, facts, lay, make_environment
-from tests.tiers import long_if
+from tests.tiers import one_in
 
 pytestmark = pytest.mark.processes
 
 EDITS = 5  # that a teacher may need
 ENOUGH = ("--examples", "3000", "--seconds", "0")  # not a time: machines may be busy
 OFF = ("--sandbox", "off", "--seconds", "0")
-# The full tier has those that are unlike in most ways; the others are left to the next tier.
+# The full tier has those that are unlike in most ways; the others are left to the slow tier.
 SHORT = ("drop", "latin")
+OTHERS = [pytest.param(one, marks=pytest.mark.slow) for one in NAMES if one not in SHORT]
 
 
 @pytest.fixture(autouse=True)
@@ -48,7 +49,7 @@ def declare(game, place):
     return python
 
 
-@pytest.mark.parametrize("name", [long_if(one not in SHORT, one, seconds=6) for one in NAMES])
+@pytest.mark.parametrize("name", [*SHORT, *OTHERS])
 def test_a_draft_needs_no_question(place, name):
     game = facts(name)
     assert len(game.edits) <= EDITS
@@ -66,10 +67,10 @@ def test_the_programs_are_many_and_unlike():
     assert len({game.needs for game in games}) == len(games)
 
 
-@pytest.mark.long(30)
+@pytest.mark.long(10)
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(one, marks=[] if one in SHORT else [pytest.mark.slow]) for one in NAMES],
+    ["latin", *(pytest.param(one, marks=pytest.mark.slow) for one in NAMES if one != "latin")],
 )
 def test_fuzz_tells_wrong_variants_and_accuses_no_right_one(place, name, capsys):
     game = facts(name)
@@ -93,7 +94,7 @@ OWN = {"hex": "chain.gtp", "nogo": "no_capture.gtp begins.gtp", "takuzu": "three
 
 
 @pytest.mark.long(5)
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", one_in(3, OWN))
 def test_games_of_other_tests_need_no_question_either(name, capsys):
     folder = GAMES.parent / "own_games" / name
     public = [str(folder / "cases" / one) for one in OWN[name].split()]

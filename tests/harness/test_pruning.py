@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from harness.fuzzing.drawing import legal, scripts
-from harness.fuzzing.reduction import prune_scripts
+from harness.fuzzing.fuzzer import prune_scripts
 from harness.specifications import specification
 from harness.vocabulary.script import Script, join_scripts, name_of
 from oracle.mistakes import ASSIGNMENTS

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import commandline, main
-from harness.cli.run import _options, command_line
+from harness.cli.run import RUN, _options
 from harness.errors import UsageError
 from harness.options import PATIENT, Options
 from tests.documents import section
@@ -319,7 +319,7 @@ def test_suites_and_folders(capsys, program, here):
 
 
 def test_the_defaults_are_those_of_the_library():
-    assert _options(command_line().parse_intermixed_args(["program", "test"])) == Options()
+    assert _options(RUN.parser().parse_intermixed_args(["program", "test"])) == Options()
 
 
 SPELLINGS = [
@@ -347,14 +347,14 @@ SPELLINGS = [
 def test_options_may_stand_anywhere(words, options, place):
     line = ["program --x", "test"]
     line[place:place] = words
-    given = command_line().parse_intermixed_args(line)
+    given = RUN.parser().parse_intermixed_args(line)
     assert given.arguments == ["program --x", "test"]
     assert _options(given) == options
 
 
 @pytest.mark.parametrize("spelling", ["-output", "--output"])
 def test_gogui_spellings(spelling):
-    given = command_line().parse_intermixed_args([spelling, "dir", "-long", "p", "t"])
+    given = RUN.parser().parse_intermixed_args([spelling, "dir", "-long", "p", "t"])
     assert (given.output, given.long) == ("dir", True)
 
 
@@ -422,7 +422,7 @@ def test_a_config_file_may_hold_all(capsys, program, here):
 def test_help(capsys, word):
     status, out, err = call(capsys, word)
     assert (status, err) == (0, "")
-    for option in command_line()._option_string_actions:
+    for option in RUN.parser()._option_string_actions:
         assert option in out
     assert "Exit status:" in out
     assert "Examples:" in out

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from harness.cli import doctor as doctor_module
-from harness.cli.doctor import main as doctor
+from harness.cli import machine as doctor_module
+from harness.cli.machine import DOCTOR
 from harness.errors import SandboxError
 from harness.sandbox import bubblewrap, canary, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
@@ -253,7 +253,7 @@ def test_doctor_as_json(
     ]
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {3: "no bwrap", 2: "no", 1: ""})
-    assert doctor(["--attack", "--json"]) == 0
+    assert DOCTOR.main(["--attack", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert [level["works"] for level in said["levels"]] == [False, False, True]
     assert said["levels"][0]["why_not"] == "no bwrap"
@@ -264,7 +264,7 @@ def test_doctor_as_json(
     assert said["attacks"][1]["known"]
     assert said["attacks"][1]["escapes"] == ["seen"]
     findings[1] = findings[1]._replace(escapes=("read it",))
-    assert doctor(["--attack"]) == 1
+    assert DOCTOR.main(["--attack"]) == 1
     text = capsys.readouterr().out
     assert "0 of 2 held at level 1." in text
     assert text.endswith(
@@ -290,13 +290,13 @@ def test_a_channel_in_words_and_as_json(
     ]
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {2: ""})
-    assert doctor(["--attack"]) == 0
+    assert DOCTOR.main(["--attack"]) == 0
     text = capsys.readouterr().out
     assert "\n1 of 3 held at level 2, 1 could not be tried.\n" in text
     assert f"  untried  {times.title:62}all were read\n" in text
     assert f"{timed.title:60}14,000\n" in text.partition("bits a second")[2]
     assert text.endswith("(docs/threat-model.md), 1 could not be tried.\n")
-    assert doctor(["--attack", "--json"]) == 0
+    assert DOCTOR.main(["--attack", "--json"]) == 0
     said = {one["attack"]: one for one in json.loads(capsys.readouterr().out)["attacks"]}
     assert [said[one.name]["held"] for one in (timed, times, calls)] == [False, False, True]
     assert [said[one.name]["bandwidth"] for one in (timed, times, calls)] == [14000.0, 0.0, 0.0]
@@ -327,14 +327,14 @@ def test_attacks_without_their_language_are_left_out_by_name(
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
-    assert doctor(["--attack"]) == 0
+    assert DOCTOR.main(["--attack"]) == 0
     lines = capsys.readouterr().out.splitlines()
     left_out = [line for line in lines if line.startswith("  left out ")]
     assert len(left_out) == len(ROSTER) - len(able)
     assert any(
         "(Java)" in line and line.endswith("javac and java not installed") for line in lines
     )
-    assert doctor(["--attack", "--json"]) == 0
+    assert DOCTOR.main(["--attack", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert {"attack": "trace.c", "missing": ["cc"]} in said["left_out"]
 
@@ -679,7 +679,7 @@ def test_doctor_says_what_does_not_work(
         raise SandboxError(f"level {level} is refused")
 
     monkeypatch.setattr(levels, "make_proven", refuse)
-    assert doctor([]) == 1
+    assert DOCTOR.main([]) == 1
     said = capsys.readouterr().out
     assert "level 2         no: level 2 is refused" in said
     assert "untrusted ones are refused" in said

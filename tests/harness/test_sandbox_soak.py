@@ -11,7 +11,7 @@ from tests.harness.test_sandbox_boxes import needs
 
 @pytest.mark.long(15)
 @pytest.mark.processes
-@pytest.mark.parametrize("runs", [50, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("runs", [16, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", [3, pytest.param(2, marks=pytest.mark.slow)])
 def test_good_and_broken_engines_four_at_a_time(level: int, runs: int) -> None:
     needs(level)

@@ -22,7 +22,7 @@ from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
 from harness.options import BoxLimits, Limits
 from harness.records import Build
-from harness.work import canonical_json, records, stored_files, unit_worker, worker_events
+from harness.work import canonical_json, records, unit_worker, worker_events
 from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitFile, UnitSubmission, WorkUnit
 from harness.work.worker_events import (
@@ -240,13 +240,13 @@ def unit_of(room, student, sandbox="off", **more):
     for content in (submission(student.body), *((place / one).read_bytes() for one in names)):
         (store / hashlib.sha256(content).hexdigest()).write_bytes(content)
     own = hashlib.sha256(submission(student.body)).hexdigest()
-    cases = [stored_files.file_of(place / name, name) for name in small_class.CASES]
+    cases = [unit_worker.file_of(place / name, name) for name in small_class.CASES]
     unit = WorkUnit(
         records.VERSION,
         UnitSubmission("ada", own, "assignment1/", ("engine.py", "readme.txt")),
         "build",
         tuple(UnitCase(one.name, one.name, one.sha256) for one in cases),
-        stored_files.folder_of(place, names)._replace(place=""),
+        unit_worker.folder_of(place, names)._replace(place=""),
         None,
         Environment(sandbox),
         Limits(timeout=20),
@@ -289,7 +289,7 @@ def test_bytes_that_are_nowhere_are_named(made_class, is_changed, tmp_path):
     unit = unit_of(made_class, CLASS[0])
     for one in (made_class / "store").iterdir() if is_changed else ():
         (tmp_path / one.name).write_bytes(one.read_bytes() + b" ")
-    files = stored_files.FileFinder([tmp_path])
+    files = unit_worker.FileFinder([tmp_path])
     case, first = unit.cases[0], unit.assignment.files[0]
     asked = {
         f"the submission of ada is nowhere with the SHA-256 {unit.submission.sha256}": (
@@ -303,7 +303,7 @@ def test_bytes_that_are_nowhere_are_named(made_class, is_changed, tmp_path):
         ),
     }
     for said, ask in asked.items():
-        with pytest.raises(stored_files.MissingBytesError) as error:
+        with pytest.raises(unit_worker.MissingBytesError) as error:
             ask()
         assert str(error.value) == f"{said}: has it changed?"
 

@@ -25,11 +25,11 @@ from harness.records import (
 )
 from harness.sandbox.relocating import room_in
 from harness.work import __main__ as work
-from harness.work import canonical_json, records, stored_files, unit_worker, worker_events
+from harness.work import canonical_json, records, unit_worker, worker_events
 from harness.work.canonical_json import Measurements
 from harness.work.machine import Machine
 from harness.work.records import Folder, Level, Name, Sha256, UnitCase, UnitFile, UnitSubmission
-from harness.work.stored_files import FileFinder, MissingBytesError
+from harness.work.unit_worker import FileFinder, MissingBytesError
 from harness.work.worker_events import (
     CaseStarted,
     Claim,
@@ -103,7 +103,7 @@ def test_a_case_file_is_used_where_it_lies_if_all_is_there(store, tmp_path):
 def test_what_other_users_may_not_read_is_laid_out_for_engines_of_root(
     store, tmp_path, monkeypatch, user, is_laid_out
 ):
-    monkeypatch.setattr(stored_files.os, "geteuid", lambda: user)
+    monkeypatch.setattr(unit_worker.os, "geteuid", lambda: user)
     place, room = tmp_path / "cases", tmp_path / "room"
     (place / "games" / "of").mkdir(parents=True)
     (place / "a.gtp").write_bytes(ONE)
@@ -123,7 +123,7 @@ def test_a_folder_is_used_where_it_lies_or_laid_out(store, tmp_path):
     (place / "in").mkdir(parents=True)
     (place / "in" / "a").write_bytes(ONE)
     (place / "b").write_bytes(TWO)
-    found = stored_files.folder_of(place, ["in/a", "b"])
+    found = unit_worker.folder_of(place, ["in/a", "b"])
     assert found == Folder(
         "course", (UnitFile("in/a", sha256(ONE)), UnitFile("b", sha256(TWO))), str(place)
     )  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ from oracle.mistakes import find_mistake as mistake_named
 from oracle.position import Position, grid, vertex
 from tests.harness import archives
 from tests.harness.five_points import ARCHIVE, FOLDER, MARKS, log
-from tests.harness.hostile_archives import ROSTER
+from tests.harness.hostile_archives import LARGE, ROSTER
 
 ROOT = Path(__file__).parents[2]
 OTHERS = ROOT / "tests" / "submissions" / "any-language"
@@ -319,8 +319,21 @@ def boards(case: CaseFile) -> Iterator[CaseFile]:
 # --- the class ---------------------------------------------------------------------------------
 
 
-# The same mistakes as of programs in Python: in a whole class alone.
-TOLD_BY_OTHERS = {"Java, komi", "Java, neutral points", "C, komi ignored", "C, single points"}
+# In a whole class alone: the same mistakes as of programs in Python, what comes to the same files
+# as another one when it is unpacked, and what computes for ever as one in Java does.
+TOLD_BY_OTHERS = {
+    "Java, komi",
+    "Java, neutral points",
+    "C, komi ignored",
+    "C, single points",
+    "plain tar called tgz",
+    "zip",
+    "tar.gz",
+    "odd name",
+    "late, draw-with-fraction",
+    "late, integer-division",
+    "never answers",
+}
 
 
 def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
@@ -328,7 +341,12 @@ def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
 
     ``is_whole``: those without a mistake, and all mistakes; else one of each, and a sample.
     """
-    marker = Marker(place)
+    for case in _submissions(Marker(place), is_whole):
+        if is_whole or case.label not in TOLD_BY_OTHERS:
+            yield case
+
+
+def _submissions(marker: Marker, is_whole: bool) -> Iterator[Case]:
     full, none = Fraction(5), Fraction(0)
 
     def one(label: str, content: bytes, truth: Fraction, name: str = "a1.tgz") -> Case:
@@ -337,11 +355,9 @@ def submissions(place: Path, is_whole: bool) -> Iterator[Case]:
     right = tgz(without_mistake())
     for mistake in _mistakes(marker, is_whole):
         yield one(mistake.name, tgz(mistaken(mistake.name)), marker.of_mistake(mistake))
-    for case in _languages(marker, one):
-        if is_whole or case.label not in TOLD_BY_OTHERS:
-            yield case
+    yield from _languages(marker, one)
     yield from _packaging(right, one)
-    yield from _hostile_archives(one)
+    yield from _hostile_archives(one, is_whole)
     yield from _hostile_engines(marker, one)
     yield one("no readme", tgz(without_mistake(readme=False)), full - 1)
     yield one("no log", tgz(without_mistake(log=False)), full - 1)
@@ -407,12 +423,17 @@ def _packaging(right: bytes, one: Callable[..., Case]) -> Iterator[Case]:
     yield one("its own util", tgz({**files, "util/gtp_connection.py": b"changed"}), full)
 
 
-def _hostile_archives(one: Callable[..., Case]) -> Iterator[Case]:
-    """Yield archives that are refused, and what is no archive."""
+def _hostile_archives(one: Callable[..., Case], is_whole: bool) -> Iterator[Case]:
+    """Yield archives that are refused, and what is no archive.
+
+    ``is_whole``: large ones, too, which take seconds to make: they have tests of their own.
+    """
     yield one("empty file", b"", Fraction(0))
     yield one("text", b"I will hand it in tomorrow, I promise.\n", Fraction(0))
     yield one("cut off", tgz(without_mistake())[:2000], Fraction(0))
     for name, hostile in ROSTER.items():
+        if name in LARGE and not is_whole:
+            continue
         yield one(f"hostile: {name}", hostile.make(), Fraction(0), f"a1{hostile.suffix}")
 
 

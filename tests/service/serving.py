@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 import httpx
 import pytest
-from anyio.from_thread import BlockingPortal, start_blocking_portal
-from fastapi.testclient import TestClient
 
 from harness import shipped
 from harness.service.app import guard_application
@@ -29,6 +27,7 @@ from harness.service.web.rendering import POLICY
 from harness.service.web.service import Service
 from tests.harness import small_class
 from tests.postgresql import USER, Running
+from tests.service.asking import Client
 
 KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
 # Of tests that take long for another reason than the database: PostgreSQL in the slow tier alone.
@@ -84,28 +83,18 @@ def _with_tables(server: Running) -> str:
     return name
 
 
-# Where the clients of a service ask it, by its database: in a thread and a loop of its own.
-_PORTALS: dict[int, BlockingPortal] = {}
-
-
 @contextmanager
 def open_service(settings: Settings) -> Iterator[Service]:
     service = Service.open(settings)
     try:
-        with start_blocking_portal() as _PORTALS[id(service.database)]:
-            yield service
+        yield service
     finally:
-        del _PORTALS[id(service.database)]
         service.close()
 
 
-def client_of(service: Service, *, follow_redirects: bool = True) -> TestClient:
-    """Return what asks a service. All share a loop: to start one takes longer than to ask."""
-    client = TestClient(
-        guard_application(service), base_url=BASE, follow_redirects=follow_redirects
-    )
-    client.portal = _PORTALS[id(service.database)]
-    return client
+def client_of(service: Service, *, follow_redirects: bool = True) -> Client:
+    """Return what asks a service."""
+    return Client(guard_application(service), base_url=BASE, follow_redirects=follow_redirects)
 
 
 class Browser:
@@ -228,7 +217,11 @@ def work(service: Service) -> int:
 @pytest.fixture
 def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The small class's assignment, as if it shipped."""
-    room = small_class.make(tmp_path / "shipped")
+    return ship_counting(tmp_path, monkeypatch)
+
+
+def ship_counting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    room = small_class.make(folder / "shipped")
     shutil.rmtree(room / "submissions")
     monkeypatch.setattr(shipped, "folder", lambda: room)
     return room / "counting"

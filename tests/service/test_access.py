@@ -12,7 +12,6 @@ from typing import NamedTuple
 import httpx
 import pytest
 from fastapi.routing import APIRoute
-from fastapi.testclient import TestClient
 
 from harness.service import monitoring
 from harness.service.app import application
@@ -42,9 +41,10 @@ from harness.service.records import (
 )
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.tables import new_id
-from harness.service.web import request_context
+from harness.service.web import access
 from harness.service.web.access import COOKIE, Routes, guard_of, require_rules
 from harness.service.web.service import Service
+from tests.service.asking import Client
 from tests.service.serving import KINDS, client_of, open_service, settings_of
 
 NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of the course
@@ -314,7 +314,7 @@ class World(NamedTuple):
 
     service: Service
     people: dict[str, str]
-    client: TestClient
+    client: Client
     ids: dict[str, str]  # of what is in the first one, by the names in paths
     sessions: dict[str, str]
     tokens: dict[str, str]
@@ -547,12 +547,12 @@ def test_a_route_without_a_rule_ends_the_start():
 @pytest.mark.parametrize(
     ("path", "rule", "said"),
     [
-        ("/courses/{kurs}", request_context.MEMBERS, "nobody looks up kurs"),
-        ("/courses/{course}", request_context.SIGNED_IN, "does not fit its path"),
-        ("/x", request_context.MEMBERS, "does not fit its path"),
-        ("/{course}/{upload}", request_context.MEMBERS, "names no assignment"),
-        ("/{run}", request_context.SIGNED_IN, "names no suite"),
-        ("/suites", request_context.OWNERS, "does not fit its path"),
+        ("/courses/{kurs}", access.MEMBERS, "nobody looks up kurs"),
+        ("/courses/{course}", access.SIGNED_IN, "does not fit its path"),
+        ("/x", access.MEMBERS, "does not fit its path"),
+        ("/{course}/{upload}", access.MEMBERS, "names no assignment"),
+        ("/{run}", access.SIGNED_IN, "names no suite"),
+        ("/suites", access.OWNERS, "does not fit its path"),
     ],
 )
 def test_a_path_that_nobody_looks_up_ends_the_start(path, rule, said):

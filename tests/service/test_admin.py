@@ -53,6 +53,7 @@ def test_who_is_added_is_let_in_by_a_link_once_and_may_make_courses(service, adm
     assert Browser(service).get(link.removeprefix(BASE)).status_code == 404
 
 
+@pytest.mark.stored
 def test_a_token_is_let_in_until_it_is_revoked(service, admin):
     admin("add", "Ann Author")
     (token,) = admin("token", "Ann Author", "--name", "ci")
@@ -117,6 +118,7 @@ def test_a_person_is_added_with_a_name_and_a_mail_address_that_can_be_used(servi
         assert asks(service, admin("token", address)[0]).json()["name"] == "Tess"
 
 
+@pytest.mark.stored
 def test_the_first_link_is_the_first_administrators(service, admin):
     """The database named one first, perhaps the one that Prometheus asks as."""
     serving.first_link(service.settings)
@@ -158,6 +160,7 @@ def test_nobody_is_found_by_no_name(service, admin):
         administration.find(db, "")
 
 
+@pytest.mark.stored
 def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     admin("add", "Ann Author")
     (token,) = admin("token", "Ann Author")
@@ -175,6 +178,7 @@ def test_all_that_was_done_is_in_the_audit_log_and_no_secret(service, admin):
     assert accounts.digest_of(token) not in text
 
 
+@pytest.mark.stored
 def test_an_operator_corrects_a_name_and_an_address(service, admin):
     admin("add", "Teacher", "--email", "tess@wrong.org")
     tess = Browser(service).enter(admin("link", "Teacher", "--address", BASE)[0])
@@ -224,6 +228,7 @@ def entered(service, admin, name, *more):
     return Browser(service).enter(admin("link", name, "--address", BASE)[0])
 
 
+@pytest.mark.stored
 def test_an_assistant_becomes_a_teacher_and_a_student_does_not(service, admin):
     course = make_course(service, "student,name\nada,Ada\n", source="gosensei")
     here = course.course
@@ -298,6 +303,7 @@ def test_the_log_about_one_thing(service, admin):
     assert admin("log", "--about", "nothing") == []
 
 
+@pytest.mark.stored
 def test_a_log_that_was_changed_is_told(service, admin, capsys):
     for name in ("Ada", "Ben", "Cyd"):
         admin("add", name)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from harness.service.api import own_files as api_files
+from harness.service.api import courses as api_files
 from harness.service.courses import changes, own_files
 from harness.service.local_times import add_offset
 from harness.service.storage import courses

@@ -131,6 +131,7 @@ def test_a_release_before_there_are_marks_is_refused(service, tess, course):
     tess.post(f"/gradings/{grading}/again", status=200)
 
 
+@pytest.mark.stored
 def test_a_grading_asked_for_twice_under_a_key_is_one(tess, course):
     headers = {"idempotency-key": "g-1"}
     sent = [tess.post("/gradings", {}, headers=headers)["id"] for _ in range(2)]
@@ -173,6 +174,7 @@ def test_what_cannot_be_made_is_refused(tess, course, path, told, said):
     assert said in tess.post(path.format(place), told, 422)["detail"]
 
 
+@pytest.mark.stored
 def test_a_roster_that_is_none_is_refused(tess, course):
     place, tess.base = tess.base.rpartition("/assignments")[0], ""
     for data, said in ((b"", "roster.csv"), (b"name\nada\n", "student")):

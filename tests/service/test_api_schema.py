@@ -6,27 +6,26 @@ from fractions import Fraction
 
 import pytest
 import schemathesis
-from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.specs.openapi import checks
 
 from harness.assignments import assignment as assignments
+from harness.grading import tournament
 from harness.grading.records import Marks, PartMark
-from harness.grading.tournament import TABLE
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.jobs import tournaments
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
-from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads
 from harness.work import canonical_json
 from tests.service import test_access
+from tests.service.asking import Client
 from tests.service.serving import BASE, KINDS, open_service, settings_of
 from tests.service.test_own_files import FILES, NEWER, zip_files
 from tests.service.test_suites import F, P, document
@@ -118,14 +117,14 @@ def test_no_upload_breaks_the_service(world, data, name, key):
         "authorization": f"Bearer {tokens[STUDENT]}",
         "idempotency-key": key.encode("utf-8", "replace"),
     }
-    client = TestClient(app, base_url=BASE, raise_server_exceptions=False)
+    client = Client(app, base_url=BASE, raise_server_exceptions=False)
     answer = client.post(path, params={"name": name}, content=data, headers=headers)
     assert answer.status_code in (201, 409, 413, 422)
     assert (answer.status_code == 201) == answer.headers["content-type"].endswith("/json")
 
 
 def test_the_schema_is_given_to_whoever_asks(world):
-    found = TestClient(world[0], base_url=BASE).get("/api/v1/openapi.json")
+    found = Client(world[0], base_url=BASE).get("/api/v1/openapi.json")
     assert found.status_code == 200
     assert found.json() == SCHEMA
 
@@ -134,7 +133,7 @@ def test_the_schema_is_given_to_whoever_asks(world):
 @pytest.mark.parametrize("place", ["courses/%00", "courses?after=%00", "tokens?after=%00"])
 def test_a_zero_byte_breaks_no_database(world, place):
     app, _, tokens, _ = world
-    client = TestClient(app, base_url=BASE, raise_server_exceptions=False)
+    client = Client(app, base_url=BASE, raise_server_exceptions=False)
     headers = {"authorization": f"Bearer {tokens[STUDENT]}"}
     assert client.get(f"/api/v1/{place}", headers=headers).status_code in (404, 422)
 
@@ -208,9 +207,9 @@ ORDER = ("PUT", "PATCH", "POST", "GET", "DELETE")  # what is made is there to be
 def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
     kind, request, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(tournaments, "rules_of", lambda _: None)  # Go Sensei plays no games
+    monkeypatch.setattr(tournament, "rules_of", lambda _: None)  # Go Sensei plays no games
     with fill_application(kind, request, tmp_path) as (app, ids, tokens, service):
-        client = TestClient(app, base_url=BASE)
+        client = Client(app, base_url=BASE)
         ids["name"] = "mine.gtp"
         _fill(service, ids)
         own = _upload(client, ids, tokens[TEACHER])
@@ -259,9 +258,11 @@ def _fill(service, ids):
     folder.mkdir(parents=True)
     (folder / ids["name"]).write_text("{}")
     (folder / "canvas.csv").write_text(GRADEBOOK)
-    played = tournaments.folder_of(made, ids["grading"])
+    played = made / "tournaments" / ids["grading"]
     played.mkdir(parents=True)
-    (played / TABLE).write_text(f"student,rank,won,drawn,lost,elo,points\n{STUDENT},1,2,0,0,9,1\n")
+    (played / tournament.TABLE).write_text(
+        f"student,rank,won,drawn,lost,elo,points\n{STUDENT},1,2,0,0,9,1\n"
+    )
     Preview(made, ids["preview"]).write(PreviewResult((), 0))
     text = canonical_json.dumps(MARKS)
     with service.database.changing() as db:

@@ -10,10 +10,9 @@ from contextlib import contextmanager, suppress
 import httpx
 import pytest
 
-from harness import cli
-from harness.cli import submit
-from harness.client import Client, client, place_of
-from harness.client.client import RemoteAssignment
+from harness import cli, client
+from harness.cli import client as commands
+from harness.client import Client, RemoteAssignment, place_of
 from harness.errors import ServerError, UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses
@@ -81,7 +80,7 @@ def submit_archive(service, course, key, data, tmp_path, capsys, **given):
     file.write_bytes(data)
     told = argparse.Namespace(**{"no_wait": False, "file": str(file), **given})
     with client_of(service, key) as client:
-        status = submit.submit(client, place(course), told)
+        status = commands.submit(client, place(course), told)
     return status, capsys.readouterr().out
 
 
@@ -352,7 +351,7 @@ def test_who_cannot_wait_for_results_is_told_that_the_archive_was_received(
     told = argparse.Namespace(no_wait=False, file=str(file))
     said = "the archive was received, but not its results"
     with client_of(service, "ada", "submit") as client, pytest.raises(UsageError, match=said):
-        submit.submit(client, place(course), told)
+        commands.submit(client, place(course), told)
     assert capsys.readouterr().out.startswith("Received: a1.tgz")
 
 

@@ -47,6 +47,7 @@ def texts(page):
     return [one["text"] for one in page["items"]]
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_a_mark_is_given_and_commented_as_on_the_pages(service, tess, students):
     told = {"points": "7/2", "reason": "a trade"}
@@ -91,6 +92,7 @@ def test_a_mark_that_cannot_be_given_is_refused(service, tess, students, told, s
     assert tess.get("/overrides")["items"] == []
 
 
+@pytest.mark.stored
 def test_comments_come_in_pages_and_once_for_a_key(tess, course):
     headers = {"idempotency-key": "c-1"}
     for _ in range(2):
@@ -154,6 +156,7 @@ def test_a_comment_is_removed_by_its_author_and_by_teachers(service, tess, cours
     assert texts(tess.get("/students/ada/comments")) == []
 
 
+@pytest.mark.stored
 def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, course):
     asked, headers = {"text": "one"}, {"idempotency-key": "c-1"}
     made = tess.post("/students/ada/comments", asked, headers=headers)["id"]
@@ -164,6 +167,7 @@ def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, 
     tess.post("/students/ada/comments", asked, headers={"idempotency-key": "c-2"})
 
 
+@pytest.mark.stored
 def test_an_assistant_is_added_given_rights_and_removed(service, tess, course):
     base, tess.base = tess.base, course
     made = tess.post("/assistants", {"name": "Ann", "may": ["override", "extend"]})
@@ -188,6 +192,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, tess, course):
     ann.get("/gradings", 404)
 
 
+@pytest.mark.stored
 def test_a_teacher_is_no_assistant_that_could_be_removed(service, tess, course):
     with service.database.reading() as db:
         (teacher,) = courses.MEMBERS.all(db, role="teacher")
@@ -289,6 +294,7 @@ def test_a_wrong_test_is_left_out_of_the_marks(service, tess, students):
     assert found["parts"][1]["tests"][1]["weight"] == "0" and found["still_left_out"] == []
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_who_corrects_a_file_is_told_what_is_still_left_out(service, tess, course):
     tess.ask("PUT", "/private/mine.gtp", content=CASE)

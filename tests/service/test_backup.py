@@ -28,7 +28,7 @@ from tests.service.serving import (
 )
 
 __all__ = ["counting"]
-pytestmark = [pytest.mark.processes, pytest.mark.long(1)]
+pytestmark = [pytest.mark.processes, pytest.mark.long(1), pytest.mark.stored]
 
 
 @pytest.fixture(params=KINDS)

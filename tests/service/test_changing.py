@@ -189,6 +189,7 @@ def test_a_change_that_cannot_be_is_refused(service, course, told, said):
     assert row_of(service, course) == before
 
 
+@pytest.mark.stored
 def test_a_hidden_assignment_is_there_for_the_staff_alone(service, course):
     submit(service, course, "ada")
     assert send(course, hidden="yes").url.path == course.assignment
@@ -255,6 +256,7 @@ def filled(text):
     return re.search(r'name="filled" value="(\w+)"', text)[1]
 
 
+@pytest.mark.stored
 def test_a_course_is_renamed_at_its_address_and_removed_while_it_is_empty(service, course):
     tess, base = course.teacher, course.course
     page, form = f"{base}/change", f"{base}/settings"

@@ -42,14 +42,24 @@ pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(params=KINDS_AT_LENGTH)
-def settings(request, tmp_path):
-    small_class.make(tmp_path)
-    return settings_of(request.param, request, tmp_path / "data")
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    return small_class.make(tmp_path_factory.mktemp("chaos"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module", params=KINDS_AT_LENGTH)
+def settings(request, room):
+    """Settings of a service in a folder that others may enter, for it has other things in it."""
+    settings = settings_of(request.param, request, room / request.param)
+    settings.data.mkdir(exist_ok=True)
+    (settings.data / "notes.txt").touch(0o600)
+    settings.data.chmod(0o755)
+    return settings
+
+
+@pytest.fixture(scope="module")
 def running(settings):
+    """A service for all tests: what is killed in one is started anew before the next."""
     with closing(Running(settings)) as found:
         yield found
 
@@ -60,12 +70,10 @@ def test_who_asks_waits_while_what_answers_is_started_anew(running):
     assert httpx.get(f"{running.base}/health", timeout=LONG).text == "ok\n"
 
 
-def test_an_upload_under_which_the_web_process_is_killed_is_there_once(
-    running, settings, tmp_path
-):
+def test_an_upload_under_which_the_web_process_is_killed_is_there_once(running, settings, room):
     """It is killed once when it has one half, once when it has all and nobody read its answer."""
     with open_service(settings) as service:
-        assignment = hand_in(service, tmp_path, CLASS[:1])
+        assignment = hand_in(service, room, CLASS[:1])
         ada = Uploader(service, running, assignment, small_class.submission("return 2 * n"))
         with ada.half_sent("half") as sent:
             running.kill_one(WEB)
@@ -89,8 +97,7 @@ def answer_of(sent):
     return b""
 
 
-@pytest.mark.parametrize("module", [WEB, WORKER])
-@pytest.mark.parametrize("text", ["", "{", "whole"])
+@pytest.mark.parametrize(("module", "text"), [(WEB, ""), (WORKER, "{"), (WEB, "whole")])
 def test_a_process_whose_parent_was_killed_while_it_started_ends(tmp_path, module, text):
     told = (
         dump_settings(Settings(tmp_path)).replace(str(os.getpid()), "1")
@@ -128,20 +135,16 @@ def test_sigterm_ends_a_process_that_waits_for_its_database(tmp_path, module):
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="only Linux tells")
-def test_what_a_service_writes_is_for_nobody_else(settings, tmp_path):
-    """In a folder that others may enter, for it has other things in it."""
+def test_what_a_service_writes_is_for_nobody_else(running, settings, room):
+    """In a folder that others may enter."""
     of_tests = ("originals", "service.sqlite", "service.sqlite-wal", "service.sqlite-shm")
-    settings.data.mkdir(exist_ok=True)
-    (settings.data / "notes.txt").touch(0o600)
-    settings.data.chmod(0o755)
-    with closing(Running(settings)) as running:
-        with open_service(settings) as service:
-            assignment = hand_in(service, tmp_path, CLASS[:1])
-            begin(service, assignment)
-            settle(service)
-        masks = {Path(f"/proc/{pid}/status").read_text() for pid in running.parts()}
-        assert len(masks) > 3
-        assert all("Umask:\t0077\n" in one for one in masks)
+    with open_service(settings) as service:
+        assignment = hand_in(service, room, CLASS[:1])
+        begin(service, assignment)
+        settle(service)
+    masks = {Path(f"/proc/{pid}/status").read_text() for pid in running.parts()}
+    assert len(masks) > 3
+    assert all("Umask:\t0077\n" in one for one in masks)
     found = [
         one
         for one in settings.data.rglob("*")
@@ -155,23 +158,23 @@ def is_engine(pid):
     return b"engine.py" in command(pid)
 
 
-def test_sigterm_gives_back_what_is_under_way(settings, running, tmp_path):
+def test_sigterm_gives_back_what_is_under_way(settings, running, room):
     """An engine thinks just then: it is ended, and its submission is checked after a start."""
     slow = CLASS[0]._replace(body="time.sleep(0.5)\n    return 2 * n")
     with open_service(settings) as service:
-        assignment = hand_in(service, tmp_path, [slow])
+        assignment = hand_in(service, room, [slow])
         until(lambda: any(map(is_engine, descendants(running.process.pid))))
         under_way = descendants(running.process.pid)
         assert running.end() == 128 + signal.SIGTERM
         assert not [pid for pid in under_way if command(pid)]  # an orphan may wait to be reaped
         with service.database.reading() as db:
-            (job,) = queue.JOBS.all(db)
+            (job,) = queue.JOBS.all(db, assignment=assignment)
         assert (job.state, job.deaths, job.token) in ((WAITING, 0, ""), (DONE, 0, ""))
         running.start()
         settle(service)
         with service.database.reading() as db:
-            (job,) = queue.JOBS.all(db)
-            (upload,) = uploads.UPLOADS.all(db)
+            (job,) = queue.JOBS.all(db, assignment=assignment)
+            (upload,) = uploads.UPLOADS.all(db, assignment=assignment)
         assert (job.state, job.deaths) == (DONE, 0)
         with closing(Ledger(settings.ledger(assignment))) as ledger:
             ledger.check()

@@ -15,7 +15,7 @@ from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit
 
 __all__ = ["counting"]
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.stored]
 CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from harness.cli import runs
+from harness.cli import client as commands
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import engine_suites
@@ -103,7 +103,7 @@ def test_an_archive_that_cannot_be_run_says_why(service, ann, suite):
 
 @pytest.mark.processes
 def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatch):
-    for name in runs._COMMITS:
+    for name in commands._COMMITS:
         monkeypatch.delenv(name, raising=False)
     place, token = suite_of(f"{BASE}{suite}"), ann.client.headers["authorization"].split()[1]
 
@@ -113,7 +113,7 @@ def test_from_the_command_line(service, ann, suite, tmp_path, capsys, monkeypatc
         given = argparse.Namespace(words=[str(file)], revision="")
         transport = Through(service)
         with Client(BASE, token, transport=transport, pause=lambda _: work(service)) as client:
-            return runs.push(client, place, given), capsys.readouterr().out
+            return commands.push(client, place, given), capsys.readouterr().out
 
     status, out = push_engine(RIGHT)
     assert status == 0 and "0 FAILED" in out
@@ -136,7 +136,7 @@ def test_who_cannot_wait_is_told_that_the_engine_was_received(service, ann, suit
         Client(BASE, token, transport=Through(service)) as client,
         pytest.raises(UsageError, match=said),
     ):
-        runs.push(client, suite_of(f"{BASE}{suite}"), given)
+        commands.push(client, suite_of(f"{BASE}{suite}"), given)
 
 
 def test_a_suite_without_an_assignment_takes_no_engines(ann):

@@ -25,7 +25,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.sandbox import levels
 from harness.service.courses import cases, making
-from harness.service.jobs.result_files import folder_of
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
 from tests.harness import small_class, whole_class

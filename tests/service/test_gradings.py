@@ -100,6 +100,7 @@ def on_machines(monkeypatch, *turns, after=lambda: None):
     return own
 
 
+@pytest.mark.stored
 @pytest.mark.long(4)
 def test_what_a_machine_did_that_is_set_aside_meanwhile_is_run_again_before_marks_are_made(
     service, course, monkeypatch
@@ -220,6 +221,7 @@ def test_only_changes_that_were_seen_are_made(service, counting):
     assert marks(text)["ben"] == "7 of 7" and "ben: 7 of 7 becomes 5.6 of 7" in text
 
 
+@pytest.mark.stored
 def test_marks_wait_for_a_submission_that_is_begun_anew(service, course):
     """Another worker has it, and this one has nothing else to do than to make the marks."""
     submit(service, course)
@@ -242,6 +244,7 @@ def test_marks_wait_for_a_submission_that_is_begun_anew(service, course):
     assert marks(course.teacher.get(first).text)["ada"] == "5.6 of 7"
 
 
+@pytest.mark.stored
 def test_an_upload_that_the_harness_cannot_read_costs_no_mark_and_stops_nobody(
     service, course, monkeypatch
 ):
@@ -299,6 +302,7 @@ def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
     assert marks(course.teacher.get(second).text)["ada"] == "4.8 of 7"
 
 
+@pytest.mark.stored
 def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
     """Killed before it says that the job is done: nobody does it again, or notes it again."""
     submit(service, course)

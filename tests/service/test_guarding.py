@@ -7,14 +7,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from fastapi.testclient import TestClient
 from starlette.responses import StreamingResponse
 
 import harness
 from harness.errors import UsageError
 from harness.report.html import parts
 from harness.service.app import guard_application
-from harness.service.jobs.result_files import folder_of
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.people import accounts
 from harness.service.records import Grading
 from harness.service.settings import Settings, own_names
@@ -23,6 +22,7 @@ from harness.service.storage.tables import new_id
 from harness.service.web import rendering
 from harness.service.web.middleware import HeadRequests
 from harness.service.web.rendering import files
+from tests.service.asking import Client
 from tests.service.serving import (
     BASE,
     KINDS,
@@ -390,7 +390,7 @@ def test_the_number_at_which_a_connection_arrived_is_the_service_s(service, serv
     async def arrive(scope, receive, send):
         await app({**scope, "server": (server, 8017)}, receive, send)
 
-    asking = TestClient(arrive, base_url=BASE)
+    asking = Client(arrive, base_url=BASE)
     assert asking.get("/sign-in", headers={"host": host}).status_code == status
 
 

@@ -91,6 +91,7 @@ def test_fifty_pages_are_one_look(service, course):
     assert more == [] and len(alone) <= 5
 
 
+@pytest.mark.stored
 def test_who_begins_to_watch_does_not_wait_for_the_next_look(service, course):
     ada, ben = (submit(service, course, name) for name in ("ada", "ben"))
     looks = LiveLooks(service.database, Clock())
@@ -142,6 +143,7 @@ def test_a_page_that_waits_long_is_shown_to_be_alive(service, course, monkeypatc
         assert queue.checks(db, about=upload)[upload].state == WAITING
 
 
+@pytest.mark.stored
 def test_who_watches_a_check_that_begins_anew_misses_nothing(service, course):
     """A browser that has heard of three words connects again, after the worker has died."""
     upload = submit(service, course, "ada")
@@ -193,6 +195,7 @@ def end_session(service, _course, ada):
         people.end_session(db, accounts.digest_of(ada.cookies[access.COOKIE]))
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize("leave", [remove_student, end_session])
 def test_who_may_no_longer_watch_is_told_nothing_more(service, course, monkeypatch, leave):
     upload = submit(service, course, "ada")

@@ -27,7 +27,7 @@ from tests.service.test_moving import MARK
 from tests.service.test_story import hand_in
 
 __all__ = ["counting"]
-pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
+pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.stored]
 
 SOON = 0.2  # seconds: others wait 30
 

@@ -220,6 +220,7 @@ def test_a_roster_gets_links_and_former_ones_hold_until_then(service, counting, 
         assert "Games" in Browser(service).enter(found["Ada@example.org"]).get("/").text
 
 
+@pytest.mark.stored
 def test_who_is_no_student_any_more_gets_nothing(service, counting, post, server):
     course = make_course(service, ROSTER)
     send_links(course)
@@ -292,6 +293,7 @@ def test_what_a_server_answers_decides_and_is_told_without_its_words(
     Browser(service).enter(course.links["ada"])
 
 
+@pytest.mark.stored
 def test_one_address_that_is_refused_keeps_no_other_from_its_mail(service, counting, post, server):
     course = make_course(service, ROSTER + "dan,Dan,<dan@example.org\n")
     send_links(course)
@@ -434,6 +436,7 @@ def test_without_a_server_mails_are_files_for_the_operator_alone(service):
     Browser(service).enter(links(message)[0])
 
 
+@pytest.mark.stored
 def test_a_folder_that_cannot_be_written_is_tried_again(service):
     with service.database.acting() as act:
         accounts.add_person(act, "Ada", "ada@example.org")

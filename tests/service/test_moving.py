@@ -225,6 +225,7 @@ def move(course, lines):
     assert course.teacher.post(f"{course.course}/roster", files=files).status_code == 200
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 @pytest.mark.long(60)
 def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):

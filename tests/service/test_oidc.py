@@ -19,7 +19,7 @@ from joserfc.jwk import RSAKey
 from harness import cli
 from harness.service.operations import administration, health
 from harness.service.people import accounts
-from harness.service.people.authlib_provider import AuthlibProvider, derive
+from harness.service.people.oidc import Provider, derive
 from harness.service.storage import people
 from tests.service.serving import (
     BASE,
@@ -204,6 +204,7 @@ def test_who_is_several_people_chooses_one(service, counting):
     assert is_in(ada)
 
 
+@pytest.mark.stored
 def test_a_claim_finds_who_has_it_in_the_column_of_a_roster(settings, counting):
     with open_service(settings._replace(oidc_claim="sub")) as service:
         make_course(service, ROSTER)
@@ -341,7 +342,7 @@ def test_who_is_trusted_is_read_once_an_hour(settings, monkeypatch):
     now, made = [time.monotonic()], []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(httpx2, "create_ssl_context", lambda: made.append(True) or False)
-    asked = AuthlibProvider(settings)
+    asked = Provider(settings)
     for passed, times in ((0, 1), (60, 1), (3600, 2)):
         now[0] += passed
         asked._client().close()

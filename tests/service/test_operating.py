@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from harness import cli
-from harness.cli import serve
+from harness.cli.service import print_timezone
 from harness.cluster import state, tls
 from harness.cluster.records import ClusterState, Facts, WorkerStatus
 from harness.errors import ServerError, UsageError
@@ -324,14 +324,14 @@ def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, 
     settings.data.mkdir(parents=True, exist_ok=True)
     in_zone(CET)
     assert run_checks(settings)["zone"] == ("zone", True, "CET/CEST (UTC+01:00)")
-    serve.print_timezone(settings)
+    print_timezone(settings)
     in_zone(other)
     found = run_checks(settings)["zone"]
     assert found.is_good is is_same
     assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.said
     assert capfd.readouterr().err == ""
     for is_told in (not is_same, False):  # once
-        serve.print_timezone(settings)
+        print_timezone(settings)
         assert ("each deadline is at another moment" in capfd.readouterr().err) is is_told
 
 
@@ -398,6 +398,7 @@ def waiting(service, seconds):
         queue.JOBS.change(db, {"made": time.time() - seconds}, id=job.id)
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize(
     ("seconds", "said"), [(60, []), (7200, ["a job has waited for 120 minutes"])]
 )

@@ -7,7 +7,7 @@ import tarfile
 import pytest
 
 from harness.assignments import assignment as assignments
-from harness.cli import runs
+from harness.cli import client as commands
 from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import cases, own_files
@@ -153,6 +153,7 @@ def test_a_suite_of_an_assignment_that_ships_keeps_its_cases(ann):
     assert "by the case files of gosensei: make another suite" in answer["detail"]
 
 
+@pytest.mark.stored
 def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     suite = ann.suite()
     for number in (0, 0, 1, 2, 2):
@@ -166,6 +167,7 @@ def test_only_what_differs_is_kept_and_only_the_last_two(service, ann):
     assert not folder.exists()
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_on_the_page(service, ann):
     page = ann.suite().removeprefix("/api/v1")
@@ -187,7 +189,7 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
     (folder / "one.gtp").write_bytes(CASES["cases/one.tst"])
     given = argparse.Namespace(words=[str(folder)], command=COMMAND, build="")
     with Client(BASE, token, transport=Through(service)) as client:
-        assert runs.send_cases(client, place, given) == 0
+        assert commands.send_cases(client, place, given) == 0
     assert "runs engines with these case files" in capsys.readouterr().out
     own = own_files.assignment_of(service.settings, bench_of(service))
     assert [path.name for path in own.public_cases()] == ["one.gtp"]
@@ -199,4 +201,4 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
 )
 def test_options_of_the_command_line(words):
     with pytest.raises(UsageError, match="cases needs --command"):
-        runs.main(words)
+        commands.RUNS.main(words)

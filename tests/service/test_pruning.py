@@ -146,6 +146,7 @@ def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
     assert answer.status_code == 410 and "no longer kept" in answer.text
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, counting):
     course, _ = grade_class(service)
@@ -178,6 +179,7 @@ def test_with_the_database_of_another_service_nothing_is_removed(service, counti
     assert originals(service) == kept
 
 
+@pytest.mark.stored
 def test_bytes_stay_that_another_assignment_needs(service, counting):
     grade_class(service)
     other = make_course(service, ROSTER)
@@ -220,6 +222,7 @@ def test_what_is_young_stays(service, counting):
     assert prune(service, ALL) == {}
 
 
+@pytest.mark.stored
 @pytest.mark.processes
 def test_each_kind_goes_and_the_log_says_so(service, counting):
     _, ada = grade_class(service)
@@ -289,6 +292,7 @@ EDITS = [
 ]
 
 
+@pytest.mark.stored
 @pytest.mark.parametrize(("edit", "said"), EDITS)
 def test_who_cuts_without_the_key_is_noticed(service, edit, said):
     cut_lines(service)
@@ -297,6 +301,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
         assert said in service.database.log.tampering(db)
 
 
+@pytest.mark.stored
 def test_the_end_of_a_log_is_not_its_beginning(service):
     """Its seal is another: else an editor of rows could cut the whole log off."""
     with service.database.acting() as act:

@@ -31,6 +31,8 @@ from harness.service.storage.tables import new_id
 from harness.service.storage.uploads import GRADINGS
 from tests.service.serving import KINDS, settings_of
 
+pytestmark = pytest.mark.stored
+
 
 @pytest.fixture(params=KINDS)
 def database(request, tmp_path):

@@ -244,15 +244,6 @@ def test_a_group_is_shown_as_its_roster_spells_it(service, course):
     assert key.startswith("Team-1-") and shown in told
 
 
-def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
-    upload(course, "student,group\nada,Team 1\n")
-    with service.database.changing() as db:
-        courses.MEMBERS.change(db, {"team_name": ""}, key="ada")
-    page = upload(course, "student,group\nben,Team 1\n").text
-    groups = list_groups(service)
-    assert groups["ada"] == groups["ben"] and "2 groups" not in page
-
-
 def test_ids_of_another_platform_are_added(service, course):
     text = "student;moodle;canvas\nada;501;\nben;502;13\n"
     page = upload(course, text).text
@@ -412,19 +403,6 @@ def test_an_id_like_one_of_a_former_roster_is_added(service, counting, first, se
         second: "Second",
     }
     assert len(known(service)) == 2
-
-
-def test_a_former_version_kept_no_ids(service, counting):
-    """A key with a digest is somebody's for certain; another one is taken as before."""
-    first = "student,name\nanna maria,Anna Maria\nanna-maria,Other Anna\n"
-    course = make_course(service, first)
-    before = {key: person.id for key, (person, _) in known(service).items()}
-    with service.database.changing() as db:
-        courses.MEMBERS.change(db, {"roster_id": ""}, role=STUDENT)
-    assert "0 added, 0 changed, 1 as before" in upload(course, f"{first[:13]}anna-maria,\n").text
-    assert "0 added, 0 changed, 2 as before" in upload(course, first).text
-    assert {key: person.id for key, (person, _) in known(service).items()} == before
-    assert set(shown(service)) == {"anna maria", "anna-maria"}
 
 
 PEOPLE = [("Käthe", "Größe", "kg@x.org", "101", "55"), ("Alan", "Turing", "at@x.org", "102", "56")]

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from harness.cli import runs
-from harness.client import Client, suite_of
-from harness.client.client import SuitePlace
+from harness.cli import client as commands
+from harness.client import Client, SuitePlace, suite_of
 from harness.errors import UsageError
 from harness.report import json as run_json
 from tests.service.serving import BASE, KINDS, open_service, settings_of
@@ -32,7 +31,7 @@ def ask(service, tmp_path, capsys):
     def run_action(action, *words, revision=""):
         given = argparse.Namespace(words=[str(one) for one in words], revision=revision)
         with Client(BASE, token, transport=Through(service), pause=lambda _: None) as client:
-            status = runs._ACTIONS[action](client, suite, given)
+            status = commands._ACTIONS[action](client, suite, given)
         return status, capsys.readouterr().out.splitlines()
 
     return run_action
@@ -89,7 +88,7 @@ def test_a_run_in_which_the_engine_failed_says_so(ask, tmp_path):
 
 
 def test_without_a_commit_the_program_itself_tells_its_builds_apart(ask, tmp_path, monkeypatch):
-    for name in runs._COMMITS:
+    for name in commands._COMMITS:
         monkeypatch.delenv(name, raising=False)
     engine, file = tmp_path / "engine", tmp_path / "run.json"
     found = json.loads(document([P])) | {"program": str(engine)}
@@ -130,7 +129,7 @@ def test_half_a_run_is_refused_by_the_service(ask, tmp_path):
 )
 def test_a_wrong_command_line_says_what_is_expected(words, said):
     with pytest.raises(UsageError) as error:
-        runs.main(words)
+        commands.RUNS.main(words)
     assert said in str(error.value)
 
 

@@ -23,6 +23,8 @@ ROOMS = ("harness/grading/ledger", "harness/service/storage",
          "harness/declared/reference.py", "harness/history")  # fmt: skip
 SPEAK = ("sqlalchemy", "sqlite3", "psycopg")  # packages
 
+pytestmark = pytest.mark.stored
+
 
 @pytest.fixture(params=KINDS)
 def settings(request, tmp_path):

@@ -137,6 +137,7 @@ def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypa
     assert "4 passed" in ada.get(page).text
 
 
+@pytest.mark.stored
 def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting):
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])

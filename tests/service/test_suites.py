@@ -242,6 +242,7 @@ def test_a_suite_that_was_removed_leaves_nothing(service, ann):
     assert not service.settings.suite(suite.rsplit("/", 1)[1]).exists()
 
 
+@pytest.mark.stored
 def test_the_oldest_runs_go(service, ann, monkeypatch):
     monkeypatch.setattr(engine_suites, "KEPT", 2)
     suite = ann.suite()
@@ -275,6 +276,7 @@ def test_more_than_8_mib_are_not_taken(ann):
 # --- whose they are ----------------------------------------------------------------------------
 
 
+@pytest.mark.stored
 def test_a_suite_is_its_owners_until_it_is_opened(service, ann):
     ben, suite = Author(service, "Ben"), ann.suite()
     run = ann.post(suite, P)["id"]
@@ -314,6 +316,7 @@ def badge(service, address):
     return client_of(service).get(address)
 
 
+@pytest.mark.stored
 def test_a_badge_is_for_whoever_knows_its_address_and_tells_no_more(service, ann):
     suite = ann.suite("A secret name")
     ann.post(suite, P, F, X)

@@ -12,14 +12,7 @@ from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import FILES, as_archive, send
 

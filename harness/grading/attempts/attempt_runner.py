@@ -9,9 +9,8 @@ event.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from functools import partial
 
 from harness.errors import BusyError
 from harness.grading.attempts.grading_progress import Watch
@@ -20,7 +19,7 @@ from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
 from harness.records import FileResult
 from harness.report.progress import as_time
-from harness.running import jobs
+from harness.running.jobs import Fault
 from harness.work import canonical_json, fairness
 from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.fairness import Evidence, find_cuts, weigh
@@ -29,10 +28,7 @@ from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
     HarnessFailed,
-    ProgressEvent,
 )
-
-_Measured = Mapping[str, Sequence[Measurements]]  # of the runs of attempts, by basis
 
 
 class Runner:
@@ -96,8 +92,11 @@ class Runner:
                 closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
             ):
                 while left:
-                    known = [self._with_patience(unit) for unit in left]
-                    self._round(known, orders, 1, self._means.jobs)
+                    turn = [
+                        unit._replace(patient=self._patient.get(unit.submission.key, ()))
+                        for unit in left
+                    ]
+                    self._round(turn, orders, 1, self._means.jobs)
                     left = self._find_unfinished(units, 1)
         if left := self._find_doubtful(units, cut=False):
             with (
@@ -115,9 +114,6 @@ class Runner:
                 closing(Orders(self._means, box, alone=True)) as orders,
             ):
                 self._end_cut(units, left[start : start + together], orders)
-
-    def _with_patience(self, unit: GradingUnit) -> GradingUnit:
-        return unit._replace(patient=self._patient.get(unit.submission.key, ()))
 
     def _find_doubtful(self, units: Sequence[GradingUnit], *, cut: bool) -> list[GradingUnit]:
         """Return the units with what is to be rerun: what was cut short, or all else."""
@@ -199,31 +195,26 @@ class Runner:
         return f"alone, {reason}; at most {as_time(most)} for a command"
 
     def _weigh(self, unit: GradingUnit) -> Evidence:
-        own = self._means.assignment
-        states = self._ledger.states(task.basis for task in unit.tasks)
-        runs = (
-            run
-            for task in unit.tasks
-            for run in self._timed_runs(task, is_done=states[task.basis].state == "done")
-        )
-        return weigh(runs, own.limits, own.command_properties)
-
-    def _timed_runs(self, task: Task, *, is_done: bool) -> Iterator[tuple[FileResult, bool]]:
-        """Yield the results of an attempt with their times, and whether each counts.
+        """Return what the runs of a submission show, with their times, and whether each counts.
 
         Of a first run that was cut short all counts but the cuts.
         """
-        runs = self._ledger.results(task.basis)
-        for number, (text, figures) in enumerate(runs, 1):
-            if text != NOTHING:
-                result = canonical_json.loads(FileResult, text)
+        own, timed = self._means.assignment, []
+        states = self._ledger.states(task.basis for task in unit.tasks)
+        for task in unit.tasks:
+            runs = self._ledger.results(task.basis)
+            for number, (text, figures) in enumerate(runs, 1):
+                if text == NOTHING:
+                    continue
                 measured = canonical_json.loads(Measurements, figures)
-                timed = canonical_json.add_measurements(result, task.case, measured)
-                is_sure = number == len(runs) and not measured.late
-                yield (
-                    timed,
-                    measured.alone or (is_sure and (is_done or bool(self._find_cuts(task)))),
+                result = canonical_json.add_measurements(
+                    canonical_json.loads(FileResult, text), task.case, measured
                 )
+                is_sure = number == len(runs) and not measured.late
+                is_done = states[task.basis].state == "done"
+                counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(task))))
+                timed.append((result, counts))
+        return weigh(timed, own.limits, own.command_properties)
 
     def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
@@ -231,20 +222,21 @@ class Runner:
         waiting = {basis for basis, one in states.items() if one.state not in ("done", "fault")}
         waiting &= self._ours
         some = [unit for unit in units if any(task.basis in waiting for task in unit.tasks)]
-        measured = self._load_measurements(some)
-        left = [_rest(unit, waiting, measured, number) for unit in some]
-        return [unit for unit in left if unit.tasks]
-
-    def _load_measurements(self, units: Sequence[GradingUnit]) -> _Measured:
-        """Return the measurements of each run that counts, by basis."""
-        found = self._ledger.figures(task.basis for unit in units for task in unit.tasks)
-        return {
-            task.basis: [
-                canonical_json.loads(Measurements, run) for run in found.get(task.basis, ())
-            ]
-            for unit in units
-            for task in unit.tasks
-        }
+        figures = self._ledger.figures(task.basis for unit in some for task in unit.tasks)
+        left = []
+        for unit in some:
+            tasks, spent = [], 0.0
+            for task in unit.tasks:
+                runs = [
+                    canonical_json.loads(Measurements, one) for one in figures.get(task.basis, ())
+                ]
+                # Runs of this number alone have a budget of their own.
+                spent += sum(run.seconds for run in runs[number - 1 : number])
+                if task.basis in waiting and len(runs) < number:
+                    tasks.append(task._replace(machine=runs[-1].machine if runs else ""))
+            if tasks:
+                left.append(unit._replace(tasks=tuple(tasks), spent=spent))
+        return left
 
     def _believe(self, unit: GradingUnit) -> None:
         """Let what broke alone as it broke before speak for what broke so in other files.
@@ -278,99 +270,47 @@ class Runner:
     def _round(
         self, units: Sequence[GradingUnit], orders: Orders, number: int, workers: int
     ) -> None:
+        """Do units once; write what they say, and look at the submissions that have ended."""
+        listener, ended = self._listener, list[GradingUnit]()
+
+        def on_recorded(index: int, word: AttemptEvent) -> None:
+            if isinstance(word, AttemptFinished):
+                self._watch.note(word.result)
+            listener.on_word(units[index], word)
+
         # Here a result comes by itself; from away, a report has many, and many reports come.
         is_by_itself = self._means.away is None
-        make_recorder = partial(Recorder, self._ledger, self._token, number, at_once=is_by_itself)
-        writer = _Writer(make_recorder, units, self._watch, self._listener)
+        recorder = Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
+
+        def on_time(under_way: list[int]) -> None:
+            self._settle(recorder, ended)
+            listener.on_time([units[index] for index in under_way])
+
         ends = orders.run(
             units,
             workers,
-            writer.recorder.add,
-            writer.on_time,
+            recorder.add,
+            on_time,
             shared=number == 1,
-            on_progress=writer.on_progress,
+            on_progress=lambda index, word: listener.on_progress(units[index], word),
         )
         with closing(ends):
             for index, fault in ends:
-                writer.end(index, fault)
-            writer.settle()
+                if fault:
+                    recorder.add_fault(index, units[index], fault)
+                ended.append(units[index])
+                self._settle(recorder, ended)
+            self._settle(recorder, ended, at_once=True)
 
-
-class _Writer:
-    """Has what units say written into the ledger, and tells of it."""
-
-    def __init__(
-        self,
-        make_recorder: Callable[[Callable[[int, AttemptEvent], object]], Recorder],
-        units: Sequence[GradingUnit],
-        watch: Watch,
-        listener: GradingListener,
+    def _settle(
+        self, recorder: Recorder, ended: list[GradingUnit], *, at_once: bool = False
     ) -> None:
-        self.recorder = make_recorder(self._on_recorded)
-        self._units = units
-        self._watch = watch
-        self._listener = listener
-        self._ended: list[GradingUnit] = []
-
-    def _on_recorded(self, index: int, word: AttemptEvent) -> None:
-        if isinstance(word, AttemptFinished):
-            self._watch.note(word.result)
-        self._listener.on_word(self._units[index], word)
-
-    def on_progress(self, index: int, word: ProgressEvent) -> None:
-        self._listener.on_progress(self._units[index], word)
-
-    def on_time(self, under_way: list[int]) -> None:
-        self._settle_if_due()
-        self._listener.on_time([self._units[index] for index in under_way])
-
-    def end(self, index: int, fault: jobs.Fault | None) -> None:
-        """Take note of the end of a unit, and of what broke."""
-        if fault:
-            bases = [task.basis for task in self._units[index].tasks]
-            self.recorder.add_fault(index, bases, _describe_fault(fault))
-        self._ended.append(self._units[index])
-        self._settle_if_due()
-
-    def _settle_if_due(self) -> None:
-        if not self.recorder.may_wait:
-            self.settle()
-
-    def settle(self) -> None:
-        """Write all that was said, and look at the submissions that have ended."""
-        self.recorder.flush()
-        ended, self._ended = self._ended, []
-        if ended:
-            self._watch.look(ended)
-
-
-def _rest(
-    unit: GradingUnit, waiting: Collection[str], measured: _Measured, number: int
-) -> GradingUnit:
-    """Return a unit with those of its tasks that wait and were not run ``number`` times."""
-    tasks = (
-        task._replace(machine=_last_machine(measured[task.basis]))
-        for task in unit.tasks
-        if task.basis in waiting and len(measured[task.basis]) < number
-    )
-    return unit._replace(tasks=tuple(tasks), spent=_sum_times(unit, measured, number))
-
-
-def _last_machine(runs: Sequence[Measurements]) -> str:
-    """Return the machine of a cluster on which an attempt was run last; empty if there is none."""
-    return runs[-1].machine if runs else ""
-
-
-def _sum_times(unit: GradingUnit, measured: _Measured, number: int) -> float:
-    """Return what runs of this number took: those alone have a budget of their own."""
-    runs = (run for task in unit.tasks for run in measured[task.basis][number - 1 : number])
-    return sum(run.seconds for run in runs)
-
-
-def _describe_fault(fault: jobs.Fault) -> str:
-    """Return how the harness failed, and where, in one line."""
-    places = [line.strip() for line in fault.details.splitlines() if line.startswith("  File ")]
-    return f"{fault.message} ({places[-1]})" if places else fault.message
+        """Write what was said, unless it may wait for more; look at what has ended since."""
+        if at_once or not recorder.may_wait:
+            recorder.flush()
+            if ended:
+                self._watch.look(ended)
+                ended.clear()
 
 
 # --- Write what workers say into the ledger: what came together is one transaction ---------------
@@ -420,11 +360,14 @@ class Recorder:
         """Whether something was taken in that may wait for more, to be written with it."""
         return bool(self._waiting) and time.monotonic() - self._since < TOGETHER
 
-    def add_fault(self, index: int, bases: Iterable[str], fault: str) -> None:
-        """Record that a unit failed, for those of its attempts without a result."""
-        for basis in bases:
-            if (index, basis) not in self._heard:
-                self.add(index, HarnessFailed(basis, fault))
+    def add_fault(self, index: int, unit: GradingUnit, fault: Fault) -> None:
+        """Record that a unit failed, and where, for those of its attempts without a result."""
+        lines = fault.details.splitlines()
+        places = [line.strip() for line in lines if line.startswith("  File ")]
+        message = f"{fault.message} ({places[-1]})" if places else fault.message
+        for task in unit.tasks:
+            if (index, task.basis) not in self._heard:
+                self.add(index, HarnessFailed(task.basis, message))
 
     def flush(self) -> None:
         """Write what was taken in.
@@ -434,7 +377,11 @@ class Recorder:
         """
         waiting, self._waiting = self._waiting, []
         words = [word for _, word in waiting]
-        builds = [_build_row(word) for word in words if isinstance(word, BuildFinished)]
+        builds = [
+            BuildRow(word.basis, canonical_json.dumps(word.build), word.seconds)
+            for word in words
+            if isinstance(word, BuildFinished)
+        ]
         runs = [self._run(word) for word in words if isinstance(word, AttemptFinished)]
         if (builds or runs) and not self._ledger.finish_all(self._token, runs, builds):
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
@@ -445,23 +392,15 @@ class Recorder:
             self._on_recorded(index, word)
 
     def _run(self, word: AttemptFinished) -> FinishedRun:
-        is_last = self._number > 1 or not word.doubtful
-        return FinishedRun(word.basis, _result_row(word), self._number, is_last)
-
-
-def _build_row(word: BuildFinished) -> BuildRow:
-    return BuildRow(word.basis, canonical_json.dumps(word.build), word.seconds)
-
-
-def _result_row(word: AttemptFinished) -> ResultRow:
-    figures = word.figures
-    return ResultRow(
-        result=word.result,
-        started=figures.started,
-        pid=figures.pid,
-        seconds=figures.seconds,
-        cpu=figures.cpu,
-        memory=figures.memory,
-        own_cpu=figures.own_cpu,
-        figures=canonical_json.dumps(figures),
-    )
+        figures, is_last = word.figures, self._number > 1 or not word.doubtful
+        row = ResultRow(
+            result=word.result,
+            started=figures.started,
+            pid=figures.pid,
+            seconds=figures.seconds,
+            cpu=figures.cpu,
+            memory=figures.memory,
+            own_cpu=figures.own_cpu,
+            figures=canonical_json.dumps(figures),
+        )
+        return FinishedRun(word.basis, row, self._number, is_last)

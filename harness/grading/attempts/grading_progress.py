@@ -11,24 +11,15 @@ from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.grading.attempts.units import GradingUnit, answers_a_test
+from harness.grading.attempts.units import GradingListener, GradingUnit, answers_a_test
 from harness.grading.ledger.ledger import Ledger
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import never_answers
 from harness.text import number_of, one_line
-from harness.work import canonical_json
+from harness.work import canonical_json, worker_events
 from harness.work.canonical_json import NOTHING
-from harness.work.worker_events import (
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    CaseProlonged,
-    CaseStarted,
-    HarnessFailed,
-    ProgressEvent,
-)
 
 TYPE_CHECKING = False
 
@@ -39,7 +30,7 @@ _NAME = 24  # characters of the submission under way
 _FILE = 24  # characters of its case file
 
 
-class UnitsProgress:
+class UnitsProgress(GradingListener):
     """Drawn on standard error if that is a terminal; use it as a context.
 
     It has no thread of its own, because processes are forked meanwhile: each event redraws it.
@@ -54,7 +45,9 @@ class UnitsProgress:
         self._done, self._total = 0, total
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
-        self._prolonged: dict[str, CaseProlonged] = {}  # that are waited for, by submission
+        self._prolonged: dict[
+            str, worker_events.CaseProlonged
+        ] = {}  # that are waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
             self._line = self._live.add_task(name, total=total)
@@ -97,12 +90,12 @@ class UnitsProgress:
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, word: worker_events.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
-        if isinstance(word, CaseProlonged):
+        if isinstance(word, worker_events.CaseProlonged):
             self._prolonged[key] = word
-        elif isinstance(word, CaseStarted) and key not in self._prolonged:
+        elif isinstance(word, worker_events.CaseStarted) and key not in self._prolonged:
             names = {task.basis: Path(task.case.path).name for task in unit.tasks}
             self._files[key] = (names.get(word.basis, ""), time.monotonic())
 
@@ -121,18 +114,18 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
-        if isinstance(word, HarnessFailed):
+        if isinstance(word, worker_events.HarnessFailed):
             self._broke += 1
-        elif isinstance(word, AttemptFinished) and word.failed:
+        elif isinstance(word, worker_events.AttemptFinished) and word.failed:
             self._failed.add(key)
         if (one := self._prolonged.get(key)) and one.basis == word.basis:
             del self._prolonged[key]
         # What is in doubt is not done: its second run will be.
-        self._done += isinstance(word, AttemptFinished) and not word.doubtful
-        if not isinstance(word, BuildFinished):
+        self._done += isinstance(word, worker_events.AttemptFinished) and not word.doubtful
+        if not isinstance(word, worker_events.BuildFinished):
             self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
 
     def _summarize(self) -> str:
@@ -209,23 +202,15 @@ def trouble(
     if build is not None and not build.ok:
         return Trouble(normalize(build.message), build.message, builds=False)
     if never_answers(results):
-        return _dead(results[0])
+        dead = results[0]
+        found = last_words(dead.stderr)
+        message = dead.failure.message if dead.failure else ""
+        return Trouble(found.reason or normalize(message), str(found) or message, builds=True)
     if adapted and not any(map(answers_a_test, results)):
-        return _errors_only(results)
+        replies = (one.reply for file in results for one in file.outcomes)
+        said = next((reply.text for reply in replies if reply), "")
+        return Trouble(normalize(said), said, builds=True) if said else None
     return None
-
-
-def _dead(result: FileResult) -> Trouble:
-    found = last_words(result.stderr)
-    message = result.failure.message if result.failure else ""
-    reason = found.reason or normalize(message)
-    return Trouble(reason, str(found) or message, builds=True)
-
-
-def _errors_only(results: Sequence[FileResult]) -> Trouble | None:
-    replies = (one.reply for file in results for one in file.outcomes)
-    said = next((reply.text for reply in replies if reply), "")
-    return Trouble(normalize(said), said, builds=True) if said else None
 
 
 class Alarm:

@@ -21,7 +21,7 @@ from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, records, stored_files
+from harness.work import canonical_json, records, unit_worker
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.crew import Crew, Ends, ignore
@@ -98,14 +98,10 @@ class SetAside:
             told = None
         stamp = (told.st_ino, told.st_size, told.st_mtime_ns) if told else ()
         if stamp != self._stamp:  # it is asked for often, and changes seldom
-            self._kept = self._read() if stamp else []
+            text = self._path.read_text(encoding="ascii") if self._path and stamp else ""
+            self._kept = [self._machine(*one) for one in enumerate(text.splitlines(), 1)]
             self._stamp = stamp
         return list(self._kept)
-
-    def _read(self) -> list[DistrustedMachine]:
-        assert self._path
-        lines = self._path.read_text(encoding="ascii").splitlines()
-        return [self._machine(number, line) for number, line in enumerate(lines, 1)]
 
     def _machine(self, number: int, line: str) -> DistrustedMachine:
         """Return the machine of a line, which a person may have edited."""
@@ -207,9 +203,13 @@ class Orders:
 
     def _order(self, unit: GradingUnit) -> records.WorkUnit:
         """Return what is to be done as plain data."""
+        own = unit.submission
+        sha256 = own.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
         return records.WorkUnit(
             unit=records.VERSION,
-            submission=_unit_submission(unit),
+            submission=UnitSubmission(
+                own.key, Sha256(sha256), own.root, own.kept, str(unit.archive.absolute())
+            ),
             build=unit.build,
             cases=tuple(map(self._case, unit.tasks)),
             assignment=self._assignment,
@@ -241,7 +241,7 @@ class Orders:
         named = [Path(own.translate)] if own.translate else []
         named += [own.place / packages] if isinstance(packages, str) else []
         paths = [own.place / FILE, *named, *own.public_cases()]
-        return stored_files.folder_of(
+        return unit_worker.folder_of(
             own.place, [path.relative_to(own.place).as_posix() for path in paths]
         )
 
@@ -250,7 +250,7 @@ class Orders:
         place = self._means.overlay
         if place is None:
             return None
-        return stored_files.folder_of(place.absolute(), workspace.of_course(place))
+        return unit_worker.folder_of(place.absolute(), workspace.of_course(place))
 
     @cached_property
     def _environment(self) -> Environment:
@@ -258,18 +258,12 @@ class Orders:
         return Environment(Level(self._level), self._means.assignment.python, hidden)
 
 
-def _unit_submission(unit: GradingUnit) -> UnitSubmission:
-    own, path = unit.submission, unit.archive
-    sha256 = own.sha256 or hashlib.sha256(path.read_bytes()).hexdigest()
-    return UnitSubmission(own.key, Sha256(sha256), own.root, own.kept, str(path.absolute()))
-
-
 def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
     """Yield the files that a case file's commands name, such as records and boards."""
     words = {word for step in task.case.steps for word in step.command.split()[1:]}
     for word in sorted(word for word in words if "." in word and not word.startswith(("/", "."))):
         if ".." not in Path(word).parts and (folder / word).is_file():
-            yield stored_files.file_of(folder / word, Path(word).as_posix())
+            yield unit_worker.file_of(folder / word, Path(word).as_posix())
 
 
 # --- for what is done in this process and its forks --------------------------------------------
@@ -305,35 +299,27 @@ def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
 
 
 class Concurrency(Protocol):
-    """How a grading shares its machine and its ledger."""
+    """How a grading shares its machine and its ledger; by default it does with nobody."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""
-
-    def together(self) -> AbstractContextManager[object]:
-        """Give a time in which others may run engines, too."""
-
-    def apart(self) -> AbstractContextManager[object]:
-        """Give a time in which nobody else runs engines here."""
-
-    def last(self) -> AbstractContextManager[object]:
-        """Give such a time as soon as nobody else wants to run engines here."""
-
-
-class _SingleGrader:
-    """Expect nobody else: if somebody is there, that is an error."""
-
-    def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         return Lease(ledger.lease(bases), tuple(bases))
 
     def together(self) -> AbstractContextManager[object]:
+        """Give a time in which others may run engines, too."""
         return nullcontext()
 
     def apart(self) -> AbstractContextManager[object]:
+        """Give a time in which nobody else runs engines here."""
         return nullcontext()
 
     def last(self) -> AbstractContextManager[object]:
+        """Give such a time as soon as nobody else wants to run engines here."""
         return nullcontext()
+
+
+class _SingleGrader(Concurrency):
+    """Expect nobody else: if somebody is there, that is an error."""
 
 
 ALONE: Concurrency = _SingleGrader()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Submission
 from harness.records import CaseFile, FileResult, Outcome, Reply, Step, Verdict
@@ -36,8 +36,8 @@ class GradingUnit(NamedTuple):
     why: str = ""  # it is run alone; empty: it is not
 
 
-class GradingListener(Protocol):
-    """A listener to the events of a grading."""
+class GradingListener:
+    """A listener to the events of a grading; this one ignores them."""
 
     def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
         """Take in what a worker says."""
@@ -47,19 +47,6 @@ class GradingListener(Protocol):
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Take note that time goes by; called several times a second, between two words."""
-
-
-class NullListener:
-    """A listener that ignores all events."""
-
-    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
-        """Do nothing."""
-
-    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
-        """Do nothing."""
-
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
-        """Do nothing."""
 
 
 # --- The results of an attempt's tests: passed, failed, or undecided. Pure -----------------------
@@ -111,13 +98,10 @@ def _make_result(attempt: Attempt, result: FileResult, outcome: Outcome) -> Test
     step, verdict = result.case.steps[outcome.step], outcome.verdict
     flaky = outcome.flaky or outcome.step in attempt.flaky
     cut = verdict is Verdict.NOT_RUN and result.failure is None
-    unsure = _counts(step, verdict) and (cut or verdict is Verdict.NOT_JUDGED)
-    passed = verdict in _PASSES if _counts(step, verdict) and not unsure else None
+    counts = is_reliable(step) and verdict is not Verdict.IGNORED
+    unsure = counts and (cut or verdict is Verdict.NOT_JUDGED)
+    passed = verdict in _PASSES if counts and not unsure else None
     return TestResult(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
-
-
-def _counts(step: Step, verdict: Verdict) -> bool:
-    return is_reliable(step) and verdict is not Verdict.IGNORED
 
 
 def is_reliable(step: Step) -> bool:

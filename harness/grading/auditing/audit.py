@@ -1,19 +1,25 @@
-"""Results of audits, in the folder ``audit`` of a grading: a folder for each submission.
+"""Audit submissions with nearly full marks: which of them still answer wrongly? No mark changes.
 
-It has the case files that show a wrong answer, and ``audit.json``. With it an interrupted audit
-continues, and a later grading shows the findings again.
+:meth:`Audit.run` goes two ways over them. Each is first *searched* for some seconds, several side
+by side (:mod:`harness.grading.auditing.wrong_answers`). What was found is then *confirmed*: it is
+rerun as grading reruns attempts in doubt, a case file at a time, nothing beside it, with all
+limits. Only findings that show each time are kept.
+
+The folder ``audit`` of a grading has a folder for each submission: case files that show a wrong
+answer, and ``audit.json``. With it an interrupted audit continues, and a later grading shows the
+findings again. The ledger is not touched.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TypeGuard
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
@@ -30,14 +36,40 @@ from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
-
-    from harness.grading.auditing.wrong_answers import AuditFindings
-
 FOLDER, _STATE = "audit", "audit.json"
+SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
+_REPEATS = 2  # times that what was found is asked again, alone
+
+
+# --- which submissions are audited -------------------------------------------------------------
+
+
+def require_oracle(assignment: Assignment) -> None:
+    """See that somebody knows what is right.
+
+    Raises:
+        UsageError: the assignment has no specification.
+    """
+    if assignment.specification is None:
+        raise UsageError("--audit needs an assignment with a specification:"
+                         " without one, nobody knows which answers are right")  # fmt: skip
+
+
+def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[str]:
+    """Yield the keys of submissions with :data:`SHARE` of the points for case files.
+
+    A late penalty does not count; a submission whose mark is withheld is left out.
+    """
+    names = {part.name for part in assignment.marks if part.judged_by in (PUBLIC, PRIVATE)}
+    for one in graded:
+        parts = [part for part in one.marks.parts if part.name in names]
+        of = sum(part.of for part in parts)
+        reached = sum(part.points for part in parts)
+        if of and reached >= SHARE * of and not one.marks.withheld:
+            yield one.submission.key
+
+
+# --- what is kept of it ------------------------------------------------------------------------
 
 
 def read(folder: Path, key: str) -> Audited | None:
@@ -66,17 +98,8 @@ def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
         raise UsageError(f"cannot write {place}: {error.strerror}") from None
 
 
-def confirm(folder: Path, audited: Audited, sure: Iterable[str]) -> Audited:
-    """Keep the wrong answers with these case files, remove the others, and return what is left."""
-    place, wanted = folder / audited.submission, set(sure)
-    wrong = tuple(one for one in audited.wrong if one.file in wanted)
-    for one in set(audited.wrong) - set(wrong):
-        for path in place.glob(f"{one.file[:2]}-*"):
-            path.unlink()
-    unsure = audited.unsure + len(audited.wrong) - len(wrong)
-    left = audited._replace(wrong=wrong, unsure=unsure, confirmed=True)
-    _write_state(place, left)
-    return left
+def _write_state(place: Path, audited: Audited) -> None:
+    file_system.write_whole(place / _STATE, canonical_json.dumps(audited) + "\n")
 
 
 def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
@@ -95,58 +118,30 @@ def case_files(folder: Path, audits: Iterable[Audited]) -> tuple[Path, ...]:
     return tuple(folder / one.submission / wrong.file for one in audits for wrong in one.wrong)
 
 
-def _write_state(place: Path, audited: Audited) -> None:
-    file_system.write_whole(place / _STATE, canonical_json.dumps(audited) + "\n")
+# --- the audit ---------------------------------------------------------------------------------
 
 
-# --- Audit submissions with nearly full marks: find those that still answer wrongly --------------
-# Each is searched for some seconds, several side by side
-# (:mod:`harness.grading.auditing.wrong_answers`). Findings are then rerun as grading reruns
-# attempts in doubt: a case file at a time, nothing beside it, with all limits. Only findings that
-# fail each time are kept. Nothing here touches the ledger.
+class AuditProgress(UnitsProgress):
+    """A live line, or one every half minute: how many are audited, and how many of them wrong."""
 
+    what = "submissions audited"
 
-SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
-_REPEATS = 2  # times that what was found is asked again, alone
-
-
-class AuditListener(Protocol):
-    """A listener to the events of an audit."""
+    def __init__(self, total: int) -> None:
+        super().__init__(total, partial(bars, refresh=False), "audit")
+        self._wrong = 0
 
     def on_audited(self, audited: Audited) -> None:
         """Take in the findings for a submission."""
+        self._done += 1
+        self._wrong += bool(audited.wrong)
+        self._draw(f"audit, {self._summarize()}")
 
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
-        """Take note that time goes by; called several times a second."""
-
-
-def require_oracle(assignment: Assignment) -> None:
-    """See that somebody knows what is right.
-
-    Raises:
-        UsageError: the assignment has no specification.
-    """
-    if assignment.specification is None:
-        raise UsageError("--audit needs an assignment with a specification:"
-                         " without one, nobody knows which answers are right")  # fmt: skip
-
-
-def nearly_full(graded: Iterable[Graded], assignment: Assignment) -> Iterator[str]:
-    """Yield the keys of submissions with :data:`SHARE` of the points for case files.
-
-    A late penalty does not count; a submission whose mark is withheld is left out.
-    """
-    names = {part.name for part in assignment.marks if part.judged_by in (PUBLIC, PRIVATE)}
-    for one in graded:
-        parts = [part for part in one.marks.parts if part.name in names]
-        of = sum(part.of for part in parts)
-        reached = sum(part.points for part in parts)
-        if of and reached >= SHARE * of and not one.marks.withheld:
-            yield one.submission.key
+    def _summarize(self) -> str:
+        return f"{self._wrong} still wrong"
 
 
 class Audit:
-    """Search the submissions that have not been searched for as long in their present state."""
+    """Audits the submissions that have not been searched for as long in their present state."""
 
     def __init__(self, means: GradingContext, seconds: float, folder: Path) -> None:
         """Take what all are run with, how long to look at each, and the folder to write into."""
@@ -155,14 +150,10 @@ class Audit:
         self._folder = folder
 
     def list_pending(self, units: Iterable[GradingUnit]) -> list[GradingUnit]:
-        """Return the submissions that are still to be looked at, or asked again."""
-        return [unit for unit in units if not self._is_done(unit)]
+        """Return the submissions that are still to be searched, or whose findings confirmed."""
+        return [one for one in units if not ((found := self._known(one)) and found.confirmed)]
 
-    def _is_done(self, unit: GradingUnit) -> bool:
-        before = self._before(unit)
-        return bool(before and before.confirmed)
-
-    def _before(self, unit: GradingUnit) -> Audited | None:
+    def _known(self, unit: GradingUnit) -> Audited | None:
         """Return the findings for this version of a submission, searched as long or longer."""
         found = read(self._folder, unit.submission.key)
         if not found or found.build != unit.build or found.seconds < self._seconds:
@@ -170,28 +161,31 @@ class Audit:
         files = case_files(self._folder, [found])
         return found if all(path.is_file() for path in files) else None
 
-    def run(self, units: Sequence[GradingUnit], listener: AuditListener) -> list[str]:
-        """Look at what is left; each submission is written down as soon as it was looked at.
+    def run(self, units: Sequence[GradingUnit], progress: AuditProgress) -> list[str]:
+        """Audit what is left; each submission is written down as soon as it was looked at.
 
         Returns a sentence for each in which the harness failed: the next audit tries it again.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        self._listener = listener
         with ending_on_signals():
             left = self.list_pending(units)
-            broke = self._look([unit for unit in left if not self._before(unit)])
-            return broke + self._ask_again([unit for unit in left if self._before(unit)])
+            new = [unit for unit in left if not self._known(unit)]
+            broke = self._search(new, progress) if new else []
+            found = [(unit, known) for unit in left if (known := self._known(unit))]
+            if found:
+                box = self._means.assignment.box
+                with closing(Orders(self._means, box, alone=True)) as orders:
+                    for unit, known in found:
+                        broke += self._confirm(unit, known, orders, progress)
+            return broke
 
-    def _look(self, units: Sequence[GradingUnit]) -> list[str]:
-        """Look at submissions side by side."""
-        if not units:
-            return []
-        broke = []
+    def _search(self, units: Sequence[GradingUnit], progress: AuditProgress) -> list[str]:
         # With Hypothesis, which a grading without an audit does not need.
         from harness.grading.auditing.wrong_answers import Looker
 
+        broke = []
         with closing(Looker(self._means, self._seconds)) as looker:
             ends = jobs.run_all(
                 units,
@@ -200,46 +194,34 @@ class Audit:
                 lambda _index, _word: None,
                 looker.close,
                 forked=True,
-                on_time=self._under_way(units),
+                on_time=lambda under_way: progress.on_time([units[index] for index in under_way]),
             )
             with closing(ends):
-                for index, end in ends:
-                    if isinstance(end, jobs.Fault):
-                        broke.append(_broke(units[index], end.message))
-                    else:
-                        self._write(units[index], end)
+                for index, looked in ends:
+                    unit = units[index]
+                    if isinstance(looked, jobs.Fault):
+                        broke.append(_broke(unit, looked.message))
+                        continue
+                    found = Audited(
+                        unit.submission.key,
+                        unit.build,
+                        self._seconds,
+                        looked.conversations,
+                        looked.unsure,
+                        tuple(case.wrong for case in looked.cases),
+                        looked.trouble,
+                        confirmed=not looked.cases,
+                    )
+                    files = dict(file for case in looked.cases for file in case.files)
+                    write(self._folder, found, files)
+                    if found.confirmed:
+                        progress.on_audited(found)
         return broke
 
-    def _write(self, unit: GradingUnit, looked: AuditFindings) -> None:
-        found = Audited(
-            unit.submission.key,
-            unit.build,
-            self._seconds,
-            looked.conversations,
-            looked.unsure,
-            tuple(case.wrong for case in looked.cases),
-            looked.trouble,
-            confirmed=not looked.cases,
-        )
-        files = dict(file for case in looked.cases for file in case.files)
-        write(self._folder, found, files)
-        if found.confirmed:
-            self._listener.on_audited(found)
-
-    def _ask_again(self, units: Sequence[GradingUnit]) -> list[str]:
-        """Ask again what was found, a case file at a time and nothing beside it."""
-        if not units:
-            return []
-        means, broke = self._means, []
-        with closing(Orders(means, means.assignment.box, alone=True)) as orders:
-            for unit in units:
-                broke += self._confirm(unit, orders)
-        return broke
-
-    def _confirm(self, unit: GradingUnit, orders: Orders) -> list[str]:
-        """Keep those findings for a submission that show each time."""
-        found = self._before(unit)
-        assert found is not None  # it was looked at
+    def _confirm(
+        self, unit: GradingUnit, found: Audited, orders: Orders, progress: AuditProgress
+    ) -> list[str]:
+        """Keep those findings for a submission that show each time; remove the others."""
         place = self._folder / found.submission
         cases = {one.file: casefile.read(str(place / one.file)) for one in found.wrong}
         tasks = [
@@ -249,20 +231,27 @@ class Audit:
         ]
         heard: list[AttemptEvent] = []
         again = unit._replace(tasks=tuple(tasks))
-        ends = orders.run([again], 1, lambda _, word: heard.append(word), self._under_way([again]))
+        ends = orders.run(
+            [again],
+            1,
+            lambda _, word: heard.append(word),
+            lambda under_way: progress.on_time([again for _ in under_way]),
+        )
         with closing(ends):
             faults = [fault.message for _, fault in ends if fault]
         faults += [word.message for word in heard if isinstance(word, HarnessFailed)]
         if faults:
             return [_broke(unit, faults[0])]
         shown = Counter(word.basis for word in heard if _shows(word, cases))
-        sure = [name for name in cases if shown[name] == _REPEATS]
-        self._listener.on_audited(confirm(self._folder, found, sure))
+        wrong = tuple(one for one in found.wrong if shown[one.file] == _REPEATS)
+        for one in set(found.wrong) - set(wrong):
+            for path in place.glob(f"{one.file[:2]}-*"):
+                path.unlink()
+        unsure = found.unsure + len(found.wrong) - len(wrong)
+        left = found._replace(wrong=wrong, unsure=unsure, confirmed=True)
+        _write_state(place, left)
+        progress.on_audited(left)
         return []
-
-    def _under_way(self, units: Sequence[GradingUnit]) -> Callable[[list[int]], None]:
-        """Return what tells the listener which units are under way, by their indices."""
-        return lambda found: self._listener.on_time([units[index] for index in found])
 
 
 def _broke(unit: GradingUnit, message: str) -> str:
@@ -279,25 +268,3 @@ def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFini
     if any(failure.step != last for failure in result.failures):
         return False
     return Verdict.FAILED in verdicts or bool(result.failures)
-
-
-# --- The progress of an audit: a live line, or one every half minute -----------------------------
-
-
-class AuditProgress(UnitsProgress):
-    """Show how many submissions are audited, and how many of them are wrong."""
-
-    what = "submissions audited"
-
-    def __init__(self, total: int) -> None:
-        super().__init__(total, partial(bars, refresh=False), "audit")
-        self._wrong = 0
-
-    def on_audited(self, audited: Audited) -> None:
-        """Take in the findings for a submission."""
-        self._done += 1
-        self._wrong += bool(audited.wrong)
-        self._draw(f"audit, {self._summarize()}")
-
-    def _summarize(self) -> str:
-        return f"{self._wrong} still wrong"

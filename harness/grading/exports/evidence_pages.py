@@ -11,22 +11,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.grading.attempts.units import quote
-from harness.grading.exports.class_page.parts import (
-    EVIDENCE,
-    PAGE,
-    Places,
-    format_students,
-    order_by_mark,
-)
+from harness.grading.exports import showing
+from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
-from harness.grading.exports.showing import (
-    CaseSummary,
-    Files,
-    Material,
-    as_file,
-    short_outcome,
-    shorten,
-)
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import Build, FileResult, Outcome
 from harness.report.file_view import FileView
@@ -83,15 +70,15 @@ _CHANGE = Markup(
 )
 
 
-def files(material: Material) -> Files:
+def files(material: showing.Material) -> showing.Files:
     """Yield a page for each submission."""
     result = material.result
-    listed, places, cards = order_by_mark(result), Places(result), Cards()
+    listed, places, cards = parts.order_by_mark(result), parts.Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
         about = _EvidencePage(one, result, places, cards, material.seen[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
-        yield f"evidence/{one.submission.key}.html", as_file(about.page(neighbors))
+        yield f"evidence/{one.submission.key}.html", showing.as_file(about.page(neighbors))
 
 
 class _EvidencePage:
@@ -101,21 +88,21 @@ class _EvidencePage:
         self,
         one: Graded,
         result: ClassResult,
-        places: Places,
+        places: parts.Places,
         cards: Cards,
-        seen: Sequence[CaseSummary],
+        seen: Sequence[showing.CaseSummary],
     ) -> None:
         self._one, self._result, self._places, self._cards = one, result, places, cards
         self._views = {id(each.attempt): each.view for each in seen}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[Markup]:
         """Yield the page. ``neighbors``: those with the next higher and lower mark."""
-        name = format_students(self._one)
-        up = f"../{PAGE}"
+        name = parts.format_students(self._one)
+        up = f"../{parts.PAGE}"
         crumbs = ((f"{self._result.assignment.title}: the class", up), (name, ""))
         has_boards = any(view.remarkable for view in self._views.values())
         frame = PageFrame(
-            crumbs, status=_pager(neighbors), boards=has_boards, script=True, style=EVIDENCE
+            crumbs, status=_pager(neighbors), boards=has_boards, script=True, style=parts.EVIDENCE
         )
         return page(f"{name}: evidence", self._body(name), frame)
 
@@ -145,7 +132,7 @@ class _EvidencePage:
 
     def _links(self) -> Markup:
         key = self._one.submission.key
-        links = [(f"../{PAGE}#{self._places.submission(key)}", "In the class")]
+        links = [(f"../{parts.PAGE}#{self._places.submission(key)}", "In the class")]
         links += [
             (f"../feedback/{link(student.key)}", f"What {one_line(student.name, _NAME)} is shown")
             for student in self._one.submission.students
@@ -186,7 +173,10 @@ class _EvidencePage:
             yield box("Harness error: it costs no marks", escape(attempt.fault), "warn")
         if attempt.near_limit:
             yield box("Near a limit", escape(attempt.near_limit), "warn")
-        yield from _runs(attempt)
+        runs = attempt.runs
+        if len(runs) > 1:
+            yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
+            yield _render_changed_tests(runs[0].result, runs[-1].result)
         if view is None:
             yield NOTHING if attempt.fault else Markup('<p class="sub">Nothing was run.</p>')
             return
@@ -221,14 +211,14 @@ class _EvidencePage:
     ) -> Markup:
         line = view.file.case.steps[outcome.step].line
         row = self._places.test((attempt.kind, attempt.case, line))
-        back = _BUTTON % (f"../{PAGE}#{row}", "This test in the class") if row else NOTHING
+        back = _BUTTON % (f"../{parts.PAGE}#{row}", "This test in the class") if row else NOTHING
         return self._cards.card(view, outcome, log, f"{anchor}T", is_open=False, actions=back)
 
 
 def _pager(neighbors: tuple[Graded | None, Graded | None]) -> Markup:
     words = (("‹", "Higher mark"), ("›", "Lower mark"))
     links = join_markup(
-        _NEXT % (link(one.submission.key), word, format_students(one), sign)
+        _NEXT % (link(one.submission.key), word, parts.format_students(one), sign)
         for one, (sign, word) in zip(neighbors, words, strict=True)
         if one
     )
@@ -236,8 +226,8 @@ def _pager(neighbors: tuple[Graded | None, Graded | None]) -> Markup:
 
 
 def _shorten_view(view: FileView) -> FileView:
-    remarkable = tuple(map(short_outcome, view.remarkable))
-    return view._replace(file=shorten(view.file, _STDERR), remarkable=remarkable)
+    remarkable = tuple(map(showing.short_outcome, view.remarkable))
+    return view._replace(file=showing.shorten(view.file, _STDERR), remarkable=remarkable)
 
 
 def _build(build: Build | None) -> Markup:
@@ -292,14 +282,6 @@ def _cost(attempt: Attempt) -> str:
     return " · ".join(filter(None, told))
 
 
-def _runs(attempt: Attempt) -> Iterator[Markup]:
-    """Yield a table of several runs, and of the tests that they judge differently."""
-    runs = attempt.runs
-    if len(runs) > 1:
-        yield _RUNS % join_markup(_row(number, run) for number, run in enumerate(runs, 1))
-        yield _render_changed_tests(runs[0].result, runs[-1].result)
-
-
 def _row(number: int, run: Measured) -> Markup:
     name = f"{number}, {'alone' if run.alone else 'beside others'}"
     counts = in_words(tally(run.result)) if run.result else NOTHING
@@ -332,7 +314,7 @@ def _show_former(anchor: str, run: Measured) -> Markup:
     """Return the conversation of a run that another one followed."""
     if run.result is None:
         return NOTHING
-    file = shorten(run.result, _STDERR)
+    file = showing.shorten(run.result, _STDERR)
     said = join_markup(conversation(file, part_cuts(file), Links(prefix=Markup(anchor))))
     broke = join_markup(Markup("<p>%s</p>") % one.message for one in file.failures)
     errors = _PRE % (f"{anchor}stderr", file.stderr) if file.stderr.strip() else NOTHING

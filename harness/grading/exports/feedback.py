@@ -13,20 +13,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from harness.assignments.public_tests import AtHome
-from harness.grading.exports.showing import Feedback, Files, Material, PrivateTest, Shown, as_file
-from harness.grading.records import (
-    CheckLog,
-    ClassResult,
-    GivenMark,
-    Marks,
-    PartMark,
-    Student,
-    counting_mark,
-    decimal,
+from harness.grading import records
+from harness.grading.exports.showing import (
+    STATIC,
+    Feedback,
+    Files,
+    Material,
+    PrivateTest,
+    Shown,
+    as_file,
 )
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
+from harness.report.html.page_names import read_style
 from harness.report.html.parts import (
     KEYS,
     PageFrame,
@@ -45,6 +45,7 @@ from harness.report.reporters import Contexts, contexts
 from harness.report.tally import total
 from harness.text import count_rest, escape_controls, number_of, one_line
 
+_STYLE = read_style(STATIC / "student.css")
 _COMMAND = 120  # characters
 _REPLY = 60  # characters of a right one
 _OPEN = 3  # failed tests that are unfolded
@@ -63,7 +64,7 @@ def files(material: Material) -> Files:
         yield f"feedback/{student.key}.html", content
 
 
-def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
+def pages(result: records.ClassResult, shown: Shown) -> Iterator[tuple[records.Student, bytes]]:
     """Yield all students with their pages, as they are written."""
     cards = Cards()
     for one in result.graded:
@@ -75,10 +76,10 @@ def pages(result: ClassResult, shown: Shown) -> Iterator[tuple[Student, bytes]]:
             yield student, as_file(student_page(about.title, student.name, own))
 
 
-def _with_mark(shown: Feedback, given_mark: GivenMark, cards: Cards) -> Markup:
+def _with_mark(shown: Feedback, given_mark: records.GivenMark, cards: Cards) -> Markup:
     """Return the page of a student whose mark a person changed."""
     return join_markup(
-        body_of(shown._replace(marks=counting_mark(shown.marks, given_mark)), cards)
+        body_of(shown._replace(marks=records.counting_mark(shown.marks, given_mark)), cards)
     )
 
 
@@ -88,7 +89,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
     ``title``: of the assignment.
     """
     head = Markup('<p class="sub">%s</p><h1>%s</h1>\n') % (title, student)
-    frame = PageFrame(boards='<details class="card test"' in body, script=True, style=STYLE)
+    frame = PageFrame(boards='<details class="card test"' in body, script=True, style=_STYLE)
     return page(f"{title}: {student}", (head, body), frame)
 
 
@@ -108,8 +109,12 @@ def body_of(shown: Feedback, cards: Cards | None = None) -> Iterator[Markup]:
     yield from (
         unsafe(shown.is_unsafe),
         _BEGIN + _marks(shown.marks) + _END,
-        _refusal_box(shown),
-        _faults(shown),
+        (
+            box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
+            if shown.refused
+            else NOTHING
+        ),
+        (box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING),
         *map(_diagnosis, shown.diagnoses),
         _build(shown),
     )
@@ -139,24 +144,24 @@ _AMOUNT = Markup(
 )
 
 
-def _marks(marks: Marks) -> Markup:
+def _marks(marks: records.Marks) -> Markup:
     if marks.withheld:
         return box("Note", Markup("<p>%s</p>") % marks.note, "warn") if marks.note else NOTHING
     parts = [_part(part) for part in marks.parts if part.of or part.points]
     if marks.deduction:
-        late = f"−{decimal(marks.deduction)}"
+        late = f"−{records.decimal(marks.deduction)}"
         parts.append(_PART % ("Late", late, NOTHING, NOTHING, marks.deduction_reason))
     note = Markup('<p class="sub">%s</p>') % marks.note if marks.note else NOTHING
     return _HERO % (
-        decimal(marks.total),
-        decimal(marks.of),
+        records.decimal(marks.total),
+        records.decimal(marks.of),
         _amount(marks.total, marks.of),
         note,
         join_markup(parts),
     )
 
 
-def put_mark(content: str, marks: Marks) -> str:
+def put_mark(content: str, marks: records.Marks) -> str:
     """Return a page with other marks; one that a former version wrote stays as it is."""
     before, begin, rest = content.partition(_BEGIN)
     _, end, after = rest.partition(_END)
@@ -164,12 +169,12 @@ def put_mark(content: str, marks: Marks) -> str:
     return f"{before}{begin}{shown}{end}{after}" if end else content
 
 
-def _part(part: PartMark) -> Markup:
+def _part(part: records.PartMark) -> Markup:
     open_end = "" if part.complete else " What could not be judged does not count."
     return _PART % (
         part.name,
-        decimal(part.points),
-        _OF % decimal(part.of),
+        records.decimal(part.points),
+        _OF % records.decimal(part.of),
         _amount(part.points, part.of),
         part.reason + open_end,
     )
@@ -177,22 +182,10 @@ def _part(part: PartMark) -> Markup:
 
 def _amount(points: Fraction, of: Fraction) -> Markup:
     share = 100 * points / of if of else Fraction(0)
-    return _AMOUNT % decimal(min(max(share, Fraction(0)), Fraction(100)), 0)
+    return _AMOUNT % records.decimal(min(max(share, Fraction(0)), Fraction(100)), 0)
 
 
 # --- the submission ----------------------------------------------------------------------------
-
-
-def _refusal_box(shown: Feedback) -> Markup:
-    return (
-        box("Nothing was graded", Markup("<p>%s</p>") % shown.refused)
-        if shown.refused
-        else NOTHING
-    )
-
-
-def _faults(shown: Feedback) -> Markup:
-    return box("What is wrong with the files", items(shown.faults)) if shown.faults else NOTHING
 
 
 _EXPLAINED = Markup('<section class="call"><h2>%s</h2>%s</section>\n')
@@ -242,7 +235,7 @@ def _render_submission(shown: Feedback) -> Markup:
     return _fold_card("What you submitted", one_line(shown.name, _COMMAND), said)
 
 
-def _log(log: CheckLog | None) -> Markup:
+def _log(log: records.CheckLog | None) -> Markup:
     """What speaks for the test before submitting, as a list of signs and words."""
     if log is None:
         return NOTHING
@@ -284,25 +277,24 @@ class _Shown(NamedTuple):
     contexts: Contexts  # of that
 
 
-def _not_passed(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
-    """Return what did not plainly pass: what failed first, in the order of the files."""
-    found = []
-    for place, seen in enumerate(views, 1):
-        around, name = contexts(seen, repeat), f"{anchor}{place}L"
-        found += [_Shown(seen, outcome, name, around) for outcome in seen.remarkable]
-    return sorted(found, key=lambda one: one.outcome.verdict is not Verdict.FAILED)
-
-
 def _tests(
     title: str, views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> Iterator[Markup]:
     """What happened to case files: what went wrong first and in full, then what passed."""
     if not views:
         return
-    shown = _not_passed(views, anchor, repeat)
+    shown = []  # what failed first, in the order of the files
+    for number, seen in enumerate(views, 1):
+        around = contexts(seen, repeat)
+        shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
+    shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
-    yield from _troubles(views)
+    crashes = Crashes(seen.file for seen in views)
+    for seen in views:
+        found = join_markup(troubles(seen.file, crashes=crashes))
+        if found:
+            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
     yield legend_on_paper(views)
     for place, one in enumerate(shown[:_CARDS]):
         yield cards.card(
@@ -318,30 +310,20 @@ def _tests(
     yield Markup("</section>\n")
 
 
-def _troubles(views: Sequence[FileView]) -> Iterator[Markup]:
-    """What went wrong with whole files, below their names."""
-    crashes = Crashes(seen.file for seen in views)
-    for seen in views:
-        found = join_markup(troubles(seen.file, crashes=crashes))
-        if found:
-            yield Markup('<h3 class="file">%s</h3>%s') % (seen.file.case.path, found)
-
-
 def _others(shown: Sequence[_Shown]) -> Markup:
     """Return the names of tests that do not fit."""
     if not shown:
         return NOTHING
-    listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]
+    listed: list[Markup | str] = []
+    for one in shown[:_NAMED]:
+        case, outcome = one.view.file.case, one.outcome
+        step = case.steps[outcome.step]
+        sign, place = badge(outcome.verdict, outcome.flaky), f"{case.path}, line {step.line}"
+        text = one_line(step.text, _COMMAND)
+        listed.append(Markup("%s <code>%s</code> %s") % (sign, text, place))
     rest = count_rest(len(shown) - _NAMED, "and {} more")
     told = items([*listed, rest] if rest else listed)
     return _fold_card(number_of(len(shown), "more test"), "", told)
-
-
-def _test_line(seen: FileView, outcome: Outcome) -> Markup:
-    step = seen.file.case.steps[outcome.step]
-    sign = badge(outcome.verdict, outcome.flaky)
-    place = f"{seen.file.case.path}, line {step.line}"
-    return Markup("%s <code>%s</code> %s") % (sign, one_line(step.text, _COMMAND), place)
 
 
 def _list_passed(views: Sequence[FileView]) -> Markup:
@@ -435,31 +417,3 @@ def _at_home(home: AtHome) -> Markup:
     course = NOTHING if home.is_shipped else _COURSE_FOLDER
     beside = beside if home.beside else NOTHING
     return _HOME % (home.folder, beside, command_line(home.check), course)
-
-
-# --- Styles for a student's page, beside the style sheet of all pages ----------------------------
-
-
-_SHEET = """
-.hero.mark{align-items:start;padding:var(--s5);margin:var(--s4) 0 var(--s5)}
-@media(min-width:861px){.hero.mark{grid-template-columns:minmax(0,300px) minmax(0,1fr)}}
-.mark .big b.n{color:var(--ink);font-variant-numeric:tabular-nums}.mark .big{color:var(--ink-2)}
-.mark .bar{display:flex;height:8px}.mark>div>.bar{height:10px}.mark>div>.sub{margin-top:10px}
-.pts{list-style:none;margin:0;padding:0;display:grid;gap:var(--s4)}
-.pts li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:2px var(--s3)}
-.pts .bar,.pts li>.sub{grid-column:1/-1}.pn{font-weight:600}
-.call{margin:var(--s4) 0}section>.box+.box{margin-top:var(--s3)}
-main>section{margin-top:var(--s6)}.file{margin:var(--s4) 0 var(--s2)}
-.fold{margin-top:var(--s4)}.fold .in{padding:0 var(--s5) var(--s5)}
-.fold .in>:first-child{margin-top:0}.fold ul{padding-left:1.2em}
-.sec-h .counts{margin:0}section>.lab{margin:var(--s4) 0 4px}
-.dots{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s4);list-style:none;
-padding:var(--s3) var(--s5);font-size:var(--t-sm)}
-.fold .dots{padding:0;margin:var(--s2) 0}.fold h3{margin-top:var(--s4)}
-.end{margin-top:var(--s6)}
-@media print{.hero.mark{grid-template-columns:3fr 4fr;padding:14px}.pts{gap:8px}
-.file+ul{columns:2}.dots{break-inside:avoid}}
-@media(max-width:520px){.hero.mark{padding:var(--s4)}.fold .in{padding:0 var(--s4) var(--s4)}}
-"""
-
-STYLE = _SHEET.replace("\n", "")

@@ -48,10 +48,6 @@ class Later(NamedTuple):
         """Whether the total would tell what is not to be seen yet."""
         return self.visibility != "visible" and bool(self.parts)
 
-    def of_part(self, name: str) -> str:
-        """Return the visibility of a part of the marks."""
-        return self.visibility if name in self.parts else "visible"
-
 
 def files(material: Material) -> Files:
     """Yield a document for each submission whose mark is not withheld.
@@ -113,7 +109,7 @@ def _part(part: PartMark, later: Later) -> Test:
         "max_score": float(decimal(part.of)),
         "status": "passed" if full else "failed",
         "output": escape_controls(part.reason),
-        "visibility": later.of_part(part.name),
+        "visibility": (later.visibility if part.name in later.parts else "visible"),
     }
 
 

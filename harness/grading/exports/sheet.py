@@ -11,16 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import UsageError
+from harness.grading import records
 from harness.grading.ingest.sources.csv_source import find_separator
-from harness.grading.records import (
-    ClassResult,
-    GivenMark,
-    Graded,
-    Marks,
-    Student,
-    counting_mark,
-    decimal,
-)
 from harness.text import number_of, one_line, some
 
 _BOM = "\ufeff"
@@ -158,14 +150,14 @@ Ids = Sequence[tuple[str, str]]  # kinds of numbers and the numbers, as a studen
 class Mark(NamedTuple):
     """A student's mark; each member of a group has one."""
 
-    student: Student
-    graded: Graded
-    given: GivenMark | None = None  # by a person instead of the computed one
+    student: records.Student
+    graded: records.Graded
+    given: records.GivenMark | None = None  # by a person instead of the computed one
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> records.Marks:
         """Return the mark that counts."""
-        return counting_mark(self.graded.marks, self.given)
+        return records.counting_mark(self.graded.marks, self.given)
 
 
 class SheetForm(NamedTuple):
@@ -192,12 +184,13 @@ class Filled(NamedTuple):
     left: tuple[str, ...] = ()  # names in the rows of students that got none
 
 
-def fill(form: SheetForm, result: ClassResult) -> Filled:
+def fill(form: SheetForm, result: records.ClassResult) -> Filled:
     """Fill in the marks of a class. Rows of others, and every other cell, stay as they are."""
     sheet = form.sheet
     rows = range(1, len(sheet))
     roster = _Roster(result, form)
-    comma = _has_comma([*form.points, *(sheet.cell(row, form.grade) for row in rows)])
+    texts = [*form.points, *(sheet.cell(row, form.grade) for row in rows)]
+    comma = any("," in text and _number(text) is not None for text in texts)
     withheld, locked, others = [], [], 0
     filled: set[int] = set()
     for row in rows:
@@ -210,7 +203,9 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
         elif form.locked(row):
             locked.append(mark.student.name)
         else:
-            _put(sheet, row, form.grade, mark.marks.total, comma=comma)
+            text = records.decimal(mark.marks.total)
+            if _number(sheet.cell(row, form.grade)) != Fraction(text):
+                sheet.write(row, form.grade, text.replace(".", ",") if comma else text)
             form.comment(row, mark)
             filled.add(row)
     notes = [
@@ -231,7 +226,7 @@ def fill(form: SheetForm, result: ClassResult) -> Filled:
 class _Roster:
     """Students by their numbers and addresses, and which of them were found."""
 
-    def __init__(self, result: ClassResult, form: SheetForm) -> None:
+    def __init__(self, result: records.ClassResult, form: SheetForm) -> None:
         self.claimed: list[str] = []  # names of those whose number is another's as well
         self.contradicted: list[str] = []  # of those whose row has another number of theirs
         self._marks = [
@@ -282,7 +277,7 @@ class _Roster:
         self._met.add(found[0].student.key)
         return found[0]
 
-    def _has_own_row(self, student: Student) -> bool:
+    def _has_own_row(self, student: records.Student) -> bool:
         return any(_id(*one) in self._numbers for one in student.ids)
 
     def list_unmatched(self) -> list[str]:
@@ -290,7 +285,7 @@ class _Roster:
         return [mark.student.name for mark in self._marks if mark.student.key not in self._met]
 
 
-def _contradicts(student: Student, ids: Ids) -> bool:
+def _contradicts(student: records.Student, ids: Ids) -> bool:
     """Whether a row has another number of some kind than the student."""
     own = {_id(*one) for one in student.ids}
     kinds = {kind for kind, _ in own}
@@ -312,13 +307,6 @@ def _note(names: Sequence[str], what: str) -> list[str]:
 # --- points ------------------------------------------------------------------------------------
 
 
-def _put(sheet: Sheet, row: int, column: int, value: Fraction, *, comma: bool) -> None:
-    """Write points into a cell, unless it says as much already."""
-    text = decimal(value)
-    if _number(sheet.cell(row, column)) != Fraction(text):
-        sheet.write(row, column, text.replace(".", ",") if comma else text)
-
-
 def _number(text: str) -> Fraction | None:
     try:
         return Fraction(text.strip().replace(",", "."))
@@ -326,16 +314,11 @@ def _number(text: str) -> Fraction | None:
         return None
 
 
-def _has_comma(texts: Iterable[str]) -> bool:
-    """Whether numbers are written with a comma, as ``4,5``."""
-    return any("," in text and _number(text) is not None for text in texts)
-
-
-def _other_points(form: SheetForm, result: ClassResult) -> list[str]:
+def _other_points(form: SheetForm, result: records.ClassResult) -> list[str]:
     """Say so when a sheet takes another number of points for the most: marks are not scaled."""
     others = sorted({text for text in form.points if _number(text) not in (None, result.of)})
     return [
         f"{form.sheet.name} says that {text} points can be reached, the assignment "
-        f"{decimal(result.of)}: marks are not scaled."
+        f"{records.decimal(result.of)}: marks are not scaled."
         for text in others
     ]

@@ -5,27 +5,20 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.public_tests import AtHome, at_home
+from harness.grading import records
 from harness.grading.attempts.units import TestResult, tests
 from harness.grading.marks.marking import is_meant, weight
-from harness.grading.records import (
-    PRIVATE,
-    PUBLIC,
-    Attempt,
-    CheckLog,
-    ClassResult,
-    Graded,
-    Marks,
-    Student,
-)
 from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views
 from harness.text import at_most, escape_controls, number_of
 
+STATIC = Path(__file__).with_name("static")  # style sheets
 LONGEST = 4_000  # characters of a reply, and of standard error
 _WARNINGS = 20
 
@@ -99,8 +92,8 @@ class Feedback(NamedTuple):
     refused: str
     faults: tuple[str, ...]
     remarks: tuple[str, ...]
-    log: CheckLog | None  # None: the assignment wants none
-    marks: Marks
+    log: records.CheckLog | None  # None: the assignment wants none
+    marks: records.Marks
     build: Build | None
     diagnoses: tuple[Diagnosis, ...]
     public: tuple[FileView, ...]
@@ -112,7 +105,7 @@ class Feedback(NamedTuple):
     home: AtHome  # how public tests are repeated
 
 
-def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
+def feedback(graded: records.Graded, result: records.ClassResult, views: Views) -> Feedback:
     """Return what the students of a submission may see. ``views`` keeps boards for the next."""
     submission, assignment = graded.submission, result.assignment
     everything = assignment.cases.private_visible == EVERYTHING
@@ -130,9 +123,9 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
         marks=_marks(graded, assignment),
         build=graded.build,
         diagnoses=graded.diagnoses,
-        public=_files(graded, PUBLIC, views),
+        public=_files(graded, records.PUBLIC, views),
         private=private_tests(graded.attempts, assignment.cases.private_visible),
-        private_files=_files(graded, PRIVATE, views) if everything else (),
+        private_files=_files(graded, records.PRIVATE, views) if everything else (),
         is_unsafe=result.is_unsafe,
         version=result.version,
         python=result.python,
@@ -140,7 +133,7 @@ def feedback(graded: Graded, result: ClassResult, views: Views) -> Feedback:
     )
 
 
-def _files(graded: Graded, kind: str, views: Views) -> tuple[FileView, ...]:
+def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, ...]:
     shown = (one for one in graded.attempts if one.kind == kind)
     return tuple(
         _shorten_view(views.of(one.result, one.case, one.path)) for one in shown if one.result
@@ -156,14 +149,16 @@ def _shorten_view(seen: FileView) -> FileView:
 # --- marks -------------------------------------------------------------------------------------
 
 
-def _marks(graded: Graded, assignment: Assignment) -> Marks:
+def _marks(graded: records.Graded, assignment: Assignment) -> records.Marks:
     """Return the marks, without reasons that tell of private tests, and with none if withheld."""
     marks = graded.marks
     if marks.withheld:
-        return Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
+        return records.Marks((), Fraction(0), "", Fraction(0), marks.of, WITHHELD, withheld=True)
     visible = assignment.cases.private_visible
     private = {
-        p.name: _recount(p, graded, visible) for p in assignment.marks if p.judged_by == PRIVATE
+        p.name: _recount(p, graded, visible)
+        for p in assignment.marks
+        if p.judged_by == records.PRIVATE
     }
     public = {part.name for part in assignment.marks if part.name not in private}
     parts = (
@@ -173,7 +168,7 @@ def _marks(graded: Graded, assignment: Assignment) -> Marks:
     return marks._replace(parts=tuple(parts))
 
 
-def _recount(part: MarkPart, graded: Graded, visible: str) -> str:
+def _recount(part: MarkPart, graded: records.Graded, visible: str) -> str:
     """Return the reason of a private part's mark, counted anew from what may be seen."""
     if visible == NOTHING:
         return ""
@@ -187,7 +182,7 @@ def _recount(part: MarkPart, graded: Graded, visible: str) -> str:
 # --- private tests -----------------------------------------------------------------------------
 
 
-def private_tests(attempts: Sequence[Attempt], visible: str) -> tuple[PrivateTest, ...]:
+def private_tests(attempts: Sequence[records.Attempt], visible: str) -> tuple[PrivateTest, ...]:
     """Return what may be seen of private tests; ``visible`` is one of the assignment's levels."""
     if visible == NOTHING:
         return ()
@@ -197,8 +192,8 @@ def private_tests(attempts: Sequence[Attempt], visible: str) -> tuple[PrivateTes
     )
 
 
-def _private(attempts: Sequence[Attempt]) -> list[TestResult]:
-    return list(tests([one for one in attempts if one.kind == PRIVATE]))
+def _private(attempts: Sequence[records.Attempt]) -> list[TestResult]:
+    return list(tests([one for one in attempts if one.kind == records.PRIVATE]))
 
 
 # --- a graded class as every export gets it ----------------------------------------------------
@@ -210,16 +205,16 @@ Files = Iterator[tuple[str, bytes]]  # their names in the folder of all, and the
 class CaseSummary(NamedTuple):
     """The result of a case file, for the teacher."""
 
-    attempt: Attempt
+    attempt: records.Attempt
     view: FileView
 
 
 class Material(NamedTuple):
     """The data that exports are made from."""
 
-    result: ClassResult
+    result: records.ClassResult
     shown: Shown
-    pages: Sequence[tuple[Student, bytes]]  # of the students
+    pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
     seen: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
 

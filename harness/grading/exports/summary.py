@@ -66,19 +66,14 @@ def _remarks(result: ClassResult, paint: Paint) -> Iterator[str]:
     counted = len(result.graded) - len(withheld)
     yield ""
     yield f"{number_of(counted, 'mark')}, {len(withheld)} withheld"
-    yield from _concerns(result, paint)
-    for what, found in flags(result):
-        if found:
-            yield paint("warn", f"{what}: {'; '.join(one_line(one, _WORDS) for one in found)}")
-
-
-def _concerns(result: ClassResult, paint: Paint) -> Iterator[str]:
-    """Yield what concerns several submissions, and which ones."""
     names = {one.submission.key: one_line(owner_name(one), _WIDTH) for one in result.graded}
     for one in concerns(result):
         listed = at_most((names[key] for key in one.keys), _LISTED, "{} more")
         about = f": {', '.join(listed)}" if listed else ""
         yield paint("bad", f"look at this first: {one_line(one.text)}{about}")
+    for what, found in flags(result):
+        if found:
+            yield paint("warn", f"{what}: {'; '.join(one_line(one, _WORDS) for one in found)}")
 
 
 def flags(result: ClassResult) -> Iterator[tuple[str, list[str]]]:

@@ -22,16 +22,8 @@ from typing import NamedTuple
 
 from harness.archives import archive, archive_streams
 from harness.archives.archive import TooManyFilesError, files_in, place
-from harness.assignments import public_tests
+from harness.assignments import contents, public_tests
 from harness.assignments.assignment import Assignment
-from harness.assignments.contents import (
-    describe_changed_copy,
-    describe_empty,
-    faults,
-    foreign,
-    likeness,
-    remarks,
-)
 from harness.assignments.public_tests import Receipt
 from harness.assignments.workspace import InspectedArchive, changes, inspect_archive
 from harness.errors import ArchiveError, ReadingFailedError
@@ -48,11 +40,6 @@ _TOKENS = re.compile(
     r"|(?P<text>[^\x00-\x1f\x7f]+)"
     r"|(?P<other>[\x00-\x1f\x7f])"
 )
-
-
-def terminal_lines(data: bytes) -> list[str]:
-    """Return the lines, without blanks at their ends."""
-    return list(_lines(_decode(data)))
 
 
 def _decode(data: bytes) -> str:
@@ -182,7 +169,7 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     """
     if not data.strip():
         return CheckLog(present=True, remarks=(f"{name} is empty.",))
-    lines = terminal_lines(data[:LONGEST])
+    lines = list(_lines(_decode(data[:LONGEST])))
     transcript, odd = _transcript(name, data, lines)
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
@@ -356,13 +343,13 @@ def _receive_one(
     path = str(store.path(sha256))
     inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:
-        raise ArchiveError(describe_empty(inside.found, assignment))
+        raise ArchiveError(contents.describe_empty(inside.found, assignment))
     return submission._replace(
         sha256=sha256,
         root=inside.root,
         kept=inside.found.kept,
         forbidden=inside.found.forbidden,
-        faults=(*faults(inside.found), *foreign(inside.found, assignment)),
+        faults=(*contents.faults(inside.found), *contents.foreign(inside.found, assignment)),
         remarks=tuple(
             map(escape_controls, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
         ),
@@ -391,9 +378,9 @@ def _remarks(
 ) -> Iterable[str]:
     name = assignment.engine.overlay
     yield from inside.remarks
-    yield from remarks(inside.found, name)
+    yield from contents.remarks(inside.found, name)
     if overlay and (changed := changes(path, inside.found, name, overlay)):
-        yield describe_changed_copy(changed)
+        yield contents.describe_changed_copy(changed)
 
 
 # --- the log -----------------------------------------------------------------------------------
@@ -406,7 +393,9 @@ def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLo
         return CheckLog()
     if not inside.found.has_log:
         others = (*inside.found.kept, *inside.found.extra)
-        return absent(name, [one for one in others if likeness(one) == likeness(name)])
+        return absent(
+            name, [one for one in others if contents.likeness(one) == contents.likeness(name)]
+        )
     wanted = {inside.root + kept: kept for kept in inside.found.kept}
     digests: dict[str, str] = {}
     data = b""

@@ -536,7 +536,7 @@ class Ledger:
             self.chains.extend(
                 "mark",
                 [
-                    (i, run, one.key, given, one.marks, one.submission, _lines(one.bases))
+                    (i, run, one.key, given, one.marks, one.submission, "\n".join(one.bases))
                     for i, one in enumerate(new, number)
                 ],
             )
@@ -600,10 +600,6 @@ def _mark_row(row: Sequence[Any]) -> MarkRow:
 
 def _is_same(mark: MarkRow, former: MarkRow | None) -> bool:
     return former is not None and former._replace(run=mark.run, given=mark.given) == mark
-
-
-def _lines(bases: tuple[str, ...]) -> str:
-    return "\n".join(bases)
 
 
 def _now() -> str:

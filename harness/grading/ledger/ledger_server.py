@@ -224,18 +224,15 @@ class ServerDatabase(LedgerDatabase):
         with naming_errors(name):
             super().__init__(name, _connect(address, name))
             try:
-                self._require_unicode()
+                encoding = self.connection.exec_driver_sql("SHOW server_encoding").scalar_one()
+                if encoding != "UTF8":
+                    raise ServerError(
+                        f"{self.name} has the encoding {encoding}, and a ledger needs UTF8:"
+                        " CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+                    )
             except BaseException:
                 self.close()
                 raise
-
-    def _require_unicode(self) -> None:
-        encoding = self.connection.exec_driver_sql("SHOW server_encoding").scalar_one()
-        if encoding != "UTF8":
-            raise ServerError(
-                f"{self.name} has the encoding {encoding}, and a ledger needs UTF8:"
-                " CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
-            )
 
     def version(self) -> int:
         """As in the base. All tables of a ledger lie in one schema, with no others."""

@@ -189,7 +189,9 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for path in folder.glob(f"{_UNFINISHED}*"):
-                _remove_if_forgotten(path)
+                with contextlib.suppress(FileNotFoundError):
+                    if path.stat().st_mtime < time.time() - _FORGOTTEN:
+                        path.unlink()
         except OSError as error:
             raise UsageError(f"cannot use {folder} as a store: {error.strerror}") from None
 
@@ -261,10 +263,3 @@ class Store:
             raise UsageError(f"cannot write into {self._folder}: {error.strerror}") from error
         os.close(handle)
         return Path(name)
-
-
-def _remove_if_forgotten(unfinished: Path) -> None:
-    """Remove what a killed process left; a file that is gone was finished by another one."""
-    with contextlib.suppress(FileNotFoundError):
-        if unfinished.stat().st_mtime < time.time() - _FORGOTTEN:
-            unfinished.unlink()

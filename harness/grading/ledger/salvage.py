@@ -339,7 +339,9 @@ class _Salvage:
             self._append("seed")
         self._append("run")
         known = {row.values[0] for row in self._rows["run"]}
-        self._make_runs(known)
+        given = {row.values[SIGNED["mark"].index("run")] for row in self._rows["mark"]}
+        empty = [""] * len(Run._fields)
+        self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
         contents = dict(self._found.contents())
         rows = [{"sha256": name, "bytes": contents[name]} for name in sorted(contents)]
         self._into.database.insert_new(CONTENT, rows)
@@ -351,12 +353,6 @@ class _Salvage:
             self._append(table)
         self._write_results(attempts)
         self._append("mark")
-
-    def _make_runs(self, known: Set[object]) -> None:
-        """Let a mark be saved without the run that gave it, too."""
-        given = {row.values[SIGNED["mark"].index("run")] for row in self._rows["mark"]}
-        empty = [""] * len(Run._fields)
-        self._into.chains.extend("run", [(one, *empty) for one in sorted(given - known, key=str)])
 
     def _keep(self, table: str, holds: Callable[[SignedRow], bool]) -> None:
         """Give up rows that are intact, but refer to lost ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import groupby
 
@@ -31,6 +31,10 @@ from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _COMMAND = 320  # characters
 _HEADING = 140  # characters
 _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
@@ -46,6 +50,36 @@ _REST = Markup(
 )
 
 
+class Cards:
+    """The parts that cards of many engines for the same tests share: each is made once."""
+
+    def __init__(self) -> None:
+        self._made: dict[object, tuple[tuple[Markup, Markup], object]] = {}
+
+    def card(self, *about: Any, **more: Any) -> Markup:
+        """Return the card of one result; see :func:`card`."""
+        return card(*about, cards=self, **more)
+
+    def find(
+        self,
+        view: FileView,
+        outcome: Outcome,
+        key: tuple[object, ...],
+        make: Callable[[], tuple[Markup, Markup]],
+    ) -> tuple[Markup, Markup]:
+        """Return what was made for the same test and reply, time aside; ``key``: what else counts.
+
+        What goes by its identity is kept, so that nothing else has its id.
+        """
+        steps, diagram = view.file.case.steps, view.boards.get(outcome.step)
+        untimed = outcome.reply and outcome.reply._replace(seconds=0.0)
+        whole = (id(steps), view.file.case.path, outcome._replace(reply=untimed), id(diagram),
+                 view.reasons.get(outcome.step), *key)  # fmt: skip
+        if whole not in self._made:
+            self._made[whole] = make(), (steps, diagram)
+        return self._made[whole][0]
+
+
 def card(  # noqa: PLR0913 - what pages differ in
     view: FileView,
     outcome: Outcome,
@@ -57,6 +91,7 @@ def card(  # noqa: PLR0913 - what pages differ in
     is_open: bool = True,
     file: str = "",
     actions: Markup = NOTHING,
+    cards: Cards | None = None,
 ) -> Markup:
     """Return the card of one result.
 
@@ -64,80 +99,30 @@ def card(  # noqa: PLR0913 - what pages differ in
     with, unique on the page together with the line. ``context``: what is told besides the answer;
     None: what the view knows. ``folder``: of the page; None if nothing is linked to. ``is_open``:
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
-    ``actions``: what else there is to do with it.
+    ``actions``: what else there is to do with it. ``cards``: of many engines, which show no times.
     """
-    told = context or contexts(view)(outcome.step)
-    begin, rest = _around_place(
-        view,
-        outcome,
-        told,
-        log=log,
-        anchor=anchor,
-        folder=folder,
-        is_open=is_open,
-        actions=actions,
-        times=_times(view, outcome) if log else NOTHING,
-    )
-    return begin + _place(view.file.case.steps[outcome.step], outcome, file) + rest
+    step = view.file.case.steps[outcome.step]
+
+    def make() -> tuple[Markup, Markup]:
+        told = context or contexts(view)(outcome.step)
+        times = NOTHING if cards or not log else _times(view, outcome)
+        return _around_place(view, outcome, told, log, anchor, folder, is_open, actions, times)
+
+    key = context, log and log.at(step.line), anchor, folder, is_open, actions
+    begin, rest = cards.find(view, outcome, key, make) if cards else make()
+    return begin + _place(step, outcome, file) + rest
 
 
-class Cards:
-    """Makes the cards of many engines for the same tests; the parts they share are made once."""
-
-    def __init__(self) -> None:
-        self._made: dict[object, tuple[Markup, Markup, object]] = {}
-
-    def card(  # noqa: PLR0913 - as above
-        self,
-        view: FileView,
-        outcome: Outcome,
-        log: LogPages | None = None,
-        anchor: str = "T",
-        *,
-        context: Context | None = None,
-        is_open: bool = True,
-        file: str = "",
-        actions: Markup = NOTHING,
-    ) -> Markup:
-        """Return the card of one result; see :func:`card`."""
-        case, reply, diagram = view.file.case, outcome.reply, view.boards.get(outcome.step)
-        step = case.steps[outcome.step]
-        key = (
-            *(id(case.steps), case.path, outcome.step, outcome.verdict, outcome.flaky),
-            *(reply and reply._replace(seconds=0.0), id(diagram), view.reasons.get(outcome.step)),
-            *(context, log and log.at(step.line), anchor, is_open, actions),
-        )
-        if key not in self._made:
-            told = context or contexts(view)(outcome.step)
-            made = _around_place(
-                view,
-                outcome,
-                told,
-                log=log,
-                anchor=anchor,
-                folder=None,
-                is_open=is_open,
-                actions=actions,
-            )
-            self._made[key] = (
-                *made,
-                (case.steps, diagram),
-            )  # kept, so that no others have their ids
-        begin, rest, _ = self._made[key]
-        return begin + _place(step, outcome, file) + rest
-
-
-def _around_place(  # noqa: PLR0913 - as above
+def _around_place(  # noqa: PLR0913, PLR0917 - as above
     view: FileView,
     outcome: Outcome,
     context: Context,
-    *,
     log: LogPages | None,
     anchor: str,
     folder: str | None,
     is_open: bool,
     actions: Markup,
-    times: Markup = NOTHING,
+    times: Markup,
 ) -> tuple[Markup, Markup]:
     """Return a card without its place and time, which differ: what is before, and after them.
 

@@ -16,8 +16,8 @@ from harness.report.html.parts import (
     LOOK,
     PageFrame,
     badge,
-    choices,
     dot,
+    filter_tools,
     headline,
     page,
     part_links,
@@ -216,7 +216,7 @@ class _Pages:
         counts["p"] = len(shown) - len(others)
         kinds = [("all", "All", len(shown))]
         kinds += [(kind, words, counts[kind]) for kind, words in _KINDS if counts[kind]]
-        return _FILTER % (choices(kinds), len(shown), len(shown))
+        return filter_tools("Filter tests", len(shown), kinds)
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[Markup]:
         for start in range(0, len(outcomes), _AT_ONCE):
@@ -272,12 +272,6 @@ _PASSED, _LOST = Markup("<i>&#10003;</i>"), Markup('<i class="w">&ndash;</i>')
 _ROW = Markup(
     '<tr data-v="%s"><td><a href="%s">%s</a></td><td>%s</td><td>%s</td>'
     '<td data-l="got">%s</td><td data-l="expected">%s</td></tr>\n'
-)
-_FILTER = Markup(
-    '<div class="tools js-only" role="search">'
-    '<input class="inp" type="search" data-filter aria-label="Filter tests" '
-    'placeholder="Filter tests"><span class="btns">'
-    '%s</span><span class="sub" id="shown" role="status">%s of %s</span></div>'
 )
 _KINDS = (("f", "FAILED"), ("x", "Expected"), ("w", "Other"), ("p", "Passed"))
 _FAR = Markup("--h:%spx")  # about how high it is: it is laid out when it is scrolled to

@@ -12,12 +12,13 @@ from harness.report.html.parts import (
     PageFrame,
     bar,
     box,
-    choices,
     command_line,
+    filter_tools,
     headline,
     items,
     page,
     run_facts,
+    sortable_heads,
     times_in_words,
 )
 from harness.report.markup import NOTHING, Markup, join_markup
@@ -143,11 +144,7 @@ def _comparison(comparison: Comparison | None) -> Markup:
 
 _TABLE = Markup(
     '<section aria-label="Files"><div class="sec-h"><h2>Files</h2><p class="sub">%s</p></div>'
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter files and failed tests" placeholder="Filter files and failed tests">'
-    '<span class="btns">%s</span>'
-    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
-    '<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
+    '%s<div class="card ft"><table><thead><tr>%s</tr></thead>\n<tbody>%s</tbody></table></div>'
     "</section>\n"
 )
 _TIME = 40  # pixels of the longest time
@@ -174,19 +171,13 @@ def _table(
     )
     bad = sum(_is_bad(view) for view in views)
     told = f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed"
-    heads = ["File", "Tests", *(["Since the baseline"] if comparison else [])]
-    head = join_markup(
-        Markup('<th scope="col"><button type="button">%s</button></th>') % one for one in heads
-    )
-    head += Markup('<th scope="col" class="num"><button type="button">Time</button></th>')
-    return _TABLE % (told, _choices(views, bad, changes), len(views), len(views), head, rows)
-
-
-def _choices(views: Sequence[FileView], bad: int, changes: Changes | None) -> Markup:
-    kinds = [("all", "All", len(views)), ("f", "Failed", bad), ("p", "Passed", len(views) - bad)]
+    count = len(views)
+    kinds = [("all", "All", count), ("f", "Failed", bad), ("p", "Passed", count - bad)]
     if changes is not None:
         kinds.append(("c", "Changed", len(changes)))
-    return choices(kinds)
+    tools = filter_tools("Filter files and failed tests", count, kinds)
+    since = "Since the baseline; " if comparison else ""
+    return _TABLE % (told, tools, sortable_heads(f"File; Tests; {since}#Time"), rows)
 
 
 def _is_bad(view: FileView) -> bool:

@@ -12,7 +12,15 @@ from operator import add, attrgetter
 
 from harness.records import Exchange, FileResult, Reply, RunResult, Step
 from harness.report.html.page_names import LogPages, link, log_links, log_name, part_name
-from harness.report.html.parts import PageFrame, box, choices, items, page, part_links, run_facts
+from harness.report.html.parts import (
+    PageFrame,
+    box,
+    filter_tools,
+    items,
+    page,
+    part_links,
+    run_facts,
+)
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.typed import NamedTuple
 
@@ -27,11 +35,7 @@ _STRAY = Markup('<span class="e">%s</span>\n')
 _STREAM = Markup("<h2>GTP stream</h2>\n")
 _FEW = 10  # commands that need no filter
 _KINDS = (("all", "All"), ("c", "Commands"), ("r", "Replies"), ("f", "FAILED"), ("e", "Errors"))
-_FILTER = Markup(
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter the stream" placeholder="Filter the stream"><span class="btns">%s</span>'
-    '<span class="sub" id="shown" role="status"></span></div>'
-) % choices((kind, word, "") for kind, word in _KINDS)
+_FILTER = filter_tools("Filter the stream", None, [(kind, word, "") for kind, word in _KINDS])
 _AT_ONCE = 500  # commands
 _RAW, _INVALID = attrgetter("raw"), attrgetter("invalid")
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it

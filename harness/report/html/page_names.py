@@ -103,7 +103,8 @@ def read_style(file: Path) -> str:
     return "".join(_read(file))
 
 
-def _style(*names: str) -> str:
+def style(*names: str) -> str:
+    """Return some of our style sheets as pages have them."""
     return "".join(read_style(_FOLDER / name) for name in names)
 
 
@@ -113,9 +114,9 @@ def _script(*names: str) -> str:
     return "\n".join(["(function () {", '"use strict";', *kept, "})();"])
 
 
-STYLE = _style("base.css", "cards.css", "narrow.css", "cards_on_paper.css")
-PLAIN = _style("base.css", "narrow.css")  # of pages without cards
-MATRIX = _style("matrix.css")
+STYLE = style("base.css", "cards.css", "narrow.css", "cards_on_paper.css")
+PLAIN = style("base.css", "narrow.css")  # of pages without cards
+MATRIX = style("matrix.css")
 SCRIPT = _script("common.js", "page.js", "filter.js", "anchors.js")
 LOG_SCRIPT = _script("common.js", "log.js", "filter.js", "anchors.js")
 

@@ -268,6 +268,35 @@ def choices(kinds: Iterable[tuple[str, str, object]]) -> Markup:
     )
 
 
+_TOOLS = Markup(
+    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
+    'aria-label="%s" placeholder="%s">%s<span class="sub" id="shown" role="status">%s</span>%s'
+    "</div>"
+)
+_SORTABLE = Markup('<th scope="col"%s><button type="button">%s</button></th>')
+
+
+def filter_tools(
+    label: str,
+    count: int | None = None,
+    kinds: Iterable[tuple[str, str, object]] = (),
+    more: Markup = NOTHING,
+) -> Markup:
+    """Return the field of a filter, its :func:`choices`, and how many of so many are shown."""
+    buttons = choices(kinds)
+    drawn = Markup('<span class="btns">%s</span>') % buttons if buttons else NOTHING
+    told = "" if count is None else f"{count} of {count}"
+    return _TOOLS % (label, label, drawn, told, more)
+
+
+def sortable_heads(names: str) -> Markup:
+    """Return the heads of a table's columns; numbers, marked with a #, stand at the right."""
+    return join_markup(
+        _SORTABLE % (Markup(' class="num"') if one[0] == "#" else NOTHING, one.strip("#"))
+        for one in names.split("; ")
+    )
+
+
 _BOTH_SIDES = Markup(
     '<span class="exg%s"><span class="okc"><span class="vh">expected </span>%s</span> '
     '<span aria-hidden="true">&rarr;</span> <span class="noc"><span class="vh">got </span>%s'

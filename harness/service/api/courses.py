@@ -1,45 +1,29 @@
-"""Courses and their assignments, as everybody in a course may see them; teachers change them."""
+"""Courses and their assignments: made, changed, removed; files of a teacher's own."""
 
 from __future__ import annotations
 
 import datetime
 from typing import Annotated
 
-from fastapi import Depends, Query
-from fastapi.responses import Response
+from fastapi import Query
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.assignments.assignment import Late
 from harness.clock_changes import add_zone
 from harness.service.api import requests
-from harness.service.api.requests import (
-    Asked,
-    IdempotencyKey,
-    Page,
-    find_page,
-    make_once,
-    require_kept,
-)
-from harness.service.courses import changes, making
+from harness.service.courses import changes, making, own_files
 from harness.service.courses.changes import Change
 from harness.service.courses.deadlines import load_rule
-from harness.service.jobs import checklist
+from harness.service.jobs import checklist, previews, private_cases
 from harness.service.local_times import add_offset
 from harness.service.records import ROLES, Course, CourseAssignment, Member
 from harness.service.storage import courses
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    ADMINS,
-    MEMBERS,
-    SIGNED_IN,
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-)
+from harness.service.storage import courses as rows
+from harness.service.web.access import ADMINS, MEMBERS, SIGNED_IN, STAFF_ONLY, TEACHERS, Context
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
+ROUTES = requests.ApiRoutes("courses")
 _ALL = "/courses/{course}/assignments"
 DATE = "as 2026-01-29T23:55+01:00; without an offset it is the service's local time"
 
@@ -103,39 +87,35 @@ class AssignmentWanted(BaseModel):
     grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
 
 
-@ROUTES.at(
-    "POST",
-    "/courses",
-    ADMINS,
-    scope="all",
-    status_code=201,
-    response_model=CourseOfMine,
-    openapi_extra=requests.describe_body(CourseWanted),
-)
+@ROUTES.at("POST", "/courses", ADMINS, status_code=201)
 def make_course(
     context: Context,
-    body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))],
-    idempotency_key: IdempotencyKey = "",
+    body: requests.Json[CourseWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> CourseOfMine:
     """Make a course; the owner of the token is its first teacher."""
     sent = ("course", body.title)
-    with context.service.database.acting(context.by) as act:
-        made = make_once(act, idempotency_key, sent, lambda: making.course(act, body.title).id)
+    with context.acting() as act:
+        made = requests.make_once(
+            act, idempotency_key, sent, lambda: making.course(act, body.title).id
+        )
         found = courses.COURSES.find(act.db, id=made)
         member = courses.MEMBERS.find(act.db, course=made, person=context.by)
-    return describe_course(require_kept(found, "course"), member)
+    return describe_course(requests.require_kept(found, "course"), member)
 
 
-@ROUTES.at("GET", "/courses", SIGNED_IN, response_model=Page[CourseOfMine])
-def my_courses(context: Context, asked: Asked) -> Page[CourseOfMine]:
+@ROUTES.at("GET", "/courses", SIGNED_IN)
+def my_courses(context: Context, asked: requests.Asked) -> requests.Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
-    with context.service.database.reading() as db:
-        found = find_page(db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES])
+    with context.reading() as db:
+        found = requests.find_page(
+            db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES]
+        )
         pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
-    return Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
+    return requests.Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
 
 
-@ROUTES.at("GET", "/courses/{course}", MEMBERS, response_model=CourseOfMine)
+@ROUTES.at("GET", "/courses/{course}", MEMBERS)
 def one_course(context: Context) -> CourseOfMine:
     """Show a course."""
     return describe_course(context.course, context.member)
@@ -152,58 +132,50 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
     return CourseOfMine(id=course.id, title=course.title, role=member.role)
 
 
-@ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[AssignmentShown])
-def assignments(context: Context, asked: Asked) -> Page[AssignmentShown]:
+@ROUTES.at("GET", _ALL, MEMBERS)
+def assignments(context: Context, asked: requests.Asked) -> requests.Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
-    assert context.course
     order = ("deadline", "title", "id")
     named = {} if context.is_staff else {"hidden": 0}
-    with context.service.database.reading() as db:
-        found = find_page(db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named)
+    with context.reading() as db:
+        found = requests.find_page(
+            db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named
+        )
         items = [describe_assignment(one, _find_own(db, context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    _ALL,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=AssignmentShown,
-    openapi_extra=requests.describe_body(AssignmentWanted),
-)
+@ROUTES.at("POST", _ALL, TEACHERS, status_code=201)
 def make_assignment(
     context: Context,
-    body: Annotated[AssignmentWanted, Depends(requests.json_of(AssignmentWanted))],
-    idempotency_key: IdempotencyKey = "",
+    body: requests.Json[AssignmentWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> AssignmentShown:
     """Make an assignment of a course."""
-    assert context.course
     told = {**body.model_dump(), "source": making.check_shipped(body.source)}
     told["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
     row = CourseAssignment("", context.course.id, made=0.0, **told)
     sent = ("assignment", *map(str, row))
-    with context.service.database.acting(context.by) as act:
-        made = make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
+    with context.acting() as act:
+        made = requests.make_once(act, idempotency_key, sent, lambda: making.assign(act, row).id)
         found = courses.ASSIGNMENTS.find(act.db, id=made)
-    return describe_assignment(require_kept(found, "assignment"))
+    return describe_assignment(requests.require_kept(found, "assignment"))
 
 
-@ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS, response_model=AssignmentShown)
+@ROUTES.at("GET", f"{_ALL}/{{assignment}}", MEMBERS)
 def one_assignment(context: Context) -> AssignmentShown:
     """Show an assignment."""
-    assigned = context.require().assigned
-    with context.service.database.reading() as db:
+    assigned = context.assigned
+    with context.reading() as db:
         return describe_assignment(assigned, _find_own(db, context, assigned))
 
 
-@ROUTES.at("GET", f"{_ALL}/{{assignment}}/checklist", STAFF_ONLY, response_model=Checklist)
+@ROUTES.at("GET", f"{_ALL}/{{assignment}}/checklist", STAFF_ONLY)
 def show_checklist(context: Context) -> Checklist:
     """Tell what is set up, and what is missing before students can use the assignment."""
-    settings = context.service.settings
-    with context.service.database.reading() as db:
-        setup = checklist.load(db, settings, context.require().assigned)
+    settings = context.settings
+    with context.reading() as db:
+        setup = checklist.load(db, settings, context.assigned)
     items = [
         SetupItemShown(
             name=one.name,
@@ -219,7 +191,7 @@ def show_checklist(context: Context) -> Checklist:
 
 def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) -> Late | None:
     """Return the dates of the student who asks, if an extension gives other ones."""
-    if context.is_staff or context.member is None:
+    if context.is_staff:
         return None
     rule = load_rule(db, one, context.member.submits_as)
     return rule if _format(rule.deadline) != add_offset(one.deadline) else None
@@ -280,25 +252,18 @@ class AssignmentChanged(BaseModel):
     ended: list[str]  # students whose extensions end, because all have as much time
 
 
-@ROUTES.at(
-    "PATCH",
-    _ONE,
-    TEACHERS,
-    scope="all",
-    response_model=AssignmentChanged,
-    openapi_extra=requests.describe_body(AssignmentChange),
-)
+@ROUTES.at("PATCH", _ONE, TEACHERS)
 def change(
     context: Context,
-    body: Annotated[AssignmentChange, Depends(requests.json_of(AssignmentChange))],
+    body: requests.Json[AssignmentChange],
     preview: Annotated[
         bool, Query(description="only tell what would change; nothing is changed")
     ] = False,
 ) -> AssignmentChanged:
     """Change an assignment: who would be late, or late no longer, is told."""
-    now = context.require().assigned
+    now = context.assigned
     told = now._replace(**body.model_dump(exclude_none=True))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         planned = changes.plan(act.db, now, told)
         if not preview:
             changes.change(act, now, told, planned.digest)
@@ -313,39 +278,169 @@ def _describe(planned: Change) -> AssignmentChanged:
     return AssignmentChanged(assignment=shown, effects=effects, ended=planned.ended)
 
 
-@ROUTES.at("DELETE", _ONE, TEACHERS, scope="all", status_code=204)
-def remove(context: Context) -> Response:
+@ROUTES.at("DELETE", _ONE, TEACHERS)
+def remove(context: Context) -> None:
     """Remove an assignment that nobody has submitted to."""
-    assigned = context.require().assigned
-    with context.service.database.acting(context.by) as act:
+    assigned = context.assigned
+    with context.acting() as act:
         changes.remove_assignment(act, assigned)
-    changes.clear(context.service.settings, assigned)
-    return Response(status_code=204)
+    changes.clear(context.settings, assigned)
 
 
-@ROUTES.at(
-    "PATCH",
-    _COURSE,
-    TEACHERS,
-    scope="all",
-    response_model=CourseOfMine,
-    openapi_extra=requests.describe_body(CourseWanted),
-)
-def rename_course(
-    context: Context, body: Annotated[CourseWanted, Depends(requests.json_of(CourseWanted))]
-) -> CourseOfMine:
+@ROUTES.at("PATCH", _COURSE, TEACHERS)
+def rename_course(context: Context, body: requests.Json[CourseWanted]) -> CourseOfMine:
     """Give a course another title; its address stays."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = changes.rename_course(act, context.course, body.title)
     return describe_course(made, context.member)
 
 
-@ROUTES.at("DELETE", _COURSE, TEACHERS, scope="all", status_code=204)
-def remove_course(context: Context) -> Response:
+@ROUTES.at("DELETE", _COURSE, TEACHERS)
+def remove_course(context: Context) -> None:
     """Remove a course that nobody has submitted in, with its assignments and its roster."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         removed = changes.remove_course(act, context.course)
-    changes.clear_course(context.service.settings, context.course, removed)
-    return Response(status_code=204)
+    changes.clear_course(context.settings, context.course, removed)
+
+
+# --- Files of a teacher's: an assignment of one's own, newer uploads of it, the course folder ----
+# Archives are the body of a request as it is.
+
+
+OWN_ROUTES = requests.ApiRoutes("own assignments")
+_OWN_ONE = f"{_ALL}/{{assignment}}"
+
+Name = Annotated[
+    str, Query(min_length=1, max_length=200, description="of the archive, such as nogo.zip")
+]
+_NEW_DATE = Field(default="", max_length=30, description=DATE)
+
+
+class OwnAssignmentWanted(BaseModel):
+    """An assignment that is to be made. What is left empty is as its archive has it."""
+
+    name: Name
+    title: str = Field(default="", max_length=200, pattern=r"^[^\x00]*$")
+    opens: str = _NEW_DATE
+    deadline: str = _NEW_DATE
+    closes: str = _NEW_DATE
+    deduction: str = Field(default="", max_length=30, description="late penalty in percent")
+    grace: int | None = Field(default=None, ge=0, lt=100_000, description="minutes")
+
+
+class SourceShown(BaseModel):
+    """What was uploaded for an assignment of a teacher's own."""
+
+    upload: int  # the number of the upload that holds; 0: the assignment ships
+    changes: list[list[str]]  # of each newer upload, in sentences
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class OverlayShown(BaseModel):
+    """The course folder that submissions of an assignment get beside them."""
+
+    folder: str  # its name; empty if they get none
+    is_uploaded: bool
+
+
+@OWN_ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
+def make(
+    context: Context,
+    path: requests.Archive,
+    body: Annotated[OwnAssignmentWanted, Query()],
+    idempotency_key: requests.IdempotencyKey = "",
+) -> AssignmentShown:
+    """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
+    settings, fields = context.settings, body.model_dump()
+    name = fields.pop("name")
+    fields["grace"] = making.AS_ITS_OWN if body.grace is None else body.grace
+    wanted = CourseAssignment("", context.course.id, source=own_files.OWN, made=0.0, **fields)
+    sent = ("own assignment", name, requests.digest(path), *map(str, wanted))
+    with own_files.unpack(settings, path, name) as (place, own), context.acting() as act:
+
+        def make() -> str:
+            return own_files.make(act, settings, wanted, place, own).id
+
+        made = requests.make_once(act, idempotency_key, sent, make)
+        found = requests.require_kept(rows.ASSIGNMENTS.find(act.db, id=made), "assignment")
+        private_cases.let_measure(act, settings, found)
+    return describe_assignment(found)
+
+
+@OWN_ROUTES.at("GET", f"{_OWN_ONE}/source", STAFF_ONLY)
+def source(context: Context) -> SourceShown:
+    """Show what each newer upload of an assignment of one's own changed."""
+    return _source(context, context.assigned)
+
+
+@OWN_ROUTES.at("POST", f"{_OWN_ONE}/source", TEACHERS, status_code=201)
+def replace(
+    context: Context,
+    path: requests.Archive,
+    name: Name,
+    idempotency_key: requests.IdempotencyKey = "",
+) -> SourceShown:
+    """Let a newer upload take the place of the one before. Dates, points and weights stay."""
+    settings, assigned = context.settings, context.assigned
+    sent = ("source", assigned.id, name, requests.digest(path))
+    with own_files.unpack(settings, path, name) as (place, _), context.acting() as act:
+
+        def replace() -> str:
+            own_files.replace(act, settings, assigned, place)
+            return assigned.id
+
+        found = rows.ASSIGNMENTS.find(
+            act.db, id=requests.make_once(act, idempotency_key, sent, replace)
+        )
+        if found is None:  # it was removed after this request had come
+            raise RequestRefused(404, "there is no such assignment")
+        private_cases.let_measure(act, settings, found)
+    return _source(context, found)
+
+
+def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
+    settings = context.settings
+    left = previews.still_left_out(settings, assigned)
+    is_own = assigned.source == own_files.OWN
+    return SourceShown(
+        upload=assigned.edition + 1 if is_own else 0,
+        changes=own_files.editions(settings, assigned),
+        still_left_out=[one.name for one in left],
+    )
+
+
+@OWN_ROUTES.at("GET", f"{_OWN_ONE}/overlay", STAFF_ONLY)
+def overlay(context: Context) -> OverlayShown:
+    """Tell whether submissions get a course folder beside them, and whether there is one."""
+    return _overlay(context)
+
+
+@OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
+def take_overlay(
+    context: Context,
+    path: requests.Archive,
+    name: Name,
+    idempotency_key: requests.IdempotencyKey = "",
+) -> OverlayShown:
+    """Let the folder in an archive be the course folder, in the place of the one before."""
+    settings, assigned = context.settings, context.assigned
+    with context.acting() as act:
+
+        def take() -> str:
+            own_files.take_overlay(act, settings, assigned, path, name)
+            return assigned.id
+
+        if not rows.hold(act.db, assigned.id):  # it was removed after this request had come
+            raise RequestRefused(404, "there is no such assignment")
+        requests.make_once(
+            act, idempotency_key, ("overlay", assigned.id, name, requests.digest(path)), take
+        )
+    return _overlay(context)
+
+
+def _overlay(context: RequestContext) -> OverlayShown:
+    settings, assigned = context.settings, context.assigned
+    folder = own_files.assignment_of(settings, assigned).engine.overlay
+    return OverlayShown(
+        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
+    )

@@ -1,4 +1,4 @@
-"""Gradings: begun, accepted and released by teachers, read by the staff."""
+"""Gradings and their tournaments: begun and released by teachers, read by the staff."""
 
 from __future__ import annotations
 
@@ -6,45 +6,30 @@ import datetime
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Query
 from fastapi.responses import Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
+from harness.grading.records import decimal
+from harness.match.tournament import SWISS
 from harness.service.api import requests
-from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
-from harness.service.courses import gradebooks, gradings, own_files
+from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
-from harness.service.jobs import private_cases, wrong_expectations
-from harness.service.jobs.result_files import folder_of
-from harness.service.records import FAULT, GRADE, GRADE_CLASS, Grading, Job
+from harness.service.jobs import previews, tournaments
+from harness.service.jobs.assignment_context import folder_of
+from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["gradings"])
+ROUTES = requests.ApiRoutes("gradings")
 _ALL = "/courses/{course}/assignments/{assignment}/gradings"
 _ONE = f"{_ALL}/{{grading}}"
-_BYTES = "application/octet-stream"
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The bytes",
-        "content": {_BYTES: {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-_SHEET: dict[str, Any] = {
-    "requestBody": {"required": False, "content": {"text/csv": {"schema": {"type": "string"}}}}
-}
+_FILE = requests.describe_file()
 
 
 class GradingFault(BaseModel):
@@ -85,64 +70,44 @@ class GradingFiles(BaseModel):
     names: list[str]
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=Page[GradingShown])
-def listed(context: Context, asked: Asked) -> Page[GradingShown]:
+@ROUTES.at("GET", _ALL, STAFF_ONLY)
+def listed(context: Context, asked: requests.Asked) -> requests.Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
-    with context.service.database.reading() as db:
-        found = find_page(
-            db,
-            uploads.GRADINGS,
-            ("at", "id"),
-            asked,
-            assignment=context.require().assigned.id,
+    with context.reading() as db:
+        found = requests.find_page(
+            db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
         items = [describe_grading(db, one, doubts) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    _ALL,
-    require_permission(GRADE_CLASS),
-    scope="all",
-    status_code=201,
-    response_model=GradingShown,
-    openapi_extra=requests.describe_body(GradingWanted),
-)
+@ROUTES.at("POST", _ALL, require_permission(GRADE_CLASS), status_code=201)
 def begin(
     context: Context,
-    body: Annotated[GradingWanted, Depends(requests.json_of(GradingWanted))],
-    idempotency_key: IdempotencyKey = "",
+    body: requests.Json[GradingWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> GradingShown:
     """Grade all that was submitted."""
-    assigned, only = context.require().assigned, body.public_only
-    own_files.require_set_up(context.service.settings, assigned)
-    if not only:
-        private_cases.require_some(context.service.settings, assigned, "send public_only")
-    if not (only or body.all_the_same):
-        service, send = context.service, "send all_the_same"
-        wrong_expectations.require_none(service.database, service.settings, assigned, send)
+    assigned, only = context.assigned, body.public_only
+    how = ("" if only else "send public_only", "" if body.all_the_same else "send all_the_same")
+    previews.require_gradable(context.service.database, context.settings, assigned, how)
     sent = ("grading", assigned.id, str(only))
-    with context.service.database.acting(context.by) as act:
-        made = make_once(
-            act,
-            idempotency_key,
-            sent,
-            lambda: gradings.begin(act, assigned, public_only=only).id,
+    with context.acting() as act:
+        made = requests.make_once(
+            act, idempotency_key, sent, lambda: gradings.begin(act, assigned, public_only=only).id
         )
         return _find(context, act.db, made)
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY, response_model=GradingShown)
+@ROUTES.at("GET", _ONE, STAFF_ONLY)
 def one(context: Context) -> GradingShown:
     """Show a grading."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         return describe_grading(db, context.grading, find_doubts(context))
 
 
-@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/release", TEACHERS)
 def release(
     context: Context,
     early: Annotated[bool, Query(description="even while students can still submit")] = False,
@@ -159,13 +124,13 @@ def release(
     )
 
 
-@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS)
 def accept(context: Context) -> GradingShown:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, scope="all", response_model=GradingShown)
+@ROUTES.at("POST", f"{_ONE}/again", TEACHERS)
 def again(context: Context) -> GradingShown:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
@@ -174,13 +139,12 @@ def again(context: Context) -> GradingShown:
 def _act(
     context: RequestContext, action: Callable[[AuditedTransaction, Grading], None]
 ) -> GradingShown:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         action(act, context.grading)
         return _find(context, act.db, context.grading.id)
 
 
-@ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY, response_model=GradingFiles)
+@ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY)
 def files(context: Context) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
     return GradingFiles(names=gradings.names(_folder(context)))
@@ -194,7 +158,7 @@ def file(context: Context) -> Response:
     path = gradings.path_of_file(_folder(context), context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such file")
-    return Response(path.read_bytes(), media_type=_BYTES)
+    return Response(path.read_bytes(), media_type=requests.BYTES)
 
 
 class GradebookShown(BaseModel):
@@ -212,40 +176,22 @@ class Gradebooks(BaseModel):
     gradebooks: list[GradebookShown]
 
 
-@ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS, response_model=Gradebooks)
+@ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS)
 def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
     return _describe_gradebooks(context)
 
 
-@ROUTES.at(
-    "PUT",
-    f"{_ONE}/gradebooks/{{name}}",
-    TEACHERS,
-    scope="all",
-    response_model=Gradebooks,
-    openapi_extra=_SHEET,
-)
-async def take_gradebook(
+@ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
+def take_gradebook(
     context: Context,
+    data: Annotated[bytes, requests.Body("text/csv", gradebooks.LARGEST, required=False)],
     columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
 ) -> Gradebooks:
     """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    data = await requests.receive_body(context, gradebooks.LARGEST)
     own = gradebooks.GradebookWanted(context.request.path_params["name"], columns, data=data)
-    return await run_in_threadpool(_take_gradebook, context, own)
-
-
-def _take_gradebook(context: RequestContext, own: gradebooks.GradebookWanted) -> Gradebooks:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
-        gradebooks.take(
-            act,
-            context.service.settings,
-            context.require().assigned,
-            context.grading,
-            own,
-        )
+    with context.acting() as act:
+        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
     return _describe_gradebooks(context)
 
 
@@ -257,15 +203,14 @@ def gradebook(context: Context) -> Response:
     path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such gradebook")
-    return Response(path.read_bytes(), media_type=_BYTES)
+    return Response(path.read_bytes(), media_type=requests.BYTES)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
 def _folder(context: RequestContext) -> Path:
-    assert context.grading
-    made = context.service.settings.assignment_folder(context.grading.assignment)
+    made = context.settings.assignment_folder(context.grading.assignment)
     return folder_of(made, context.grading.id)
 
 
@@ -293,7 +238,7 @@ def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
 
 def find_doubts(context: RequestContext) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts."""
-    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
+    return previews.find_now(context.settings, context.assigned)
 
 
 def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
@@ -307,7 +252,9 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
         state=gradings.state(db, found),
         left=queue.count_unfinished(jobs, GRADE),
         trouble=found.trouble,
-        faults=[_fault(one) for one in jobs if one.state == FAULT],
+        faults=[
+            GradingFault(student=one.key, fault=one.fault) for one in jobs if one.state == FAULT
+        ],
         accepted=found.accept,
         decisions=gradings.list_decisions(db, found),
         changes=json.loads(found.changes),
@@ -317,5 +264,84 @@ def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> Gradi
     )
 
 
-def _fault(job: Job) -> GradingFault:
-    return GradingFault(student=job.key, fault=job.fault)
+# --- The tournament of a grading: begun and counted by teachers, read by the staff ---------------
+
+TOURNAMENT_ROUTES = requests.ApiRoutes("gradings")
+_TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tournament"
+
+
+class RankShown(BaseModel):
+    """How one did."""
+
+    student: str
+    rank: int
+    won: int
+    drawn: int
+    lost: int
+    points: str  # decimal digits; empty: ranks are worth nothing
+
+
+class TournamentShown(BaseModel):
+    """The tournament of a grading."""
+
+    state: Literal["none", "playing", "played"]
+    format: str
+    points: str  # of the first rank; the last has none
+    ranks: list[RankShown]  # the best first
+
+
+class TournamentWanted(BaseModel):
+    """A tournament that is to be played."""
+
+    format: Literal["swiss", "round-robin"] = SWISS  # type: ignore[assignment]
+    points: str = Field("0", description="that the first rank is worth, such as 3")
+
+
+class Counted(BaseModel):
+    """What became of the marks."""
+
+    unchanged: list[str]  # a sentence for each student whose mark stays
+
+
+@TOURNAMENT_ROUTES.at("GET", _TOURNAMENT, STAFF_ONLY, name="show")
+def show_tournament(context: Context) -> TournamentShown:
+    """Show the tournament of a grading."""
+    return _describe_tournament(context)
+
+
+def _describe_tournament(context: RequestContext) -> TournamentShown:
+    with context.reading() as db:
+        jobs = queue.of(db, context.grading.id)
+    folder = _tournament_folder(context)
+    chosen, has_played = tournaments.load_choice(folder), tournaments.has_pages(folder)
+    is_playing = queue.count_unfinished(jobs, TOURNAMENT) > 0
+    return TournamentShown(
+        state="playing" if is_playing else "played" if has_played else "none",
+        format=chosen.format,
+        points=decimal(chosen.points),
+        ranks=[RankShown(**{"points": "", **row}) for row in tournaments.load_table(folder)],  # type: ignore[arg-type]
+    )
+
+
+@TOURNAMENT_ROUTES.at("POST", _TOURNAMENT, TEACHERS, name="begin")
+def begin_tournament(context: Context, body: requests.Json[TournamentWanted]) -> TournamentShown:
+    """Let the submissions play each other, once their marks are released."""
+    with context.acting() as act:
+        choice = body.points, body.format
+        assigned = context.assigned
+        tournaments.begin(act, context.settings, assigned, context.grading, choice)
+    return _describe_tournament(context)
+
+
+@TOURNAMENT_ROUTES.at("POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count")
+def count_tournament(context: Context) -> Counted:
+    """Add what the rank is worth to each mark, as a mark that is given instead."""
+    with context.acting() as act:
+        stays = tournaments.count_points(
+            act, context.assigned, context.grading, _tournament_folder(context)
+        )
+    return Counted(unchanged=stays)
+
+
+def _tournament_folder(context: RequestContext) -> Path:
+    return tournaments.folder_in(context.settings, context.grading)

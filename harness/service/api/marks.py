@@ -4,40 +4,21 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from typing import Annotated
 
-from fastapi import Depends
-from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks, counting_mark, decimal
 from harness.service.api import requests
-from harness.service.api.requests import (
-    Asked,
-    IdempotencyKey,
-    Page,
-    cut,
-    find_page,
-    make_once,
-    require_kept,
-)
 from harness.service.courses import gradings
 from harness.service.courses.gradings import as_given
 from harness.service.records import COMMENT, OVERRIDE, Comment, Grading, Override
 from harness.service.storage import courses, people, uploads
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    STUDENTS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web import access
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.work import canonical_json
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["marks"])
+ROUTES = requests.ApiRoutes("marks")
 _ALL = "/courses/{course}/assignments/{assignment}"
 
 
@@ -68,13 +49,12 @@ class MarkShown(BaseModel):
     parts: list[PartShown]  # of the computed mark
 
 
-@ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", STAFF_ONLY, response_model=Page[MarkShown])
-def listed(context: Context, asked: Asked) -> Page[MarkShown]:
+@ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", access.STAFF_ONLY)
+def listed(context: access.Context, asked: requests.Asked) -> requests.Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
-    return cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
+    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
 
 
 def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
@@ -87,8 +67,7 @@ def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
 
 
 def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShown]:
-    assert context.grading
-    for each in gradings.list_unmarked(db, context.grading, context.require().course.id):
+    for each in gradings.list_unmarked(db, context.grading, context.course.id):
         yield MarkShown(
             student=each.member.key,
             group=each.member.team,
@@ -102,19 +81,15 @@ def _list_unmarked(db: Connection, context: RequestContext) -> Iterator[MarkShow
         )
 
 
-@ROUTES.at("GET", f"{_ALL}/mark", STUDENTS, response_model=MarkShown)
-def own_mark(context: Context) -> MarkShown:
+@ROUTES.at("GET", f"{_ALL}/mark", access.STUDENTS)
+def own_mark(context: access.Context) -> MarkShown:
     """Show the student's mark in the grading that was released last."""
-    known = context.require()
-    with context.service.database.reading() as db:
-        released = uploads.find_released(db, known.assigned.id)
-        found = uploads.mark_of(db, released.id, known.member.key) if released else None
-        own = uploads.overrides(db, known.assigned.id).get(known.member.key)
+    with context.reading() as db:
+        found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
     if found is None:
         raise RequestRefused(404, "there is no mark of yours yet")
-    return describe_mark(
-        known.member.key, found.key, canonical_json.loads(Marks, found.shown), own
-    )
+    shown = canonical_json.loads(Marks, found.marked.shown)
+    return describe_mark(context.member.key, found.marked.key, shown, found.override)
 
 
 def describe_mark(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:
@@ -149,7 +124,7 @@ def _points(marks: Marks) -> str | None:
 # --- What the staff add to what is computed: comments, and marks given instead of computed ones --
 
 
-REMARKS = Routes(is_api=True, prefix="/api/v1", tags=["remarks"])
+REMARKS = requests.ApiRoutes("remarks")
 _ONE = f"{_ALL}/students/{{student}}"
 
 
@@ -193,114 +168,90 @@ class Overrides(BaseModel):
     items: list[OverrideShown]
 
 
-@REMARKS.at("GET", f"{_ONE}/comments", STAFF_ONLY, response_model=Page[CommentShown])
-def comments(context: Context, asked: Asked) -> Page[CommentShown]:
+@REMARKS.at("GET", f"{_ONE}/comments", access.STAFF_ONLY)
+def comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
-    with context.service.database.reading() as db:
-        theirs = courses.students_of(db, context.require().course.id, context.student)
+    with context.reading() as db:
+        theirs = courses.students_of(db, context.course.id, context.student)
         return _comments(db, context, asked, theirs)
 
 
-@REMARKS.at("GET", f"{_ALL}/comments", STUDENTS, response_model=Page[CommentShown])
-def own_comments(context: Context, asked: Asked) -> Page[CommentShown]:
+@REMARKS.at("GET", f"{_ALL}/comments", access.STUDENTS)
+def own_comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
-    with context.service.database.reading() as db:
-        known = context.require()
-        is_shown = gradings.are_shown(db, known.assigned.id, known.member.key)
-        return _comments(db, context, asked, [known.member.key] if is_shown else [])
+    with context.reading() as db:
+        is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
+        return _comments(db, context, asked, [context.member.key] if is_shown else [])
 
 
 def _comments(
-    db: Connection, context: RequestContext, asked: Asked, students: list[str]
-) -> Page[CommentShown]:
-    assigned = context.require().assigned.id
+    db: Connection, context: RequestContext, asked: requests.Asked, students: list[str]
+) -> requests.Page[CommentShown]:
+    assigned = context.assigned.id
     ids = [one.id for one in uploads.comments(db, assigned, students)]
-    found = find_page(db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids)
-    return Page(items=[_comment(db, one) for one in found.rows], next=found.next)
+    found = requests.find_page(
+        db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
+    )
+    return requests.Page(items=[_comment(db, one) for one in found.rows], next=found.next)
 
 
-@REMARKS.at(
-    "POST",
-    f"{_ONE}/comments",
-    require_permission(COMMENT),
-    scope="all",
-    status_code=201,
-    response_model=CommentShown,
-    openapi_extra=requests.describe_body(CommentWanted),
-)
+@REMARKS.at("POST", f"{_ONE}/comments", access.require_permission(COMMENT), status_code=201)
 def comment(
-    context: Context,
-    body: Annotated[CommentWanted, Depends(requests.json_of(CommentWanted))],
-    idempotency_key: IdempotencyKey = "",
+    context: access.Context,
+    body: requests.Json[CommentWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> CommentShown:
     """Say something to a student or a group.
 
     409: a request with the same key made a comment that was removed since.
     """
-    assigned, text = context.require().assigned, body.text
+    assigned, text = context.assigned, body.text
     sent = ("comment", assigned.id, context.student, text)
-    with context.service.database.acting(context.by) as act:
-        made = make_once(
+    with context.acting() as act:
+        made = requests.make_once(
             act,
             idempotency_key,
             sent,
             lambda: gradings.comment(act, assigned, context.student, text).id,
         )
         found = uploads.COMMENTS.find(act.db, id=made)
-        return _comment(act.db, require_kept(found, "comment"))
+        return _comment(act.db, requests.require_kept(found, "comment"))
 
 
-@REMARKS.at(
-    "DELETE", f"{_ONE}/comments/{{comment}}", COMMENT_REMOVERS, scope="all", status_code=204
-)
-def remove_comment(context: Context) -> Response:
+@REMARKS.at("DELETE", f"{_ONE}/comments/{{comment}}", access.COMMENT_REMOVERS)
+def remove_comment(context: access.Context) -> None:
     """Remove a comment: for its author and for teachers."""
-    with context.service.database.acting(context.by) as act:
-        gradings.remove_comment(
-            act, context.require().assigned, context.student, context.require_comment()
-        )
-    return Response(status_code=204)
+    with context.acting() as act:
+        gradings.remove_comment(act, context.assigned, context.student, context.comment)
 
 
-@REMARKS.at("GET", f"{_ALL}/overrides", STAFF_ONLY, response_model=Page[OverrideShown])
-def overrides(context: Context, asked: Asked) -> Page[OverrideShown]:
+@REMARKS.at("GET", f"{_ALL}/overrides", access.STAFF_ONLY)
+def overrides(context: access.Context, asked: requests.Asked) -> requests.Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
-    assigned = context.require().assigned.id
-    with context.service.database.reading() as db:
-        found = find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
+    assigned = context.assigned.id
+    with context.reading() as db:
+        found = requests.find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
         items = [_override(db, one) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@REMARKS.at(
-    "PUT",
-    f"{_ONE}/override",
-    require_permission(OVERRIDE),
-    scope="all",
-    response_model=Overrides,
-    openapi_extra=requests.describe_body(OverrideWanted),
-)
-def override(
-    context: Context, body: Annotated[OverrideWanted, Depends(requests.json_of(OverrideWanted))]
-) -> Overrides:
+@REMARKS.at("PUT", f"{_ONE}/override", access.require_permission(OVERRIDE))
+def override(context: access.Context, body: requests.Json[OverrideWanted]) -> Overrides:
     """Give a student, or each of a group, a mark instead of the computed one."""
-    assigned = context.require().assigned
+    assigned = context.assigned
     told = gradings.Decision(body.points, body.reason)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         gradings.decide(act, assigned, context.student, told)
         theirs = courses.students_of(act.db, assigned.course, context.student)
         own = uploads.overrides(act.db, assigned.id)
         return Overrides(items=[_override(act.db, own[one]) for one in theirs])
 
 
-@REMARKS.at(
-    "DELETE", f"{_ONE}/override", require_permission(OVERRIDE), scope="all", status_code=204
-)
-def end_override(context: Context) -> Response:
+@REMARKS.at("DELETE", f"{_ONE}/override", access.require_permission(OVERRIDE))
+def end_override(context: access.Context) -> None:
     """Let the computed mark count again."""
-    with context.service.database.acting(context.by) as act:
-        gradings.end_override(act, context.require().assigned, context.student)
-    return Response(status_code=204)
+    with context.acting() as act:
+        gradings.end_override(act, context.assigned, context.student)
 
 
 # --- what is shown -----------------------------------------------------------------------------

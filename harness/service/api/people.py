@@ -1,26 +1,26 @@
-"""People: whose a token is, their own tokens, and the staff of a course and its links."""
+"""People: whose a token is, their tokens, the staff of a course, and its students."""
 
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends
-from fastapi.responses import Response
+from fastapi import Query
 from pydantic import BaseModel, Field
 
-from harness.service.api import requests
-from harness.service.api.requests import Asked, Found, Page, find_page
-from harness.service.courses import roster, staff
+from harness.service.api.courses import DATE
+from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
+from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
 from harness.service.courses.staff import NewStaff
+from harness.service.local_times import add_offset
 from harness.service.people import accounts
-from harness.service.records import ASSISTANT, RIGHTS, Member, Token
+from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member, Token
 from harness.service.storage import courses, people
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import SIGNED_IN, STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import SIGNED_IN, STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["people"])
+ROUTES = ApiRoutes("people")
 
 
 class Me(BaseModel):
@@ -61,85 +61,59 @@ class TokenWanted(BaseModel):
     days: int = Field(default=90, ge=1, le=365)
 
 
-@ROUTES.at("GET", "/me", SIGNED_IN, response_model=Me)
+@ROUTES.at("GET", "/me", SIGNED_IN)
 def me(context: Context) -> Me:
     """Say whose a token is."""
     assert context.person and context.token
     return Me(id=context.person.id, name=context.person.name, scope=context.token.scope)
 
 
-@ROUTES.at(
-    "PATCH",
-    "/me",
-    SIGNED_IN,
-    scope="all",
-    response_model=Me,
-    openapi_extra=requests.describe_body(NameWanted),
-)
-def rename(
-    context: Context, body: Annotated[NameWanted, Depends(requests.json_of(NameWanted))]
-) -> Me:
+@ROUTES.at("PATCH", "/me", SIGNED_IN)
+def rename(context: Context, body: Json[NameWanted]) -> Me:
     """Change the name of the owner of the token, as others see it."""
     assert context.person and context.token
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = accounts.rename(act, context.person, body.name)
     return Me(id=found.id, name=found.name, scope=context.token.scope)
 
 
-@ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all", response_model=Page[TokenShown])
+@ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all")
 def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
     return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    "/tokens",
-    SIGNED_IN,
-    scope="all",
-    status_code=201,
-    response_model=NewToken,
-    openapi_extra=requests.describe_body(TokenWanted),
-)
-def make_token(
-    context: Context, body: Annotated[TokenWanted, Depends(requests.json_of(TokenWanted))]
-) -> NewToken:
+@ROUTES.at("POST", "/tokens", SIGNED_IN, status_code=201)
+def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
     """Make another token of the same owner."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made, secret = accounts.make_token(act, body.name, body.scope, body.days)
     return NewToken(**_members(made), secret=secret.text)
 
 
-@ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN, scope="all", status_code=204)
-def revoke_token(context: Context) -> Response:
+@ROUTES.at("DELETE", "/tokens/{token}", SIGNED_IN)
+def revoke_token(context: Context) -> None:
     """Let a token of the same owner hold no longer."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         token = context.request.path_params["token"]
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
-    return Response(status_code=204)
 
 
 def _members(token: Token) -> dict[str, Any]:
     made, until = (
         datetime.datetime.fromtimestamp(one, datetime.UTC) for one in (token.made, token.until)
     )
-    return {
-        "id": token.id,
-        "name": token.name,
-        "scope": token.scope,
-        "made": made,
-        "until": until,
-    }
+    return {"id": token.id, "name": token.name, "scope": token.scope, "made": made, "until": until}
 
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
 # The routes of assistants are those of the staff for assistants alone.
 
 
-STAFF_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["courses"])
+STAFF_ROUTES = ApiRoutes("courses")
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
 _OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
 _RIGHTS = f"some of {', '.join(RIGHTS)}"
@@ -217,140 +191,94 @@ class StudentLinks(BaseModel):
 # --- the staff ---------------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY, response_model=Page[StaffShown])
+@STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
     found = _find(context, asked, *staff.ROLES)
     return Page(items=[_describe(one) for one in found.rows], next=found.next)
 
 
-@STAFF_ROUTES.at(
-    "POST",
-    _STAFF,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=StaffAdded,
-    openapi_extra=requests.describe_body(StaffWanted),
-)
-def add_staff(
-    context: Context, body: Annotated[StaffWanted, Depends(requests.json_of(StaffWanted))]
-) -> StaffAdded:
+@STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
+def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
     made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
     return StaffAdded(**_describe(made).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at(
-    "PUT",
-    _OF_STAFF,
-    TEACHERS,
-    scope="all",
-    response_model=StaffShown,
-    openapi_extra=requests.describe_body(RoleWanted),
-)
-def change_staff(
-    context: Context, body: Annotated[RoleWanted, Depends(requests.json_of(RoleWanted))]
-) -> StaffShown:
+@STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
+def change_staff(context: Context, body: Json[RoleWanted]) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
     return _describe(_change(context, body.role, body.may))
 
 
-@STAFF_ROUTES.at(
-    "POST", f"{_OF_STAFF}/link", TEACHERS, scope="all", status_code=201, response_model=StaffAdded
-)
+@STAFF_ROUTES.at("POST", f"{_OF_STAFF}/link", TEACHERS, status_code=201)
 def make_link(context: Context) -> StaffAdded:
     """Make a new link for a teacher or an assistant; earlier ones stop working."""
-    person, base = context.require_colleague().person, context.service.settings.base
-    with context.service.database.acting(context.by) as act:
-        found, link = staff.make_link(act, _course(context), person, base)
+    person, base = context.colleague.person, context.settings.base
+    with context.acting() as act:
+        found, link = staff.make_link(act, context.course.id, person, base)
     return StaffAdded(**_describe(found).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS, scope="all", status_code=204)
-def remove_staff(context: Context) -> Response:
+@STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS)
+def remove_staff(context: Context) -> None:
     """Remove a teacher or an assistant from the course; one teacher stays."""
-    return _remove(context)
+    _remove(context)
 
 
 # --- assistants alone --------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at(
-    "GET", _ASSISTANTS, STAFF_ONLY, response_model=Page[AssistantShown], name="listed"
-)
+@STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
     found = _find(context, asked, ASSISTANT)
     return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
 
 
-@STAFF_ROUTES.at(
-    "POST",
-    _ASSISTANTS,
-    TEACHERS,
-    scope="all",
-    status_code=201,
-    response_model=NewAssistant,
-    openapi_extra=requests.describe_body(AssistantWanted),
-    name="add",
-)
-def add_assistant(
-    context: Context,
-    body: Annotated[AssistantWanted, Depends(requests.json_of(AssistantWanted))],
-) -> NewAssistant:
+@STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
+def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
     made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
     return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
 
 
-@STAFF_ROUTES.at(
-    "PUT",
-    f"{_ASSISTANT}/rights",
-    TEACHERS,
-    scope="all",
-    response_model=AssistantShown,
-    openapi_extra=requests.describe_body(RightsWanted),
-    name="change",
-)
-def change_assistant(
-    context: Context, body: Annotated[RightsWanted, Depends(requests.json_of(RightsWanted))]
-) -> AssistantShown:
+@STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
+def change_assistant(context: Context, body: Json[RightsWanted]) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
     return _describe_assistant(_change(context, ASSISTANT, body.may))
 
 
-@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, scope="all", status_code=204, name="remove")
-def remove_assistant(context: Context) -> Response:
+@STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, name="remove")
+def remove_assistant(context: Context) -> None:
     """Remove an assistant from the course."""
-    return _remove(context)
+    _remove(context)
 
 
 # --- what both do ------------------------------------------------------------------------------
 
 
 def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
-    with context.service.database.reading() as db:
-        named = {"course": _course(context), "role": [*roles]}
+    with context.reading() as db:
+        named = {"course": context.course.id, "role": [*roles]}
         return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
 
 
 def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
-    with context.service.database.acting(context.by) as act:
-        made = staff.add(act, _course(context), body)
-        return made, accounts.make_course_link(act, made.person, context.service.settings.base)
+    with context.acting() as act:
+        made = staff.add(act, context.course.id, body)
+        return made, accounts.make_course_link(act, made.person, context.settings.base)
 
 
 def _change(context: RequestContext, role: str, may: list[str]) -> Member:
-    with context.service.database.acting(context.by) as act:
-        return staff.change(act, _course(context), context.require_colleague().person, role, may)
+    with context.acting() as act:
+        return staff.change(act, context.course.id, context.colleague.person, role, may)
 
 
-def _remove(context: RequestContext) -> Response:
-    with context.service.database.acting(context.by) as act:
-        staff.remove(act, _course(context), context.require_colleague().person)
-    return Response(status_code=204)
+def _remove(context: RequestContext) -> None:
+    with context.acting() as act:
+        staff.remove(act, context.course.id, context.colleague.person)
 
 
 def _describe_assistant(one: Member) -> AssistantShown:
@@ -366,16 +294,162 @@ def _describe(one: Member) -> StaffShown:
 # --- students ----------------------------------------------------------------------------------
 
 
-@STAFF_ROUTES.at(
-    "POST", "/courses/{course}/links", TEACHERS, scope="all", response_model=StudentLinks
-)
+@STAFF_ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
 def make_links(context: Context) -> StudentLinks:
     """Make links for all students of a course; those they had hold no longer."""
-    with context.service.database.acting(context.by) as act:
-        found = roster.make_links(act, _course(context), context.service.settings.base)
+    with context.acting() as act:
+        found = roster.make_links(act, context.course.id, context.settings.base)
     return StudentLinks(items=[LinkShown(**one._asdict()) for one in found])
 
 
-def _course(context: RequestContext) -> str:
-    assert context.course
-    return context.course.id
+# --- The students of a course: rosters taken, students removed, deadlines extended ---------------
+
+
+STUDENT_ROUTES = ApiRoutes("students")
+_ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
+_ASSIGNMENT = "/courses/{course}/assignments/{assignment}"
+
+
+class StudentShown(BaseModel):
+    """A student of a course."""
+
+    student: str  # the key
+    name: str
+    group: str  # the key of the group that submits as one; empty: alone
+
+
+class RosterChanged(BaseModel):
+    """What a roster changed of a student."""
+
+    student: str  # the key
+    what: str  # such as ``mail address``
+    was: str
+    now: str
+
+
+class RosterTaken(BaseModel):
+    """A roster that was taken; students are told by their keys."""
+
+    students: int  # in the roster
+    added: list[str]
+    returned: list[str]  # added again after they had been removed
+    changed: list[RosterChanged]
+    unchanged: int
+    missing: list[str]  # students of the course who are not in it; they stay
+    remarks: list[str]
+
+
+class Extension(BaseModel):
+    """The deadline of a student in an assignment."""
+
+    student: str
+    deadline: str | None  # ISO 8601 with an offset; null: that of all
+
+
+class ExtensionWanted(BaseModel):
+    """A deadline for a student, or for each of a group."""
+
+    deadline: str = Field(max_length=30, description=f"{DATE}; empty for the deadline of all")
+
+
+@STUDENT_ROUTES.at("GET", _ALL, STAFF_ONLY)
+def students(context: Context, asked: Asked) -> Page[StudentShown]:
+    """List the students of a course, by their keys."""
+    rows, following = _page(context, asked)
+    return Page(items=[_describe_student(one) for one in rows], next=following)
+
+
+def _page(
+    context: RequestContext, asked: Asked, role: str = STUDENT
+) -> tuple[list[Member], str | None]:
+    with context.reading() as db:
+        found = find_page(
+            db, courses.MEMBERS, ("key",), asked, course=context.course.id, role=role
+        )
+    return found.rows, found.next
+
+
+def _describe_student(one: Member) -> StudentShown:
+    return StudentShown(student=one.key, name=one.name, group=one.team)
+
+
+@STUDENT_ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
+def take_roster(
+    context: Context,
+    path: Annotated[Path, Body("text/csv")],  # a zip of a class's submissions is large
+    name: Annotated[str, Query(max_length=200, description="of the file")] = "",
+) -> RosterTaken:
+    """Take a roster: a CSV with the column ``student``. Members missing from it stay.
+
+    ``name``: of the file, as errors call it.
+    """
+    wanted = roster_files.read(path, name)
+    with context.acting() as act:
+        found = roster.take(act, context.course.id, wanted)
+    data = gradebooks.read_roster(path)
+    gradebooks.keep_roster(context.settings, context.course.id, data)
+    return RosterTaken(
+        students=len(wanted.students),
+        added=[one.key for one in found.added],
+        returned=[one.key for one in found.returned],
+        changed=[
+            RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
+            for one in found.changed
+        ],
+        unchanged=found.same,
+        missing=[one.key for one in found.missing],
+        remarks=[*found.remarks],
+    )
+
+
+# --- removed, and added again ------------------------------------------------------------------
+
+
+@STUDENT_ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS)
+def remove(context: Context) -> None:
+    """Remove a student from the course; submissions and marks are kept."""
+    with context.acting() as act:
+        roster.remove(act, context.course.id, context.student)
+
+
+@STUDENT_ROUTES.at("GET", _FORMER, STAFF_ONLY)
+def list_former(context: Context, asked: Asked) -> Page[StudentShown]:
+    """List the removed students of the course, by their keys."""
+    rows, following = _page(context, asked, FORMER)
+    return Page(items=[_describe_student(one) for one in rows], next=following)
+
+
+@STUDENT_ROUTES.at("POST", f"{_FORMER}/{{former}}/restore", TEACHERS)
+def restore(context: Context) -> StudentShown:
+    """Add a removed student again, with everything as before."""
+    with context.acting() as act:
+        return _describe_student(roster.restore(act, context.course.id, context.student))
+
+
+# --- deadlines of their own --------------------------------------------------------------------
+
+
+@STUDENT_ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)
+def extensions(context: Context, asked: Asked) -> Page[Extension]:
+    """List the students with the deadlines of their own."""
+    rows, following = _page(context, asked)
+    with context.reading() as db:
+        own = courses.extensions(db, context.assigned.id)
+    items = [
+        Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
+        for one in rows
+    ]
+    return Page(items=items, next=following)
+
+
+@STUDENT_ROUTES.at(
+    "PUT", f"{_ASSIGNMENT}/students/{{student}}/extension", require_permission(EXTEND)
+)
+def extend(context: Context, body: Json[ExtensionWanted]) -> Extension:
+    """Give a student, or each of a group, a later deadline, or take it back."""
+    assigned = context.assigned
+    with context.acting() as act:
+        deadlines.extend(act, assigned, context.student, body.deadline)
+        theirs = courses.students_of(act.db, assigned.course, context.student)
+        latest = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), theirs)
+    return Extension(student=context.student, deadline=add_offset(latest) or None)

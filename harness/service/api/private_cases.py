@@ -1,4 +1,4 @@
-"""Private case files and drafts of more: for the staff, never for students."""
+"""Private case files, drafts of more, and what tests are worth: for the staff."""
 
 from __future__ import annotations
 
@@ -8,36 +8,27 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from harness.service.api import requests
-from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
+from harness.service.api import gradings, requests
+from harness.service.api.gradings import GradingShown
 from harness.service.courses import cases
-from harness.service.jobs import drafts, previews, private_cases, wrong_expectations
+from harness.service.courses.point_weights import PointWeights, WeighedPart
+from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
-from harness.service.jobs.drafts import (
-    DraftFolder,
-    DraftRequest,
-    KeptCandidates,
-    KeptCaseFile,
-    ShownCandidate,
-)
-from harness.service.records import CASES, DRAFT, Job
+from harness.service.jobs.previews import Preview
+from harness.service.records import CASES, DRAFT, FAULT, Job
 from harness.service.storage import queue
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import STAFF_ONLY, RequestContext, require_permission
+from harness.service.web.access import STAFF_ONLY, TEACHERS, Context, require_permission
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["private case files"])
+ROUTES = requests.ApiRoutes("private case files")
 _MAY = require_permission(CASES)
 _ALL = "/courses/{course}/assignments/{assignment}/private"
 _ONE = f"{_ALL}/{{name}}"
-_TEXT = {"text/plain": {"schema": {"type": "string"}}}
-_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": _TEXT}}
-_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The text", "content": _TEXT}}
+_FILE = requests.describe_file("text/plain", "The text")
 
 
 class CaseFileShown(BaseModel):
@@ -63,7 +54,7 @@ class PrivateCases(BaseModel):
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
 
 
-@ROUTES.at("GET", _ALL, STAFF_ONLY, response_model=PrivateCases, name="listed")
+@ROUTES.at("GET", _ALL, STAFF_ONLY, name="listed")
 def list_cases(context: Context) -> PrivateCases:
     """List the private case files, with what they catch."""
     return describe_private_cases(context)
@@ -75,29 +66,23 @@ def one_case(context: Context) -> Response:
     return Response(_path(context).read_bytes(), media_type="text/plain")
 
 
-@ROUTES.at(
-    "PUT", _ONE, _MAY, scope="all", response_model=PrivateCases, openapi_extra=_BODY, name="put"
-)
-async def put_case(context: Context) -> PrivateCases:
+@ROUTES.at("PUT", _ONE, _MAY, name="put")
+def put_case(
+    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
+) -> PrivateCases:
     """Add a private case file, or put another one in the place of one of the same name."""
-    data = await requests.receive_body(context, cases.LARGEST)
-    return await run_in_threadpool(_put_case, context, data)
-
-
-def _put_case(context: RequestContext, data: bytes) -> PrivateCases:
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         new = private_cases.NewCase(_name(context), data)
-        private_cases.add(act, context.service.settings, context.require().assigned, new)
+        private_cases.add(act, context.settings, context.assigned, new)
     return describe_private_cases(context)
 
 
-@ROUTES.at("DELETE", _ONE, _MAY, scope="all", status_code=204, name="remove")
-def remove_case(context: Context) -> Response:
+@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
+def remove_case(context: Context) -> None:
     """Remove a private case file."""
     name = _path(context).name
-    with context.service.database.acting(context.by) as act:
-        private_cases.remove(act, context.service.settings, context.require().assigned, name)
-    return Response(status_code=204)
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
 
 
 def _name(context: RequestContext) -> str:
@@ -110,7 +95,7 @@ def _name(context: RequestContext) -> str:
 
 def _path(context: RequestContext) -> Path:
     name = context.request.path_params["name"]
-    path = cases.find(context.service.settings, context.require().assigned, name)
+    path = cases.find(context.settings, context.assigned, name)
     if path is None:
         raise RequestRefused(404, "there is no such private case file")
     return path
@@ -118,7 +103,7 @@ def _path(context: RequestContext) -> Path:
 
 def describe_private_cases(context: RequestContext) -> PrivateCases:
     """Return the private case files as the API tells them."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
     found = measured.caught
@@ -129,8 +114,8 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
         of=found.of if found else None,
         survivors=list(found.survivors) if found else None,
         given_up=list(found.given_up) if found else None,
-        doubts=wrong_expectations.find(settings, assigned, measured),
-        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
+        doubts=previews.find(settings, assigned, measured),
+        unchecked=previews.explain_unchecked(context.service.database, measured),
         still_left_out=[one.name for one in left],
     )
 
@@ -148,13 +133,9 @@ def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFile
 # --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
 
 
-DRAFT_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["drafts of private cases"])
+DRAFT_ROUTES = requests.ApiRoutes("drafts of private cases")
 _ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
 _ONE_DRAFT = f"{_ALL_DRAFTS}/{{draft}}"
-_GAMES: dict[str, Any] = {
-    "requestBody": {"required": False, "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
-}
-
 State = Literal["running", "done", "failed"]
 
 
@@ -228,118 +209,97 @@ class CaseFileWanted(BaseModel):
     name: str = Field(default="", max_length=60, description="empty: one that is free")
 
 
-@DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, response_model=Page[DraftLine], name="listed")
-def list_drafts(context: Context, asked: Asked) -> Page[DraftLine]:
+@DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
+def list_drafts(context: Context, asked: requests.Asked) -> requests.Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
-    order, named = (
-        ("made", "about"),
-        {"kind": DRAFT, "assignment": context.require().assigned.id},
-    )
-    with context.service.database.reading() as db:
-        found = find_page(db, queue.JOBS, order, asked, **named)
+    order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
+    with context.reading() as db:
+        found = requests.find_page(db, queue.JOBS, order, asked, **named)
     items = [DraftLine(**_members(context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
 @DRAFT_ROUTES.at(
-    "POST", _ALL_DRAFTS, _MAY, scope="all", status_code=201, response_model=DraftShown,
-    openapi_extra=_GAMES,
+    "POST", _ALL_DRAFTS, _MAY, status_code=201,
 )  # fmt: skip
-async def begin(
+def begin(
     context: Context,
+    data: Annotated[bytes, requests.Body(largest=drafts.LARGEST, required=False)],
     tests: Annotated[int, Query(ge=1, le=drafts.MOST_TESTS, description="at most")] = 16,
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> DraftShown:
     """Let a worker find positions; the body has game records (SGF), one after the other, or none.
 
     Without game records, or for features that they lack, positions are made at random.
     """
-    data = await requests.receive_body(context, drafts.LARGEST)
-    return await run_in_threadpool(_begin, context, DraftRequest(tests), data, idempotency_key)
+    assigned, games = context.assigned, [data] if data else []
+    sent = ("draft", assigned.id, str(tests), hashlib.sha256(data).hexdigest())
+    with context.acting() as act:
 
+        def make() -> str:
+            return drafts.begin(act, context.settings, assigned, drafts.DraftRequest(tests), games)
 
-def _begin(context: RequestContext, request: DraftRequest, data: bytes, key: str) -> DraftShown:
-    settings, assigned = context.service.settings, context.require().assigned
-    sent = ("draft", assigned.id, str(request.tests), hashlib.sha256(data).hexdigest())
-    games = [data] if data else []
-    with context.service.database.acting(context.by) as act:
-        made = make_once(
-            act, key, sent, lambda: drafts.begin(act, settings, assigned, request, games)
-        )
+        made = requests.make_once(act, idempotency_key, sent, make)
         (job,) = queue.of(act.db, made)
     return _describe_draft(context, job)
 
 
-@DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, response_model=DraftShown, name="one")
+@DRAFT_ROUTES.at("GET", _ONE_DRAFT, STAFF_ONLY, name="one")
 def one_draft(context: Context) -> DraftShown:
     """Show the positions that are chosen, and what they catch."""
-    assert context.job
     return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/drop", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/drop", _MAY,
 )  # fmt: skip
-def drop(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def drop(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Leave a position out."""
     return _change(context, lambda _, kept: drafts.drop(kept, body.position))
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/exchange", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/exchange", _MAY,
 )  # fmt: skip
-def exchange(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def exchange(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take another position for one."""
     return _change(context, lambda found, kept: drafts.exchange(found, kept, body.position))
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/take-back", _MAY, scope="all", response_model=DraftShown,
-    openapi_extra=requests.describe_body(PositionNamed),
+    "POST", f"{_ONE_DRAFT}/take-back", _MAY,
 )  # fmt: skip
-def take_back(
-    context: Context, body: Annotated[PositionNamed, Depends(requests.json_of(PositionNamed))]
-) -> DraftShown:
+def take_back(context: Context, body: requests.Json[PositionNamed]) -> DraftShown:
     """Take a position back that was left out or exchanged."""
     return _change(context, lambda found, kept: drafts.take_back(found, kept, body.position))
 
 
 def _change(
-    context: RequestContext, how: Callable[[DraftFindings, KeptCandidates], KeptCandidates]
+    context: RequestContext,
+    how: Callable[[DraftFindings, drafts.KeptCandidates], drafts.KeptCandidates],
 ) -> DraftShown:
-    assert context.job
     own = _folder(context, context.job)
     own.choose(how(own.require_findings(), own.load_choice()))
     return _describe_draft(context, context.job)
 
 
 @DRAFT_ROUTES.at(
-    "POST", f"{_ONE_DRAFT}/write", _MAY, scope="all", response_model=PrivateCases,
-    openapi_extra=requests.describe_body(CaseFileWanted),
+    "POST", f"{_ONE_DRAFT}/write", _MAY,
 )  # fmt: skip
-def write(
-    context: Context, body: Annotated[CaseFileWanted, Depends(requests.json_of(CaseFileWanted))]
-) -> PrivateCases:
+def write(context: Context, body: requests.Json[CaseFileWanted]) -> PrivateCases:
     """Make a private case file of the positions that are chosen; it counts from now on."""
-    assert context.job
     own = _folder(context, context.job)
-    found, new = own.require_findings(), KeptCaseFile(body.name, own.load_choice())
-    with context.service.database.acting(context.by) as act:
-        drafts.write(act, context.service.settings, context.require().assigned, found, new)
+    found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
+    with context.acting() as act:
+        drafts.write(act, context.settings, context.assigned, found, new)
     return describe_private_cases(context)
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(context: RequestContext, job: Job) -> DraftFolder:
-    return DraftFolder(context.service.settings.assignment_folder(job.assignment), job.about)
+def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:
+    return drafts.DraftFolder(context.settings.assignment_folder(job.assignment), job.about)
 
 
 def _members(context: RequestContext, job: Job) -> dict[str, Any]:
@@ -357,7 +317,7 @@ def _members(context: RequestContext, job: Job) -> dict[str, Any]:
 def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     own = _folder(context, job)
     found = own.load_findings()
-    kept = own.load_choice() if found else KeptCandidates(())
+    kept = own.load_choice() if found else drafts.KeptCandidates(())
     choice = drafts.describe_choice(found, kept) if found else None
     return DraftShown(
         **_members(context, job),
@@ -376,7 +336,7 @@ def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     )
 
 
-def _position(one: ShownCandidate) -> PositionShown:
+def _position(one: drafts.ShownCandidate) -> PositionShown:
     it = one.candidate
     return PositionShown(
         position=one.place,
@@ -388,4 +348,145 @@ def _position(one: ShownCandidate) -> PositionShown:
         tests=[DraftTest(**test._asdict()) for test in it.tests],
         caught=one.caught,
         only=one.only,
+    )
+
+
+# --- What parts of an assignment and their tests are worth: asked about first, then set ----------
+
+
+POINTS_ROUTES = requests.ApiRoutes("points")
+_POINTS = "/courses/{course}/assignments/{assignment}/points"
+_ONE_PREVIEW = f"{_POINTS}/{{preview}}"
+_FORM = "such as 4, 0.5 or 1/3"
+
+
+class TestShown(BaseModel):
+    """A test of a part; all those of a file that have the same number."""
+
+    name: str  # FILE:ID; the ID of tests without a number is -1
+    commands: list[str]
+    weight: str  # 0 if it does not count
+
+
+class PartWorthShown(BaseModel):
+    """A part of the marks, as it is in the course. Numbers are exact: ``4``, or ``1/3``."""
+
+    name: str
+    points: str
+    judged_by: str  # files, public or private
+    tests: list[TestShown]
+
+
+class PointsShown(BaseModel):
+    """What the parts of an assignment and their tests are worth in the course."""
+
+    parts: list[PartWorthShown]
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+
+
+class PointsWanted(BaseModel):
+    """Points and weights to ask about. What is not named stays as it is."""
+
+    points: dict[str, str] = Field(default={}, description=f"of parts, by name: {_FORM}")
+    weights: dict[str, dict[str, str]] = Field(
+        default={}, description="of tests, by part and by FILE:ID; 0 if a test does not count"
+    )
+
+
+class MarkChangeShown(BaseModel):
+    """A mark that would change."""
+
+    key: str  # of the student or group
+    names: str
+    change: str  # from what to what, and why
+
+
+class PreviewShown(BaseModel):
+    """The marks that other points or weights would change; nothing has been changed."""
+
+    id: str
+    state: Literal["running", "done", "failed"]
+    fault: str  # why the harness failed
+    points: dict[str, str]
+    weights: dict[str, dict[str, str]]  # those that are not as the assignment has them
+    still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
+    marks: int | None  # in the last grading; null: not known yet
+    changes: list[MarkChangeShown] | None
+
+
+@POINTS_ROUTES.at("GET", _POINTS, STAFF_ONLY)
+def points(context: Context) -> PointsShown:
+    """Show what the parts and their tests are worth."""
+    settings, assigned = context.settings, context.assigned
+    found = previews.parts(settings, assigned)
+    left = previews.still_left_out(settings, assigned)
+    return PointsShown(
+        parts=[_part(one) for one in found], still_left_out=[one.name for one in left]
+    )
+
+
+@POINTS_ROUTES.at("POST", _POINTS, TEACHERS, status_code=201)
+def ask(context: Context, body: requests.Json[PointsWanted]) -> PreviewShown:
+    """Ask which marks would change; nothing is changed."""
+    assigned, told = (context.assigned, PointWeights(body.points, body.weights))
+    with context.acting() as act:
+        made = previews.ask(act, context.settings, assigned, told)
+        (job,) = queue.of(act.db, made)
+    return _preview(context, job)
+
+
+@POINTS_ROUTES.at("GET", _ONE_PREVIEW, STAFF_ONLY)
+def preview(context: Context) -> PreviewShown:
+    """Show each mark that would change."""
+    return _preview(context, context.job)
+
+
+@POINTS_ROUTES.at("POST", f"{_ONE_PREVIEW}/set", TEACHERS, status_code=201)
+def put_in_force(
+    context: Context,
+    all_the_same: Annotated[
+        bool, Query(description="even if private tests may be wrong, or are not checked yet")
+    ] = False,
+) -> GradingShown:
+    """Set these points and weights, and grade; marks in force change only if that is accepted."""
+    service, own = context.service, Preview(context.folder, context.job.about)
+    how = "" if all_the_same else "send all_the_same"
+    previews.require_settable(service.database, service.settings, context.assigned, own, how)
+    with context.acting() as act:
+        made = previews.put_in_force(act, context.settings, context.assigned, own)
+        return gradings.describe_grading(act.db, made, gradings.find_doubts(context))
+
+
+# --- what is shown -----------------------------------------------------------------------------
+
+
+def _part(one: WeighedPart) -> PartWorthShown:
+    part = one.part
+    tests = [
+        TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
+        for test in one.tests
+    ]
+    return PartWorthShown(
+        name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests
+    )
+
+
+def _preview(context: RequestContext, job: Job) -> PreviewShown:
+    settings = context.settings
+    own = Preview(settings.assignment_folder(job.assignment), job.about)
+    left = previews.would_be_left_out(settings, context.assigned, own.weights)
+    found, asked = own.read(), own.weights
+    is_over: Literal["done", "running"] = "done" if found else "running"
+    changes = found and [
+        MarkChangeShown(key=one.key, names=one.names, change=one.told) for one in found.changes
+    ]
+    return PreviewShown(
+        id=job.about,
+        state="failed" if job.state == FAULT else is_over,
+        fault=job.fault if job.state == FAULT else "",
+        points=dict(asked.points),
+        weights={part: dict(own_) for part, own_ in asked.weights.items()},
+        still_left_out=[one.name for one in left],
+        marks=found.marks if found else None,
+        changes=changes,
     )

@@ -7,11 +7,11 @@ tells where the next one begins. A request sent again under the same key does no
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any, Generic, NamedTuple, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints
 
 from fastapi import Depends, FastAPI, Header, Query
 from fastapi.concurrency import run_in_threadpool
@@ -24,22 +24,62 @@ from sqlalchemy import Connection
 from harness.service.storage import people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import Rows
-from harness.service.web.access import TOKENS, Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, RequestContext
+from harness.service.web.access import ANYBODY, Context, Endpoint, Guard, Routes, Rule
+from harness.service.web.request_context import RequestContext, RequestRefused, document_problems
 
-Model = TypeVar("Model", bound=BaseModel)
-_LARGEST = 1 << 16  # bytes
+TOKENS = "token"  # how the schema calls what the API knows people by
 BYTES = "application/octet-stream"
 IS_BYTES = {"type": "string", "format": "binary"}
-# What the schema tells of a body that is an archive, as plain bytes.
-AN_ARCHIVE: dict[str, Any] = {
-    "requestBody": {"required": True, "content": {BYTES: {"schema": IS_BYTES}}}
-}
-PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
+_TEXT = {"type": "string"}
+_LARGEST = 1 << 16  # bytes of JSON
+_PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
-async def receive_body(context: RequestContext, largest: int) -> bytes:
+def describe_file(
+    content: str = BYTES, told: str = "The bytes"
+) -> dict[int | str, dict[str, Any]]:
+    """Return what the schema tells of an answer that is a file."""
+    return {200: {"description": told, "content": {content: {"schema": _schema_of(content)}}}}
+
+
+def _schema_of(content: str) -> dict[str, Any]:
+    return IS_BYTES if content == BYTES else _TEXT
+
+
+# --- Bodies, as the parameters of routes declare them --------------------------------------------
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Body(NamedTuple):
+    """How a parameter gets the body of a request; a ``Path`` is a file that is gone afterwards."""
+
+    content: str = BYTES
+    largest: int = 0  # bytes; 0: as many as a submission may have
+    required: bool = True
+
+    def reader(self, kind: type) -> Callable[..., Any]:
+        """Return what reads it, for ``Depends``."""
+        if kind is Path:
+            return _read_file
+        return _reader_of_json(kind) if issubclass(kind, BaseModel) else self._read_bytes
+
+    async def _read_bytes(self, context: Context) -> bytes:
+        return await _receive(context, self.largest)
+
+    def describe(self, kind: type) -> dict[str, Any]:
+        """Return what the schema tells of it."""
+        schema = _describe_json(kind) if issubclass(kind, BaseModel) else _schema_of(self.content)
+        content = {self.content: {"schema": schema}}
+        return {"requestBody": {"required": self.required, "content": content}}
+
+
+Json = Annotated[Model, Body("application/json")]
+Archive = Annotated[Path, Body()]
+
+
+async def _receive(context: RequestContext, largest: int) -> bytes:
     """Return the body of a request; refuses one of more bytes than ``largest``."""
     found = bytearray()
     async for piece in context.request.stream():
@@ -49,29 +89,21 @@ async def receive_body(context: RequestContext, largest: int) -> bytes:
     return bytes(found)
 
 
-@asynccontextmanager
-async def as_file(context: RequestContext) -> AsyncIterator[Path]:
-    """Give the file with the body of a request, which may be large; it is gone afterwards.
-
-    Refuses one that is larger than a submission may be.
-    """
-    left = context.service.settings.largest
-    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+async def _read_file(context: Context) -> AsyncIterator[Path]:
+    left = most = context.settings.largest
+    with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
         async for piece in context.request.stream():
             left -= len(piece)
             if left < 0:
-                most = context.service.settings.largest
                 raise RequestRefused(413, f"more than {most:,} bytes are not taken")
             await run_in_threadpool(copy.write, piece)
         copy.flush()
         yield Path(copy.name)
 
 
-def json_of(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
-    """Return what reads the body of a request, for ``Depends``."""
-
+def _reader_of_json(kind: type[Model]) -> Callable[[RequestContext], Awaitable[Model]]:
     async def read_body(context: Context) -> Model:
-        data = await receive_body(context, _LARGEST)
+        data = await _receive(context, _LARGEST)
         if b"\\u0000" in data:  # PostgreSQL has none in a text
             raise RequestRefused(422, "a text in it has a character U+0000")
         try:
@@ -88,12 +120,69 @@ def _describe(error: ErrorDetails) -> str:
     return f"{field}: {error['msg']}" if field else error["msg"]
 
 
-def describe_body(kind: type[BaseModel]) -> dict[str, Any]:
-    """Return what the schema tells of such a body."""
+def _describe_json(kind: type[BaseModel]) -> dict[str, Any]:
     schema = kind.model_json_schema(ref_template="#/components/schemas/{model}")
-    PARTS.update(schema.pop("$defs", {}))
-    content = {"application/json": {"schema": schema}}
-    return {"requestBody": {"required": True, "content": content}}
+    _PARTS.update(schema.pop("$defs", {}))
+    return schema
+
+
+def digest(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+# --- Routes of the API: known by tokens, told in the schema --------------------------------------
+
+
+class ApiRoutes(Routes):
+    """Routes that are told in the schema as their functions declare them."""
+
+    def __init__(self, tag: str) -> None:
+        super().__init__(prefix="/api/v1", tags=[tag])
+
+    def at(  # type: ignore[override]
+        self, method: str, path: str, may: Rule, scope: str = "", **rest: Any
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Return what makes a function the answer to a request.
+
+        ``scope``: what a token must allow; by default all, or reading for GET.
+        """
+        guard = Guard(may, scope or ("read" if method == "GET" else "all"))
+        if method == "DELETE":
+            rest |= {"status_code": 204, "response_class": Response}
+
+        def declare(endpoint: Endpoint) -> Endpoint:
+            options = {**rest, **_describe_route(method, path, may, rest, _bind_body(endpoint))}
+            return self.guarded(method, path, guard, **options)(endpoint)
+
+        return declare
+
+
+def _bind_body(endpoint: Endpoint) -> dict[str, Any]:
+    """Let the parameter with the body of a request be read; return what the schema tells of it."""
+    for name, hint in get_type_hints(endpoint, include_extras=True).items():
+        if body := next((one for one in get_args(hint)[1:] if isinstance(one, Body)), None):
+            kind = get_args(hint)[0]
+            endpoint.__annotations__[name] = Annotated[kind, Depends(body.reader(kind))]
+            return body.describe(kind)
+    return {}
+
+
+def _describe_route(
+    method: str, path: str, may: Rule, options: dict[str, Any], body: dict[str, Any]
+) -> dict[str, Any]:
+    """Return what the schema tells of a route: its path, its problems, if it wants a token."""
+    text = {"in": "path", "required": True, "schema": _TEXT}
+    own = {
+        "parameters": [{"name": name, **text} for name in re.findall(r"\{(\w+)", path)],
+        "security": [{TOKENS: []}] if may.signed_in else [],
+    }
+    problems = document_problems(method, signed_in=may.signed_in)
+    return {
+        "responses": {**problems, **options.get("responses", {})},
+        "openapi_extra": {**own, **body, **options.get("openapi_extra", {})},
+    }
 
 
 # --- Lists in pages: each tells where the next one begins ----------------------------------------
@@ -224,7 +313,7 @@ def make_once(
 # --- The schema of the API, as the routes themselves tell it -------------------------------------
 
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["schema"])
+ROUTES = ApiRoutes("schema")
 _ABOUT = (
     "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have a zone."
 )
@@ -251,6 +340,6 @@ def schema_of(app: FastAPI) -> dict[str, Any]:
         schemes = {TOKENS: {"type": "http", "scheme": "bearer"}}
         parts = made.setdefault("components", {})
         parts["securitySchemes"] = schemes
-        parts.setdefault("schemas", {}).update(PARTS)
+        parts.setdefault("schemas", {}).update(_PARTS)
         app.openapi_schema = made
     return app.openapi_schema

@@ -7,43 +7,29 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import Query
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from pydantic import BaseModel
 from sqlalchemy import Connection
 
 from harness.service.api import requests
-from harness.service.api.requests import Asked, IdempotencyKey, Page, find_page, make_once
 from harness.service.courses import own_files, submissions
 from harness.service.courses.deadlines import describe_late, load_rules
-from harness.service.courses.submissions import (
-    COUNTS,
-    MAY_COUNT,
-    Place,
-    SubmissionHistory,
-    explain_place,
-    refusal,
-)
-from harness.service.jobs import result_files
-from harness.service.jobs.result_files import check_page
+from harness.service.jobs import assignment_context
+from harness.service.jobs.assignment_context import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.rendering import send_attachment
-from harness.service.web.request_context import MEMBERS, STUDENTS, RequestContext, own_uploads
+from harness.service.web import rendering
+from harness.service.web.access import MEMBERS, STUDENTS, Context
+from harness.service.web.request_context import RequestContext, own_uploads
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["submissions"])
+ROUTES = requests.ApiRoutes("submissions")
 _ALL = "/courses/{course}/assignments/{assignment}/submissions"
 _ONE = f"{_ALL}/{{upload}}"
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The bytes", "content": {requests.BYTES: {"schema": requests.IS_BYTES}}}
-}
+_FILE = requests.describe_file()
 
 State = Literal["waiting", "checking", "checked", "refused", "fault", "withdrawn"]
 _STATES: dict[str, State] = {
@@ -102,110 +88,91 @@ class SubmissionResult(SubmissionShown):
     check: CheckResult | None  # null: not known yet
 
 
-@ROUTES.at("GET", _ALL, MEMBERS, response_model=Page[SubmissionShown])
-def listed(context: Context, asked: Asked) -> Page[SubmissionShown]:
+@ROUTES.at("GET", _ALL, MEMBERS)
+def listed(context: Context, asked: requests.Asked) -> requests.Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
-    named: dict[str, object] = {"assignment": context.require().assigned.id}
-    with context.service.database.reading() as db:
+    named: dict[str, object] = {"assignment": context.assigned.id}
+    with context.reading() as db:
         if not context.is_staff:
             named["id"] = [one.id for one in own_uploads(db, context)]
-        found = find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
         places = submissions.places(_histories(db, context))
         late = _list_late(db, context, found.rows)
         items = [
             SubmissionShown(**_members(db, context, one, places), late=late[one.id])
             for one in found.rows
         ]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@ROUTES.at("GET", _ONE, MEMBERS, response_model=SubmissionResult)
+@ROUTES.at("GET", _ONE, MEMBERS)
 def one(context: Context) -> SubmissionResult:
     """Show a submission with the results of its public case files."""
-    assert context.upload
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         return _result(db, context, context.upload)
 
 
 @ROUTES.at("GET", f"{_ONE}/file", MEMBERS, response_class=Response, responses=_FILE)
 def file(context: Context) -> Response:
     """Give the bytes that were submitted."""
-    assert context.upload
-    if submissions.is_pruned(context.service.store, context.upload):
-        raise RequestRefused(410, "the file is no longer kept")
-    path = context.service.store.path(context.upload.sha256)
-    return send_attachment(f"{context.upload.id}.archive", path)
+    return rendering.send_submission(context)
 
 
-@ROUTES.at(
-    "POST",
-    _ALL,
-    STUDENTS,
-    scope="submit",
-    status_code=201,
-    response_model=SubmissionResult,
-    openapi_extra=requests.AN_ARCHIVE,
-)
-async def submit(
+@ROUTES.at("POST", _ALL, STUDENTS, scope="submit", status_code=201)
+def submit(
     context: Context,
+    path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the file")],
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> SubmissionResult:
     """Submit an archive. The answer is the receipt: what is kept has this SHA-256."""
-    async with requests.as_file(context) as path:
-        return await run_in_threadpool(_take, context, path, name, idempotency_key)
-
-
-def _take(context: RequestContext, path: Path, name: str, key: str) -> SubmissionResult:
-    known, service = context.require(), context.service
+    service = context.service
     kept = submissions.keep(service.store, path, name, service.settings.largest)
-    sent = (known.assigned.id, kept.name, kept.sha256)
+    sent = (context.assigned.id, kept.name, kept.sha256)
     with service.database.acting(context.by) as act:
-        made = make_once(act, key, sent, lambda: _put(act, context, kept).id)
+        made = requests.make_once(act, idempotency_key, sent, lambda: _put(act, context, kept).id)
         found = uploads.UPLOADS.find(act.db, id=made)
         assert found is not None  # uploads are never removed
         return _result(act.db, context, found)
 
 
 def _put(act: AuditedTransaction, context: RequestContext, kept: submissions.StoredFile) -> Upload:
-    known, most = context.require(), submissions.quota(context.service.settings)
-    return submissions.take(act, known.assigned, known.member, kept, most)
+    most = submissions.quota(context.settings)
+    return submissions.take(act, context.assigned, context.member, kept, most)
 
 
-@ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit", response_model=SubmissionResult)
+@ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit")
 def withdraw(context: Context) -> SubmissionResult:
     """Withdraw a submission: it then no longer counts."""
-    assert context.upload
-    known = context.require()
-    with context.service.database.acting(context.by) as act:
-        submissions.withdraw(act, known.assigned, known.member.submits_as, context.upload)
+    with context.acting() as act:
+        submissions.withdraw(act, context.assigned, context.member.submits_as, context.upload)
         return _result(act.db, context, context.upload._replace(withdrawn=True))
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _histories(db: Connection, context: RequestContext) -> list[SubmissionHistory]:
+def _histories(db: Connection, context: RequestContext) -> list[submissions.SubmissionHistory]:
     """Return what was submitted, to a student the own submissions."""
-    known = context.require()
     if context.is_staff:
-        return [*submissions.all_histories(db, known.assigned).values()]
-    return [submissions.history_of(db, known.assigned, known.member.submits_as)]
+        return [*submissions.all_histories(db, context.assigned).values()]
+    return [submissions.history_of(db, context.assigned, context.member.submits_as)]
 
 
 def _list_late(db: Connection, context: RequestContext, found: Sequence[Upload]) -> dict[str, str]:
     """Return how late uploads are and what that costs, by their ids."""
-    known = context.require()
-    key = "" if context.is_staff else known.member.submits_as
-    rules = load_rules(db, known.assigned, found, key)
+    key = "" if context.is_staff else context.member.submits_as
+    rules = load_rules(db, context.assigned, found, key)
     return {one.id: describe_late(rules[one.id], one.at) for one in found}
 
 
 def _members(
-    db: Connection, context: RequestContext, upload: Upload, places: Mapping[str, Place]
+    db: Connection,
+    context: RequestContext,
+    upload: Upload,
+    places: Mapping[str, submissions.Place],
 ) -> dict[str, Any]:
-    known = context.require()
-    path = f"/courses/{known.course.id}/assignments/{upload.assignment}/uploads/{upload.id}"
+    path = f"{context.course_page}/assignments/{upload.assignment}/uploads/{upload.id}"
     return {
         "id": upload.id,
         "student": upload.key,
@@ -214,10 +181,10 @@ def _members(
         "size": upload.size,
         "at": datetime.datetime.fromtimestamp(upload.at, datetime.UTC),
         "state": _state(db, upload),
-        "counts": places.get(upload.id) == COUNTS,
-        "may_count": places.get(upload.id) == MAY_COUNT,
-        "refused": refusal(upload),
-        "page": f"{context.service.settings.base}{path}",
+        "counts": places.get(upload.id) == submissions.COUNTS,
+        "may_count": places.get(upload.id) == submissions.MAY_COUNT,
+        "refused": submissions.refusal(upload),
+        "page": f"{context.settings.base}{path}",
     }
 
 
@@ -225,7 +192,7 @@ def _state(db: Connection, upload: Upload) -> State:
     if upload.withdrawn:
         return "withdrawn"
     job = next((one for one in queue.of(db, upload.id) if one.kind == CHECK), None)
-    if job and job.state == DONE and refusal(upload):
+    if job and job.state == DONE and submissions.refusal(upload):
         return "refused"
     return _STATES[job.state] if job else "waiting"
 
@@ -238,9 +205,9 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
     )
     jobs = queue.of(db, upload.id)
     waiting = [one for one in jobs if one.state == WAITING]
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     held = own_files.explain_held(settings, assigned, jobs, is_staff=context.is_staff)
-    place = explain_place(submissions.history_with(histories, upload.id), upload)
+    place = submissions.explain_place(submissions.history_with(histories, upload.id), upload)
     return SubmissionResult(
         **shown.model_dump(),
         place=" ".join(filter(None, (held, place))),
@@ -250,8 +217,8 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
 
 
 def _check(context: RequestContext, upload: Upload) -> CheckResult | None:
-    found = result_files.read_check_result(
-        check_page(context.service.settings.assignment_folder(upload.assignment), upload.id)
+    found = assignment_context.read_check_result(
+        check_page(context.settings.assignment_folder(upload.assignment), upload.id)
     )
     if found is None:
         return None

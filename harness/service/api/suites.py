@@ -7,32 +7,22 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, Query
-from fastapi.concurrency import run_in_threadpool
+from fastapi import Query
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from harness.report.baseline import ChangedVerdict, Comparison
 from harness.service.api import requests
-from harness.service.api.requests import (
-    Asked,
-    IdempotencyKey,
-    Page,
-    find_page,
-    make_once,
-    require_kept,
-)
 from harness.service.courses import cases, engine_suites, run_documents, submissions
 from harness.service.courses.cases import EngineCommands
 from harness.service.courses.engine_suites import PostedRun, RunArchive
 from harness.service.records import Suite, SuiteRun
 from harness.service.storage import courses
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import OWNERS, SIGNED_IN, RequestContext
+from harness.service.web.access import OWNERS, SIGNED_IN, Context
+from harness.service.web.request_context import RequestContext, RequestRefused
 
-ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["suites"])
+ROUTES = requests.ApiRoutes("suites")
 _ONE = "/suites/{suite}"
 
 
@@ -70,56 +60,41 @@ class SuiteChange(BaseModel):
     has_badge: bool | None = None  # true, false, and true again: a new address
 
 
-@ROUTES.at("GET", "/suites", SIGNED_IN, response_model=Page[SuiteShown])
-def my_suites(context: Context, asked: Asked) -> Page[SuiteShown]:
+@ROUTES.at("GET", "/suites", SIGNED_IN)
+def my_suites(context: Context, asked: requests.Asked) -> requests.Page[SuiteShown]:
     """List the suites of the owner of the token."""
-    with context.service.database.reading() as db:
-        found = find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
-    return Page(items=[_describe(context, one) for one in found.rows], next=found.next)
+    with context.reading() as db:
+        found = requests.find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
+    return requests.Page(items=[_describe(context, one) for one in found.rows], next=found.next)
 
 
-@ROUTES.at(
-    "POST",
-    "/suites",
-    SIGNED_IN,
-    scope="all",
-    status_code=201,
-    response_model=SuiteShown,
-    openapi_extra=requests.describe_body(SuiteWanted),
-)
+@ROUTES.at("POST", "/suites", SIGNED_IN, status_code=201)
 def make(
     context: Context,
-    body: Annotated[SuiteWanted, Depends(requests.json_of(SuiteWanted))],
-    idempotency_key: IdempotencyKey = "",
+    body: requests.Json[SuiteWanted],
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> SuiteShown:
     """Make a suite."""
     sent = ("suite", body.title, body.source)
-    with context.service.database.acting(context.by) as act:
-        made = make_once(act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id)
+    with context.acting() as act:
+        made = requests.make_once(
+            act, idempotency_key, sent, lambda: engine_suites.make(act, *sent[1:]).id
+        )
         found = courses.SUITES.find(act.db, id=made)
-    return _describe(context, require_kept(found, "suite"))
+    return _describe(context, requests.require_kept(found, "suite"))
 
 
-@ROUTES.at("GET", _ONE, SIGNED_IN, response_model=SuiteShown)
+@ROUTES.at("GET", _ONE, SIGNED_IN)
 def one(context: Context) -> SuiteShown:
     """Show a suite."""
-    return _describe(context, context.require_suite())
+    return _describe(context, context.suite)
 
 
-@ROUTES.at(
-    "PATCH",
-    _ONE,
-    OWNERS,
-    scope="all",
-    response_model=SuiteShown,
-    openapi_extra=requests.describe_body(SuiteChange),
-)
-def change(
-    context: Context, body: Annotated[SuiteChange, Depends(requests.json_of(SuiteChange))]
-) -> SuiteShown:
+@ROUTES.at("PATCH", _ONE, OWNERS)
+def change(context: Context, body: requests.Json[SuiteChange]) -> SuiteShown:
     """Change what a suite is called, who may read it, or whether it has a badge."""
-    suite = context.require_suite()
-    with context.service.database.acting(context.by) as act:
+    suite = context.suite
+    with context.acting() as act:
         made = engine_suites.change(
             act,
             suite,
@@ -130,20 +105,13 @@ def change(
     return _describe(context, made)
 
 
-@ROUTES.at(
-    "PUT",
-    f"{_ONE}/cases",
-    OWNERS,
-    scope="submit",
-    response_model=SuiteShown,
-    openapi_extra=requests.AN_ARCHIVE,
-)
-async def take_cases(
+@ROUTES.at("PUT", f"{_ONE}/cases", OWNERS, scope="submit")
+def take_cases(
     context: Context,
+    path: requests.Archive,
     name: Annotated[str, Query(min_length=1, max_length=200, description="of the archive")],
     command: Annotated[
-        str,
-        Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py"),
+        str, Query(max_length=500, description="starts an engine, as python3 {folder}/engine.py")
     ],
     build: Annotated[
         str, Query(max_length=500, description="command that builds it first, such as make")
@@ -151,35 +119,26 @@ async def take_cases(
 ) -> SuiteShown:
     """Run the engines of a suite by the case files in an archive, in the place of former ones."""
     how = EngineCommands(command, build)
-    async with requests.as_file(context) as path:
-        return await run_in_threadpool(_take_cases, context, path, name, how)
-
-
-def _take_cases(context: RequestContext, path: Path, name: str, how: EngineCommands) -> SuiteShown:
-    settings, suite = context.service.settings, context.require_suite()
-    with (
-        cases.unpack(settings, path, name, how) as (place, own),
-        context.service.database.acting(context.by) as act,
-    ):
+    settings, suite = context.settings, context.suite
+    with cases.unpack(settings, path, name, how) as (place, own), context.acting() as act:
         cases.take(act, settings, suite, place, own)
         found = courses.SUITES.find(act.db, id=suite.id)
     assert found
     return _describe(context, found)
 
 
-@ROUTES.at("DELETE", _ONE, OWNERS, scope="all", status_code=204)
-def remove(context: Context) -> Response:
+@ROUTES.at("DELETE", _ONE, OWNERS)
+def remove(context: Context) -> None:
     """Remove a suite with all its runs."""
-    suite = context.require_suite()
-    with context.service.database.acting(context.by) as act:
-        engine_suites.remove(act, suite, context.service.settings)
-    return Response(status_code=204)
+    suite = context.suite
+    with context.acting() as act:
+        engine_suites.remove(act, suite, context.settings)
 
 
 def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
-    base, is_mine = context.service.settings.base, suite.person == context.by
+    base, is_mine = context.settings.base, suite.person == context.by
     has_badge = suite.badge and is_mine
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         source = engine_suites.source(db, suite)
     return SuiteShown(
         source=source,
@@ -195,7 +154,7 @@ def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
 # --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------
 
 
-RUN_ROUTES = Routes(is_api=True, prefix="/api/v1", tags=["runs"])
+RUN_ROUTES = requests.ApiRoutes("runs")
 _ALL_RUNS = "/suites/{suite}/runs"
 _ONE_RUN = f"{_ALL_RUNS}/{{run}}"
 _NOTHING = "there is no former run to compare it with"
@@ -207,14 +166,9 @@ _DOCUMENT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def _body() -> dict[str, Any]:
-    """Return what the schema tells of what is posted: a document, or the bytes of an archive."""
-    told = requests.describe_body(run_documents.RunDocument)
-    told["requestBody"]["content"][requests.BYTES] = {"schema": requests.IS_BYTES}
-    return told
-
-
-_BODY = _body()
+# What the schema tells of what is posted: a document, or the bytes of an archive.
+_BODY = requests.Body("application/json").describe(run_documents.RunDocument)
+_BODY["requestBody"]["content"] |= requests.Body().describe(Path)["requestBody"]["content"]
 
 
 class RunShown(BaseModel):
@@ -268,55 +222,45 @@ class RunCompared(RunShown):
     comparison: ComparisonShown | None  # null: it is the first, or has not been run yet
 
 
-@RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, response_model=Page[RunShown], name="listed")
-def list_runs(context: Context, asked: Asked) -> Page[RunShown]:
+@RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
+def list_runs(context: Context, asked: requests.Asked) -> requests.Page[RunShown]:
     """List the runs of a suite, the first one first."""
-    with context.service.database.reading() as db:
-        found = find_page(
-            db, courses.RUNS, ("number", "id"), asked, suite=context.require_suite().id
+    with context.reading() as db:
+        found = requests.find_page(
+            db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id
         )
         items = [RunShown(**_members(db, context, one)) for one in found.rows]
-    return Page(items=items, next=found.next)
+    return requests.Page(items=items, next=found.next)
 
 
-@RUN_ROUTES.at(
-    "POST",
-    _ALL_RUNS,
-    OWNERS,
-    scope="submit",
-    status_code=201,
-    response_model=RunCompared,
-    openapi_extra=_BODY,
-)
-async def post(
+@RUN_ROUTES.at("POST", _ALL_RUNS, OWNERS, scope="submit", status_code=201, openapi_extra=_BODY)
+def post(
     context: Context,
+    path: requests.Archive,
     name: Annotated[str, Query(max_length=200, description="of an archive")] = "",
     revision: Annotated[
         str, Query(max_length=100, description="of the engine, such as a commit")
     ] = "",
-    idempotency_key: IdempotencyKey = "",
+    idempotency_key: requests.IdempotencyKey = "",
 ) -> RunCompared:
     """Post a document of ``gtp-harness run --json``, of at most 8 MiB, or an engine.
 
     An engine is an archive as the assignment of the suite wants it, as plain bytes. What came is
     told by its content, whatever its type is said to be.
     """
-    async with requests.as_file(context) as path:
-        if run_documents.is_document(path):
-            return await run_in_threadpool(_post, context, path, revision, idempotency_key)
-        return await run_in_threadpool(
-            _post_engine, context, path, name, revision, idempotency_key
-        )
+    if run_documents.is_document(path):
+        return _post(context, path, revision, idempotency_key)
+    return _post_engine(context, path, name, revision, idempotency_key)
 
 
 def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCompared:
     if path.stat().st_size > run_documents.LARGEST:
         raise RequestRefused(413, f"more than {run_documents.LARGEST:,} bytes are not taken here")
     data = run_documents.load(path)
-    suite, posted = context.require_suite(), PostedRun.read(data, revision)
+    suite, posted = context.suite, PostedRun.read(data, revision)
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
-    with context.service.database.acting(context.by) as act:
-        made = make_once(
+    with context.acting() as act:
+        made = requests.make_once(
             act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(context)).id
         )
         return _describe_posted(act.db, context, made)
@@ -325,12 +269,12 @@ def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCo
 def _post_engine(
     context: RequestContext, path: Path, name: str, revision: str, key: str
 ) -> RunCompared:
-    suite, service = context.require_suite(), context.service
+    suite, service = context.suite, context.service
     most, wanted = service.settings.largest, run_documents.WANTED
     kept = submissions.keep(service.store, path, name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, revision)
     with service.database.acting(context.by) as act:
-        made = make_once(
+        made = requests.make_once(
             act,
             key,
             (suite.id, *archive),
@@ -340,7 +284,7 @@ def _post_engine(
 
 
 def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
-    found = require_kept(courses.RUNS.find(db, id=made), "run")
+    found = requests.require_kept(courses.RUNS.find(db, id=made), "run")
     return _compare(db, context, found)
 
 
@@ -350,23 +294,23 @@ def _compare(db: Connection, context: RequestContext, found: SuiteRun) -> RunCom
     return RunCompared(**_members(db, context, found), comparison=comparison)
 
 
-@RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, response_model=RunCompared, name="one")
+@RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, name="one")
 def one_run(context: Context) -> RunCompared:
     """Show a run."""
-    with context.service.database.reading() as db:
-        return _compare(db, context, context.require_run())
+    with context.reading() as db:
+        return _compare(db, context, context.run)
 
 
 @RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
 def document(context: Context) -> Response:
     """Give the document that was posted."""
-    data = engine_suites.data(_folder(context), context.require_run())
+    data = engine_suites.data(_folder(context), context.run)
     if data is None:
         raise RequestRefused(404, "its document no longer exists")
     return Response(data, media_type="application/json")
 
 
-@RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN, response_model=ComparisonShown)
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/comparison", SIGNED_IN)
 def comparison(
     context: Context,
     former: Annotated[
@@ -377,8 +321,8 @@ def comparison(
     ] = "",
 ) -> ComparisonShown:
     """Compare a run with a former one of the same suite."""
-    run = context.require_run()
-    with context.service.database.reading() as db:
+    run = context.run
+    with context.reading() as db:
         other = _former(db, run, former)
     found = _comparison(context, other, run)
     if found is None:
@@ -396,19 +340,18 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
     return found
 
 
-@RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, scope="all", status_code=204, name="remove")
-def remove_run(context: Context) -> Response:
+@RUN_ROUTES.at("DELETE", _ONE_RUN, OWNERS, name="remove")
+def remove_run(context: Context) -> None:
     """Remove a run; the others keep their numbers."""
-    with context.service.database.acting(context.by) as act:
-        engine_suites.remove_run(act, context.require_run(), _folder(context))
-    return Response(status_code=204)
+    with context.acting() as act:
+        engine_suites.remove_run(act, context.run, _folder(context))
 
 
 # --- what is shown -----------------------------------------------------------------------------
 
 
 def _folder(context: RequestContext) -> Path:
-    return context.service.settings.suite(context.require_suite().id)
+    return context.settings.suite(context.suite.id)
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
@@ -418,7 +361,7 @@ def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str
         **{name: getattr(run, name) for name in (*names, *counts)},
         "state": engine_suites.state_of(db, run),
         "at": datetime.datetime.fromtimestamp(run.at, datetime.UTC),
-        "page": f"{context.service.settings.base}/suites/{run.suite}/runs/{run.id}",
+        "page": f"{context.settings.base}/suites/{run.suite}/runs/{run.id}",
     }
 
 

@@ -37,7 +37,7 @@ from harness.service.records import (
     Override,
     StudentMark,
 )
-from harness.service.storage import courses, queue, scores, uploads
+from harness.service.storage import courses, lti, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
 from harness.text import escape_controls, number_of
@@ -93,7 +93,7 @@ def release(
     told = require_releasable(act, grading, is_early=is_early, leaves_changes=leaves_changes)
     now = uploads.next_moment(act.db, grading.assignment)
     uploads.GRADINGS.change(act.db, {"released": now}, id=grading.id)
-    scores.put(act.db, grading.assignment)
+    lti.put_scores(act.db, grading.assignment)
     act.note("marks released", grading.id, **told)
 
 
@@ -320,7 +320,7 @@ def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text:
     made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
     uploads.COMMENTS.add(act.db, made)
     uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
-    scores.put(act.db, assigned.id)
+    lti.put_scores(act.db, assigned.id)
     act.note("comment", assigned.id, key=key, comment=made.id)
     return made
 
@@ -336,7 +336,7 @@ def remove_comment(
     students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
     if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
         uploads.forget_owners(act.db, one.id)
-        scores.put(act.db, assigned.id)
+        lti.put_scores(act.db, assigned.id)
         told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
         act.note("comment removed", assigned.id, key=key, **told)
 
@@ -359,8 +359,7 @@ def decide(
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
     """Whether a student may see mark and comments: the mark was released."""
-    released = uploads.find_released(db, assigned)
-    return released is not None and uploads.mark_of(db, released.id, student) is not None
+    return uploads.find_released_mark(db, assigned, student) is not None
 
 
 def override(
@@ -408,7 +407,7 @@ def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
 
     Those that are released go to the platforms, too. The caller has locked the assignment.
     """
-    scores.put(act.db, assigned.id)
+    lti.put_scores(act.db, assigned.id)
     if grading := uploads.in_force(act.db, assigned.id):
         queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
 

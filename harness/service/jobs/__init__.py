@@ -2,8 +2,8 @@
 
 * ``worker``: the loop, and how workers share ledgers and the machine;
 * ``job_handlers``: what each kind of job does; ``engine_runs``: what a suite's run does;
-* ``assignment_context``: what the jobs of an assignment share: its ledger, store and options;
-* ``drafts``, ``private_cases``, ``previews``, ``wrong_expectations``: what teachers ask workers.
+* ``assignment_context``: what the jobs of an assignment share, and the files they leave;
+* ``drafts``, ``private_cases``, ``previews``, ``tournaments``: what teachers ask workers.
 
 A job may be done twice if a worker died at the wrong moment: all that it writes is the same the
 second time, and each attempt has one result, which is the ledger's to keep.

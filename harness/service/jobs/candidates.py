@@ -14,13 +14,12 @@ from harness.assignments.assignment import Assignment
 from harness.banks.banks import EngineBench
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
-from harness.generating import record_reading, scene_production, scene_text
-from harness.generating.own import drafts as openings
-from harness.generating.own import test_production
-from harness.generating.own.drafts import Draft, Drafter
-from harness.generating.own.test_production import ProducedTests, TestRequest
+from harness.generating import drafts as openings
+from harness.generating import record_reading, scene_production, scene_text, test_production
+from harness.generating.drafts import Draft, Drafter
 from harness.generating.record_reading import Choices, Harvest, Moves
 from harness.generating.scene_text import Staged
+from harness.generating.test_production import ProducedTests, TestRequest
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation
@@ -228,17 +227,13 @@ def _scene_candidate(one: Staged, query: CandidateQuery) -> Candidate:
         origin=scene_text.provenance(kept.scene.find.moment),
         board=CandidateBoard.of(find.moment.position(), query.specification.board.letters),
         setup=(),
-        tests=_tests(one, query),
+        tests=tuple(
+            word_test(query.specification, test.command, test.expression, test.reason)
+            for test in one.asked
+        ),
         identities=tuple(digest(test.identity) for test in one.asked),
         caught=one.caught,
         record=canonical_json.dumps(kept),
-    )
-
-
-def _tests(one: Staged, query: CandidateQuery) -> tuple[CandidateTest, ...]:
-    return tuple(
-        word_test(query.specification, test.command, test.expression, test.reason)
-        for test in one.asked
     )
 
 
@@ -373,12 +368,8 @@ def _test(one: Draft, specification: Specification) -> CandidateTest:
 def _board(one: Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
     case = casefile.parse(test_production.plain([one])[0].encode(), "draft.gtp")
-    replies = [_reply(is_ok=place not in one.refused) for place in range(len(one.setup))]
+    replies = [Reply((place not in one.refused), "", "", 0.0) for place in range(len(one.setup))]
     last = len(one.setup)
     result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)
     found = boards(result, {last}, specification.commands, specification.board).get(last)
     return CandidateBoard.of(found.position, found.letters) if found else None
-
-
-def _reply(*, is_ok: bool) -> Reply:
-    return Reply(is_ok, "", "", 0.0)

@@ -15,7 +15,7 @@ from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.grading.records import PRIVATE
 from harness.service.courses import own_files, point_weights
-from harness.service.jobs import private_cases, wrong_expectations
+from harness.service.jobs import previews, private_cases
 from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment, Member
@@ -134,11 +134,7 @@ def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
 
 
 def _list_private(
-    settings: Settings,
-    one: CourseAssignment,
-    own: Assignment,
-    measured: MeasuredCases,
-    page: str,
+    settings: Settings, one: CourseAssignment, own: Assignment, measured: MeasuredCases, page: str
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     place = f"{page}/private"
@@ -158,7 +154,7 @@ def _list_private(
     if measured.caught is None:
         text = "The private cases are being checked by the reference."
         yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := wrong_expectations.find(settings, one, measured):
+    elif doubts := previews.find(settings, one, measured):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:

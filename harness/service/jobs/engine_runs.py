@@ -89,14 +89,10 @@ def _document(context: AssignmentContext, graded: Graded) -> bytes:
         program=assignment.engine.command,
         files=files,
         errors=(),
-        started=begun or _now(),
+        started=begun or f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}",
         host=os.uname().nodename,
         options={"sandbox": context.options.sandbox},
         faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
         diagnoses=graded.diagnoses,
     )
     return encode_without_surrogates("".join(run_json.parts(found, [*map(tally, files)])))
-
-
-def _now() -> str:
-    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -14,7 +14,7 @@ from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
-from harness.grading.attempts.units import GradingListener, GradingUnit, NullListener
+from harness.grading.attempts.units import GradingListener, GradingUnit
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -25,49 +25,26 @@ from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.report.views import Views
-from harness.service import machines, monitoring
+from harness.service import machines, monitoring, records
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import (
+    assignment_context,
     drafts,
     engine_runs,
     previews,
     private_cases,
-    result_files,
     tournaments,
 )
-from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.result_files import check_page, folder_of, lock_folder
-from harness.service.records import (
-    CHECK,
-    CONCLUDE,
-    DRAFT,
-    EXPORT,
-    GRADE,
-    MEASURE,
-    PLAN,
-    PREVIEW,
-    RUN,
-    TOURNAMENT,
-    CourseAssignment,
-    Grading,
-    Job,
-    MarkRecipient,
-    Override,
-    StudentMark,
-    Upload,
+from harness.service.jobs.assignment_context import (
+    AssignmentContext,
+    check_page,
+    folder_of,
+    lock_folder,
 )
-from harness.service.storage import courses, queue, scores, uploads
+from harness.service.storage import courses, lti, queue, uploads
 from harness.text import escape_controls, one_line
-from harness.work import canonical_json
-from harness.work.worker_events import (
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    CaseProgress,
-    HarnessFailed,
-    ProgressEvent,
-)
+from harness.work import canonical_json, worker_events
 
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
 _BEGUN = json.dumps({"word": "begun"})  # a check, once more
@@ -92,7 +69,7 @@ class TargetDeletedError(HarnessError):
 # --- an upload is checked ----------------------------------------------------------------------
 
 
-def check(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
+def check(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
@@ -108,7 +85,7 @@ def check(context: AssignmentContext, job: Job, concurrency: Concurrency) -> Non
     _write_check(context, upload, found)
 
 
-def _find_former_plan(context: AssignmentContext, upload: Upload) -> GradingPlan | None:
+def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> GradingPlan | None:
     """Return what another worker planned that did not come to the end, if it still holds."""
     if not upload.run:
         return None
@@ -117,7 +94,7 @@ def _find_former_plan(context: AssignmentContext, upload: Upload) -> GradingPlan
 
 
 def _plan(
-    context: AssignmentContext, job: Job, upload: Upload, own: StudentSubmissions
+    context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
 ) -> GradingPlan:
     assignment = context.options.assignment
     entry = own._replace(handed=(submissions.make_submitted_file(context.store, upload),))
@@ -134,7 +111,7 @@ def _plan(
     return found
 
 
-def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) -> None:
+def _write_check(context: AssignmentContext, upload: records.Upload, plan: GradingPlan) -> None:
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
     Raises:
@@ -151,7 +128,7 @@ def _write_check(context: AssignmentContext, upload: Upload, plan: GradingPlan) 
     text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
     path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    result_files.write_check_result(path, graded)
+    assignment_context.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
 
 
@@ -166,30 +143,31 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(NullListener):
+class _ProgressRecorder(GradingListener):
     """Notes in the queue that a job gets on, and counts attempts."""
 
-    def __init__(self, context: AssignmentContext, job: Job) -> None:
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
         self._context = context
         self._job = job
 
-    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
-        if isinstance(word, BuildFinished):
+        if isinstance(word, worker_events.BuildFinished):
             return
         with self._context.database.changing() as db:
-            queue.add_figure(db, monitoring.ATTEMPTS, _seconds(word), outcome=_outcome(word))
-            if isinstance(word, AttemptFinished):
+            queue.add_figure(
+                db,
+                monitoring.ATTEMPTS,
+                (word.figures.seconds if isinstance(word, worker_events.AttemptFinished) else 0.0),
+                outcome=_outcome(word),
+            )
+            if isinstance(word, worker_events.AttemptFinished):
                 queue.note_progress(db, self._job)
 
 
-def _seconds(word: AttemptFinished | HarnessFailed) -> float:
-    return word.figures.seconds if isinstance(word, AttemptFinished) else 0.0
-
-
-def _outcome(word: AttemptFinished | HarnessFailed) -> str:
+def _outcome(word: worker_events.AttemptFinished | worker_events.HarnessFailed) -> str:
     """Return how an attempt ended: one in doubt is run once more, and counts again."""
-    if isinstance(word, HarnessFailed):
+    if isinstance(word, worker_events.HarnessFailed):
         return "harness error"
     return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
 
@@ -197,19 +175,19 @@ def _outcome(word: AttemptFinished | HarnessFailed) -> str:
 class _LiveResultPublisher(_ProgressRecorder):
     """Tells those who watch a page what was judged. Public case files only come here."""
 
-    def __init__(self, context: AssignmentContext, job: Job) -> None:
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
         super().__init__(context, job)
         self._now: dict[str, object] = {}  # the test that runs
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
 
-    def on_word(self, unit: GradingUnit, word: AttemptEvent) -> None:
+    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
         self._say({"case": _case_name(unit, word.basis), **_describe_event(word)})
         super().on_word(unit, word)
 
-    def on_progress(self, unit: GradingUnit, word: ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, word: worker_events.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
         self._now = _running(unit, word)
 
@@ -229,10 +207,10 @@ def _case_name(unit: GradingUnit, basis: str) -> str:
     return names.get(basis, "")
 
 
-def _running(unit: GradingUnit, word: ProgressEvent) -> dict[str, object]:
+def _running(unit: GradingUnit, word: worker_events.ProgressEvent) -> dict[str, object]:
     """Return facts about the test that is judged next, or none after the last one."""
     steps = next(task.case.steps for task in unit.tasks if task.basis == word.basis)
-    judged = word.step if isinstance(word, CaseProgress) else -1
+    judged = word.step if isinstance(word, worker_events.CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
     left = [place for place in tests if place > judged]
     if not left:
@@ -246,15 +224,15 @@ def _running(unit: GradingUnit, word: ProgressEvent) -> dict[str, object]:
     }
 
 
-def _describe_event(word: AttemptEvent) -> dict[str, object]:
-    if isinstance(word, BuildFinished):
+def _describe_event(word: worker_events.AttemptEvent) -> dict[str, object]:
+    if isinstance(word, worker_events.BuildFinished):
         return {"word": "built", "ok": word.build.ok}
-    if isinstance(word, HarnessFailed):
+    if isinstance(word, worker_events.HarnessFailed):
         return {"word": "broke"}
     return {"word": "done", "failed": word.failed, "again": word.doubtful}
 
 
-def find_assigned(db: Connection, job: Job) -> CourseAssignment:
+def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
     """Return the assignment that a job is about; of a grading as it was when that was planned."""
     found = courses.ASSIGNMENTS.find(db, id=job.assignment)
     assert found is not None  # jobs refer to it
@@ -265,7 +243,7 @@ def find_assigned(db: Connection, job: Job) -> CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-def plan_grading(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
+def plan_grading(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
     """Take in all submissions, record the runs to be done, and queue them."""
     grading = _grading(context, job)
     if grading.run:
@@ -282,10 +260,12 @@ def plan_grading(context: AssignmentContext, job: Job, _concurrency: Concurrency
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
         for key in grade.by_key(found.planned):
-            queue.put(db, Job("", GRADE, job.assignment, grading.id, key, due=job.due))
+            queue.put(
+                db, records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
+            )
 
 
-def run_one(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
+def run_one(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
     """Run the case files of a grading against one submission."""
     grading = _grading(context, job)
     found = grade.load_last_plan(context.ledger, grading.run)
@@ -318,7 +298,7 @@ def _run(
         raise UnfinishedError("another worker is at it")
 
 
-def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
+def conclude(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
@@ -349,15 +329,15 @@ def conclude(context: AssignmentContext, job: Job, _concurrency: Concurrency) ->
             uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
-        scores.put(db, grading.assignment)  # of one that is released already
+        lti.put_scores(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
-            queue.put_anew(db, Job("", EXPORT, grading.assignment, grading.id))
+            queue.put_anew(db, records.Job("", records.EXPORT, grading.assignment, grading.id))
         context.database.log.note(db, "", "graded", grading.id, marks=len(rows))
         queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
 
 
 def _is_accepted(
-    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: records.Grading
 ) -> bool:
     """Whether marks in force may change: somebody has accepted each change, having seen it.
 
@@ -370,7 +350,7 @@ def _is_accepted(
 
 
 def _run_distrusted_again(
-    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: Grading
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: records.Grading
 ) -> None:
     """Let what a machine did be rerun that was set aside while others still ran.
 
@@ -380,19 +360,19 @@ def _run_distrusted_again(
     if not grade.withdraw_distrusted(options, context.ledger, plan):
         return
     with context.database.changing() as db:
-        queue.again(db, GRADE, grading.id)
+        queue.again(db, records.GRADE, grading.id)
     raise UnfinishedError("the results of a machine that was set aside are rerun")
 
 
-def _refuse_others(db: Connection, job: Job) -> None:
+def _refuse_others(db: Connection, job: records.Job) -> None:
     """Keep marks from being made of a part of the class, or in the place of later ones."""
     if not queue.renew(db, job):
         raise UnfinishedError("another worker is to make these marks")
-    if queue.count_unfinished(queue.of(db, job.about), GRADE):
+    if queue.count_unfinished(queue.of(db, job.about), records.GRADE):
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(context: AssignmentContext, job: Job, _concurrency: Concurrency) -> None:
+def export(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading = _grading(context, job)
     options = context.options_of(grading)
@@ -406,8 +386,8 @@ def _describe_changes(conclusion: GradingOutcome) -> list[str]:
 
 
 def _write(
-    context: AssignmentContext, conclusion: GradingOutcome, grading: Grading
-) -> dict[str, Override]:
+    context: AssignmentContext, conclusion: GradingOutcome, grading: records.Grading
+) -> dict[str, records.Override]:
     """Write all exports with the marks that people gave; return these.
 
     Who comes later writes the later ones.
@@ -419,7 +399,7 @@ def _write(
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(context.settings, context.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
-        result_files.write_evidence_places(conclusion.result, folder)
+        assignment_context.write_evidence_places(conclusion.result, folder)
     return own
 
 
@@ -438,11 +418,11 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[StudentMark]:
+def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[records.StudentMark]:
     result = conclusion.result
     views = Views(result.assignment.specification, result.assignment.place)
     return [
-        StudentMark(
+        records.StudentMark(
             grading,
             one.submission.key,
             canonical_json.dumps(one.marks),
@@ -452,13 +432,15 @@ def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[StudentMar
     ]
 
 
-def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[MarkRecipient]:
+def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[records.MarkRecipient]:
     """Return who gets each mark: the members of the group when the grading was planned."""
     found = (one.submission for one in conclusion.result.graded)
-    return [MarkRecipient(grading, who.key, one.key) for one in found for who in one.students]
+    return [
+        records.MarkRecipient(grading, who.key, one.key) for one in found for who in one.students
+    ]
 
 
-def _grading(context: AssignmentContext, job: Job) -> Grading:
+def _grading(context: AssignmentContext, job: records.Job) -> records.Grading:
     with context.database.reading() as db:
         found = uploads.GRADINGS.find(db, id=job.about)
     if found is None:
@@ -466,7 +448,7 @@ def _grading(context: AssignmentContext, job: Job) -> Grading:
     return found
 
 
-def run_engine(context: AssignmentContext, job: Job, concurrency: Concurrency) -> None:
+def run_engine(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
@@ -474,18 +456,18 @@ def run_engine(context: AssignmentContext, job: Job, concurrency: Concurrency) -
         engine_runs.keep(context, job, found)
 
 
-Doing = Callable[[AssignmentContext, Job, Concurrency], None]
+Doing = Callable[[AssignmentContext, records.Job, Concurrency], None]
 KINDS: dict[str, Doing] = {
-    CHECK: check,
-    PLAN: plan_grading,
-    GRADE: run_one,
-    CONCLUDE: conclude,
-    DRAFT: lambda context, job, _: drafts.draft(context, job),
-    PREVIEW: lambda context, job, _: previews.preview(context, job),
-    MEASURE: lambda context, job, _: private_cases.measure(context, job),
-    EXPORT: export,
-    RUN: run_engine,
-    TOURNAMENT: lambda context, job, company: tournaments.hold(
+    records.CHECK: check,
+    records.PLAN: plan_grading,
+    records.GRADE: run_one,
+    records.CONCLUDE: conclude,
+    records.DRAFT: lambda context, job, _: drafts.draft(context, job),
+    records.PREVIEW: lambda context, job, _: previews.preview(context, job),
+    records.MEASURE: lambda context, job, _: private_cases.measure(context, job),
+    records.EXPORT: export,
+    records.RUN: run_engine,
+    records.TOURNAMENT: lambda context, job, company: tournaments.hold(
         context, _grading(context, job), company
     ),
 }

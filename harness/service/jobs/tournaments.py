@@ -17,21 +17,13 @@ from pathlib import Path
 
 from harness import file_system
 from harness.errors import HarnessError, UsageError
-from harness.grading import grade
+from harness.grading import grade, tournament
 from harness.grading.attempts.orders import Concurrency, GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Marks, Submission, decimal
-from harness.grading.tournament import (
-    STUDENTS,
-    TABLE,
-    TournamentOptions,
-    hold_tournament,
-    rules_of,
-    write,
-)
-from harness.match import schedule
+from harness.grading.tournament import TournamentOptions
 from harness.match.pages import INDEX
-from harness.match.schedule import GAUNTLET, SWISS
+from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import CourseAssignment, Grading
@@ -49,22 +41,13 @@ if TYPE_CHECKING:
 _OPTIONS = "options.json"
 _REASON = "Tournament: "  # so begin the reasons of marks that were given here
 # In a class, nobody is the first engine that all others play.
-FORMATS = tuple(one for one in schedule.FORMATS if one != GAUNTLET)
+FORMATS = (ROUND_ROBIN, SWISS)
 
 
-def folder_of(made: Path, grading: str) -> Path:
-    """Return where the tournament of a grading is; ``made``: the folder of its assignment."""
-    return made / "tournaments" / grading
-
-
-def folder_in(settings: Settings, grading: Grading) -> Path:
-    """Return where the tournament of a grading is, in the data of a service."""
-    return folder_of(settings.assignment_folder(grading.assignment), grading.id)
-
-
-def own_folder(made: Path, grading: str, key: str) -> Path:
-    """Return where the pages of one student or group are."""
-    return folder_of(made, grading) / STUDENTS / key
+def folder_in(settings: Settings, grading: Grading, key: str = "") -> Path:
+    """Return where the tournament of a grading is; ``key``: the pages of a student or group."""
+    folder = settings.assignment_folder(grading.assignment) / "tournaments" / grading.id
+    return folder / tournament.STUDENTS / key if key else folder
 
 
 def has_pages(folder: Path) -> bool:
@@ -75,7 +58,7 @@ def has_pages(folder: Path) -> bool:
 def can_play(assignment: Assignment) -> bool:
     """Whether submissions of an assignment play games that can be refereed."""
     try:
-        rules_of(assignment)
+        tournament.rules_of(assignment)
     except UsageError:
         return False
     return True
@@ -88,23 +71,17 @@ def begin(
     grading: Grading,
     choice: tuple[str, str],
 ) -> None:
-    """Let the submissions of a grading play each other; ``choice``: points and format, as typed.
+    """Let the submissions of a grading play each other.
+
+    ``choice``: points that the first rank is worth and who plays whom, as typed.
 
     Raises:
-        UsageError: the assignment has no games, or the choice is wrong.
+        UsageError: the assignment has no games, it is not a number of points, or no such format.
         InvalidGradingStateError: marks are not released, or a later grading has marks.
     """
-    rules_of(own_files.assignment_of(settings, assigned))
+    points, format_ = choice
+    tournament.rules_of(own_files.assignment_of(settings, assigned))
     gradings.begin_tournament(act, grading)
-    choose(folder_in(settings, grading), *choice)
-
-
-def choose(folder: Path, points: str, format_: str = SWISS) -> None:
-    """Keep what the teacher chooses; ``points``: that the first rank is worth, as typed.
-
-    Raises:
-        UsageError: it is not a number of points, or no such format.
-    """
     if format_ not in FORMATS:
         known = " or ".join(FORMATS)
         raise UsageError(f"format: found {format_[:40]!r}, expected {known}")
@@ -114,6 +91,7 @@ def choose(folder: Path, points: str, format_: str = SWISS) -> None:
         worth = Fraction(-1)
     if not 0 <= worth <= 1000:
         raise UsageError(f"points: found {points[:40]!r}, expected a number from 0 to 1000")
+    folder = folder_in(settings, grading)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     chosen = {"points": str(worth), "format": format_}
     file_system.write_whole(folder / _OPTIONS, json.dumps(chosen))
@@ -131,7 +109,7 @@ def load_choice(folder: Path) -> TournamentOptions:
 def load_table(folder: Path) -> list[dict[str, str]]:
     """Return the rows of the table, the best first; none if nothing was played."""
     try:
-        text = (folder / TABLE).read_text(encoding="utf-8")
+        text = (folder / tournament.TABLE).read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
     return list(csv.DictReader(text.splitlines()))
@@ -180,17 +158,16 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency)
         HarnessError: the tournament failed.
     """
     plan = grade.load_last_plan(context.ledger, grading.run)
-    options = context.options_of(grading)
     folder = folder_in(context.settings, grading)
-    wanted = load_choice(folder)
-    means = grade.grading_context(options, plan)._replace(
-        ran_on={}
-    )  # the usual one cannot be sent
-    units = grade.units(plan, context.store)
-    own = [unit._replace(tasks=()) for unit in units]  # no case file is needed to play
+    means = grade.grading_context(context.options_of(grading), plan)
+    means = means._replace(ran_on={})  # the usual one cannot be sent
+    units = [
+        unit._replace(tasks=())  # no case file is needed to play
+        for unit in grade.units(plan, context.store)
+    ]
     spawn = multiprocessing.get_context("spawn")
     told, tell = spawn.Pipe(duplex=False)
-    given = (os.getpid(), tell, means, plan.submissions, own, wanted, folder)
+    given = os.getpid(), tell, means, plan.submissions, units, load_choice(folder), folder
     child = spawn.Process(target=_hold, args=given)
     with concurrency.together():
         child.start()
@@ -220,8 +197,8 @@ def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            result = hold_tournament(means, submissions, units, wanted, folder)
-            write(result, submissions, wanted, folder)
+            result = tournament.hold_tournament(means, submissions, units, wanted, folder)
+            tournament.write(result, submissions, wanted, folder)
             tell.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
             tell.send(str(error))

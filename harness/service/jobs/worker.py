@@ -71,11 +71,7 @@ class Worker:
             job = self._lease()
             if job is None:
                 return False
-            with (
-                beating(self._database, job),
-                self._settle(job),
-                signals.let_through(),
-            ):
+            with beating(self._database, job), self._settle(job), signals.let_through():
                 self._do(job)
         return True
 

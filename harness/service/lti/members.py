@@ -6,10 +6,10 @@ takes over nobody who was here before, whatever name, number or mail address the
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -19,93 +19,71 @@ from harness.grading.records import Student
 from harness.service import monitoring
 from harness.service.courses import making, roster
 from harness.service.courses.roster_files import ListedStudent, RosterFile
-from harness.service.lti import messages
-from harness.service.lti.connection import (
-    GROUP_SCOPE,
-    MEMBER_SCOPE,
-    PlatformClient,
-    PlatformError,
-)
-from harness.service.lti.messages import Launch
-from harness.service.lti.platforms import LINKS, PLATFORMS, CourseLink, Platform
+from harness.service.lti import connection
+from harness.service.lti.connection import PlatformClient, PlatformError, PlatformService
+from harness.service.lti.messages import Launch, PlatformPerson, as_line
 from harness.service.people import accounts
-from harness.service.records import FORMER, STUDENT, TEACHER, Member, Person
+from harness.service.records import (
+    FORMER,
+    STUDENT,
+    TEACHER,
+    WAITING,
+    CourseLink,
+    Member,
+    Person,
+    Platform,
+    PlatformUser,
+)
 from harness.service.settings import Settings
-from harness.service.storage import courses, people
+from harness.service.storage import courses, lti, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
-from harness.service.storage.tables import LTI_COURSE, LTI_USER, new_id
+from harness.service.storage.tables import new_id
 
 _DAY = 86400.0  # seconds between two readings
-_SOON, _LATER = 60.0, 6 * 3600.0  # seconds before another try, the first and the last
+_LATER = 6 * 3600.0  # seconds before another try at most
 _MOST_PAGES, _MOST_MEMBERS = 100, 20_000
-_KINDS = {
-    "members": "application/vnd.ims.lti-nrps.v2.membershipcontainer+json",
-    "groups": "application/vnd.ims.lti-gs.v1.contextgroupcontainer+json",
-}
+Groups = dict[str, str] | None  # names by ids; None: the platform tells of no groups
 
 
 def find_link(db: Connection, platform: Platform, launch: Launch) -> CourseLink | None:
     """Return the link of the course that a launch is from, or None."""
-    return LINKS.find(
+    return lti.LINKS.find(
         db, platform=platform.id, deployment=launch.deployment, context=launch.context
     )
 
 
-def link_new_course(act: AuditedTransaction, platform: Platform, launch: Launch) -> CourseLink:
-    """Make a course for one of a platform; who launched is its teacher.
-
-    Raises:
-        UsageError: it is linked by now.
-    """
-    person = accounts.add_person(act, launch.name or "Teacher")
-    made = making.course(act._replace(by=person.id), launch.title)
-    link = _link(act, platform, launch, made.id, person.id)
-    _map(act.db, link, launch.subject, person.id)
-    return link
-
-
 def link_course(
-    act: AuditedTransaction, platform: Platform, launch: Launch, course: str, person: str
+    act: AuditedTransaction,
+    platform: Platform,
+    launch: Launch,
+    code: dict[str, str] | None = None,
 ) -> CourseLink:
-    """Link a course of a platform with one that is here; ``person``: its teacher who wants that.
+    """Link a course of a platform with a new one, whose teacher is who launched.
+
+    ``code``: the course that is here, and the person who teaches it and wants the link.
 
     Raises:
         UsageError: the person does not teach it any more, or it is linked by now.
     """
-    if courses.MEMBERS.find(act.db, course=course, person=person, role=TEACHER) is None:
-        raise UsageError("who made this code does not teach the course any more: make a new code")
-    return _link(act, platform, launch, course, person)
-
-
-def _link(
-    act: AuditedTransaction, platform: Platform, launch: Launch, course: str, person: str
-) -> CourseLink:
+    if code is None:
+        person = accounts.add_person(act, launch.name or "Teacher").id
+        course = making.course(act._replace(by=person), launch.title).id
+    else:
+        course, person = code["course"], code["person"]
+        if not courses.MEMBERS.find(act.db, course=course, person=person, role=TEACHER):
+            raise UsageError(
+                "who made this code does not teach the course any more: make a new code"
+            )
     courses.lock_course(act.db, course)
     if find_link(act.db, platform, launch):
         raise UsageError("this course is linked by now: open it again")
     own = (new_id(), platform.id, launch.deployment, launch.context, course, person, launch.title)
-    made = LINKS.add(act.db, CourseLink(*own))
+    made = lti.LINKS.add(act.db, CourseLink(*own))
     act.note("course linked", course, platform=platform.id, context=launch.context)
+    if code is None:
+        lti.USERS.add(act.db, PlatformUser(made.id, launch.subject, person))
     return made
-
-
-def _map(db: Connection, link: CourseLink, subject: str, person: str) -> None:
-    db.execute(LTI_USER.insert(), {"link": link.id, "subject": subject, "person": person})
-
-
-def find_person(db: Connection, link: CourseLink, subject: str) -> str:
-    """Return the ID of the person whom a platform calls so in a course; "" for nobody."""
-    query = LTI_USER.select().where(LTI_USER.c.link == link.id, LTI_USER.c.subject == subject)
-    row = db.execute(query).fetchone()
-    return row.person if row else ""
-
-
-def find_subject(db: Connection, link: CourseLink, person: str) -> str:
-    """Return how the platform calls a person in a course; "" for nobody from there."""
-    query = LTI_USER.select().where(LTI_USER.c.link == link.id, LTI_USER.c.person == person)
-    row = db.execute(query).fetchone()
-    return row.subject if row else ""
 
 
 def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
@@ -115,108 +93,108 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
         UsageError: the course has somebody else in that place.
     """
     courses.lock_course(act.db, link.course)
-    listed = _Listed(launch.subject, launch.name, launch.number, launch.role)
-    _update_services(act.db, link, launch)
-    _take(act, link, [listed])
-    found = people.PEOPLE.find(act.db, id=find_person(act.db, link, launch.subject))
+    told = {n: getattr(launch, n) for n in ("members_url", "groups_url", "lines_url")}
+    values: dict[str, object] = {n: v for n, v in told.items() if v and v != getattr(link, n)}
+    if launch.members_url and not link.state:
+        values |= {"state": WAITING, "due": time.time()}
+    if values:
+        lti.LINKS.change(act.db, values, id=link.id)
+    _take(act, link, [launch])
+    user = lti.USERS.find(act.db, link=link.id, subject=launch.subject)
+    found = people.PEOPLE.find(act.db, id=user.person) if user else None
     if found is None:
         raise UsageError("another student of this course has your number: ask your teacher")
     return found
 
 
-def _update_services(db: Connection, link: CourseLink, launch: Launch) -> None:
-    """Keep where the services of a course are, as its last launch said."""
-    told = {
-        "members_url": launch.members_url,
-        "groups_url": launch.groups_url,
-        "lines_url": launch.lines,
-    }
-    values: dict[str, object] = {n: v for n, v in told.items() if v and v != getattr(link, n)}
-    if launch.members_url and not link.due:
-        values["due"] = time.time()
-    if values:
-        LINKS.change(db, values, id=link.id)
-
-
-class _Listed(NamedTuple):
-    """Somebody whom a platform lists."""
-
-    subject: str
-    name: str
-    number: str
-    role: str
-    group: str | None = None  # None: the platform tells of no groups
-
-
-def _take(act: AuditedTransaction, link: CourseLink, listed: Iterable[_Listed]) -> tuple[str, ...]:
+def _take(
+    act: AuditedTransaction,
+    link: CourseLink,
+    listed: Iterable[PlatformPerson],
+    groups: Groups = None,
+) -> tuple[str, ...]:
     """Let people be in a course as a platform says; return remarks."""
-    students = []
+    students: dict[str, ListedStudent] = {}  # by how the platform calls them
+    unknown = []
     for one in listed:
-        person = find_person(act.db, link, one.subject)
+        user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
         member = (
-            courses.MEMBERS.find(act.db, course=link.course, person=person) if person else None
+            courses.MEMBERS.find(act.db, course=link.course, person=user.person) if user else None
         )
         if one.role != STUDENT:
-            _take_staff(act, link, one, person, member)
-        elif member is None or not _is_same(member, one):
-            if member and member.role not in (STUDENT, FORMER):
-                _make_student(act, link, member, one)
-            students.append(one)
+            _take_staff(act, link, one, user, member)
+            continue
+        line = _roster_line(link, one, groups)
+        unknown += [one.subject] if user is None else []
+        if member and member.role not in (STUDENT, FORMER):
+            _make_student(act, member, line)
+        if member is None or not _is_same(member, one, line):
+            students[one.subject] = line
     if not students:
         return ()
-    lines = RosterFile(tuple(_roster_line(link, one) for one in students))
+    lines = RosterFile(tuple(students.values()))
     outcome = roster.take(act._replace(by=link.person), link.course, lines)
-    for one in students:
-        own = {"course": link.course, "roster_id": _roster_id(link, one)}
-        member = courses.MEMBERS.find(act.db, **own, role=STUDENT)
-        if member and not find_person(act.db, link, one.subject):
-            _map(act.db, link, one.subject, member.person)
+    for subject in unknown:
+        own = {"course": link.course, "roster_id": students[subject].roster_id}
+        if made := courses.MEMBERS.find(act.db, **own, role=STUDENT):
+            lti.USERS.add(act.db, PlatformUser(link.id, subject, made.person))
     return outcome.remarks
 
 
-def _roster_id(link: CourseLink, one: _Listed) -> str:
-    """Return what the roster knows a student by, also if a link was ended and made anew."""
-    return f"lti {link.platform} {one.subject}"
+def _roster_line(link: CourseLink, one: PlatformPerson, groups: Groups) -> ListedStudent:
+    key, group = safe(one.number or one.subject), _group_of(one, groups)
+    return ListedStudent(
+        Student(key, one.name or key),
+        f"lti {link.platform} {one.subject}",  # the same if a link is made anew
+        None if groups is None else (safe(group) if group else ""),
+        bool(one.name),
+        group,
+    )
 
 
-def _is_same(member: Member, one: _Listed) -> bool:
-    is_in_group = one.group is None or member.team_name == one.group
+def _group_of(one: PlatformPerson, groups: Groups) -> str:
+    """Return the group of somebody who is in one; in several, nobody knows which is meant."""
+    ids = [str(group.get("group_id")) for group in one.groups if isinstance(group, dict)]
+    return (groups or {}).get(ids[0], "") if len(ids) == 1 else ""
+
+
+def _is_same(member: Member, one: PlatformPerson, line: ListedStudent) -> bool:
+    is_in_group = line.team is None or member.team_name == line.group
     return member.role == STUDENT and member.name == (one.name or member.name) and is_in_group
 
 
-def _roster_line(link: CourseLink, one: _Listed) -> ListedStudent:
-    key = safe(one.number or one.subject)
-    student = Student(key, one.name or key)
-    group = None if one.group is None else (safe(one.group) if one.group else "")
-    return ListedStudent(student, _roster_id(link, one), group, bool(one.name), one.group or "")
-
-
 def _take_staff(
-    act: AuditedTransaction, link: CourseLink, one: _Listed, person: str, member: Member | None
+    act: AuditedTransaction,
+    link: CourseLink,
+    one: PlatformPerson,
+    user: PlatformUser | None,
+    member: Member | None,
 ) -> None:
+    name = one.name or one.role.title()
+    if user is None:
+        person = accounts.add_person(act, name)
+        user = lti.USERS.add(act.db, PlatformUser(link.id, one.subject, person.id))
     if member is None:
-        if not person:
-            person = accounts.add_person(act, one.name or one.role.title()).id
-            _map(act.db, link, one.subject, person)
-        made = Member(link.course, person, one.role, name=one.name or one.role.title())
-        courses.MEMBERS.add(act.db, made)
-        act.note(f"{one.role} added", link.course, **{one.role: person})
+        courses.MEMBERS.add(act.db, Member(link.course, user.person, one.role, name=name))
+        act.note(f"{one.role} added", link.course, **{one.role: user.person})
     elif member.role != one.role:
-        _change(act, member, {"role": one.role, "may": ""}, one.role)
+        _change_role(act, member, one.role, {"role": one.role})
 
 
-def _make_student(act: AuditedTransaction, link: CourseLink, member: Member, one: _Listed) -> None:
-    values = {"role": FORMER, "may": "", "roster_id": _roster_id(link, one)}
-    key = member.key or safe(one.number or one.subject)
+def _make_student(act: AuditedTransaction, member: Member, line: ListedStudent) -> None:
+    """Let a member of the staff be a former student, whom the roster takes back then."""
+    key = member.key or line.student.key
     if courses.MEMBERS.find(act.db, course=member.course, key=key, role=[STUDENT, FORMER]):
         key = f"{key}-{member.person[:8]}"
-    _change(act, member, {**values, "key": key}, STUDENT)
+    values = {"role": FORMER, "roster_id": line.roster_id, "key": key}
+    _change_role(act, member, STUDENT, values)
 
 
-def _change(
-    act: AuditedTransaction, member: Member, values: Mapping[str, object], role: str
+def _change_role(
+    act: AuditedTransaction, member: Member, role: str, values: dict[str, str]
 ) -> None:
-    courses.MEMBERS.change(act.db, dict(values), course=member.course, person=member.person)
+    own = {"course": member.course, "person": member.person}
+    courses.MEMBERS.change(act.db, {**values, "may": ""}, **own)
     act.note("role changed", member.course, **{role: member.person})
 
 
@@ -225,96 +203,71 @@ def _change(
 
 def synchronize_next(settings: Settings, database: Database) -> bool:
     """Read the members of the next course for which that is due; False if there is none."""
-    now = time.time()
-    is_due = (LTI_COURSE.c.due > 0, LTI_COURSE.c.due <= now, LTI_COURSE.c.members_url != "")
-    with database.reading() as db:
-        found = LINKS.list(db, LINKS.query.where(*is_due).order_by(LTI_COURSE.c.due).limit(1))
-    if not found:
-        return False
-    with database.changing() as db:  # another process may have had the same thought
-        values: dict[str, object] = {"due": now + _SOON}
-        if not LINKS.change(db, values, id=found[0].id, due=found[0].due):
-            return True
-    synchronize(settings, database, found[0], now)
-    return True
+    synchronize = functools.partial(_synchronize, settings, database)
+    return outgoing.deliver_next(database, lti.LINKS, synchronize, _LATER)
 
 
-def synchronize(settings: Settings, database: Database, link: CourseLink, now: float) -> None:
-    """Let the members of a course be those of the platform, whether it can be asked or not."""
+def _synchronize(settings: Settings, database: Database, link: CourseLink) -> dict[str, object]:
+    """Let the members of a course be those of the platform; return what of the link changes."""
     with database.reading() as db:
-        platform = PLATFORMS.find(db, id=link.platform)
-    if platform is None:
-        return
+        platform = lti.PLATFORMS.find(db, id=link.platform)
+    assert platform is not None  # links refer to platforms
     try:
-        listed = _fetch(PlatformClient(settings, platform, now), link)
+        client = PlatformClient(settings, platform)
+        groups = _fetch_groups(client, link)
+        listed = _fetch_members(client, link)
         with database.acting() as act:
             courses.lock_course(act.db, link.course)
-            remarks = [*_take(act, link, listed), *_remove_others(act, link, listed)]
-            values: dict[str, object] = {"trouble": "", "remarks": "\n".join(remarks)}
-            LINKS.change(act.db, {**values, "due": now + _DAY, "synced": now}, id=link.id)
+            remarks = _take(act, link, listed, groups)
+            remarks = (*remarks, *_remove_others(act, link, {one.subject for one in listed}))
     except HarnessError as error:
-        late = now - (link.synced or now)
-        wait = min(max(_SOON, late if late < _LATER else _LATER), _LATER)
-        with database.changing() as db:
-            LINKS.change(db, {"trouble": str(error), "due": now + wait}, id=link.id)
         monitoring.warn(settings, f"LTI: the members of {link.title!r}: {error}")
+        return {"trouble": str(error)}
+    now, done = time.time(), {"trouble": "", "remarks": "\n".join(remarks)}
+    return {**done, "tries": 0, "due": now + _DAY, "synced": now}
 
 
-def _remove_others(
-    act: AuditedTransaction, link: CourseLink, listed: Iterable[_Listed]
-) -> Iterator[str]:
+def _remove_others(act: AuditedTransaction, link: CourseLink, listed: set[str]) -> Iterator[str]:
     """Remove from a course who is from the platform, and not in its list any more."""
-    known = {one.subject for one in listed}
-    rows = act.db.execute(LTI_USER.select().where(LTI_USER.c.link == link.id)).fetchall()
-    for row in rows:
-        member = courses.MEMBERS.find(act.db, course=link.course, person=row.person)
-        if row.subject in known or member is None or member.role == FORMER:
+    for user in lti.USERS.all(act.db, link=link.id):
+        member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
+        if user.subject in listed or member is None or member.role == FORMER:
             continue
         if member.role == STUDENT:
             roster.remove(act, link.course, member.key)
         else:
-            courses.MEMBERS.remove(act.db, course=link.course, person=row.person)
-            act.note(f"{member.role} removed", link.course, **{member.role: row.person})
+            courses.MEMBERS.remove(act.db, course=link.course, person=user.person)
+            act.note(f"{member.role} removed", link.course, **{member.role: user.person})
         yield f"{member.name} was removed: no longer in the course of the platform."
 
 
-def _fetch(client: PlatformClient, link: CourseLink) -> list[_Listed]:
-    title, groups = client.platform.title, _fetch_groups(client, link)
-    found: dict[str, _Listed] = {}
-    for member in _pages(client, link.members_url, MEMBER_SCOPE, "members"):
-        subject, role = messages.id_of(member, "user_id"), messages.role_of(member.get("roles"))
-        is_there = str(member.get("status", "Active")).casefold() == "active"
-        if subject and role and is_there:
-            number = messages.id_of(member, "lis_person_sourcedid")
-            group = None if groups is None else _group_of(member, groups)
-            found[subject] = _Listed(subject, messages.name_of(member), number, role, group)
+def _fetch_members(client: PlatformClient, link: CourseLink) -> Sequence[PlatformPerson]:
+    rows = _pages(client, link.members_url, connection.MEMBERS, "members")
+    listed = [PlatformPerson.model_validate(one) for one in rows]
+    found = {
+        one.subject: one
+        for one in listed
+        if one.subject and one.role and one.status.casefold() == "active"
+    }
     if not found:
+        title = client.platform.title
         raise PlatformError(f"{title} lists nobody in this course: nothing was changed")
     return [*found.values()]
 
 
-def _group_of(member: Mapping[str, Any], groups: Mapping[str, str]) -> str:
-    """Return the group of somebody who is in one; in several, nobody knows which is meant."""
-    enrolled = member.get("group_enrollments")
-    ids = [str(one.get("group_id")) for one in enrolled or () if isinstance(one, dict)]
-    return groups.get(ids[0], "") if len(ids) == 1 else ""
-
-
-def _fetch_groups(client: PlatformClient, link: CourseLink) -> dict[str, str] | None:
-    """Return the names of the groups by their ids; None if the platform tells of none."""
+def _fetch_groups(client: PlatformClient, link: CourseLink) -> Groups:
     if not link.groups_url:
         return None
-    found = _pages(client, link.groups_url, GROUP_SCOPE, "groups")
-    names = {str(one.get("id")): messages.line_of(one, "name") for one in found}
-    return {own: name or own for own, name in names.items()}
+    found = _pages(client, link.groups_url, connection.GROUPS, "groups")
+    return {str(one.get("id")): as_line(one.get("name")) or str(one.get("id")) for one in found}
 
 
 def _pages(
-    client: PlatformClient, address: str, scope: str, name: str
+    client: PlatformClient, address: str, service: PlatformService, name: str
 ) -> Iterator[dict[str, Any]]:
     count, title = 0, client.platform.title
     for _ in range(_MOST_PAGES):
-        answer = client.call("GET", address, scope, _KINDS[name])
+        answer = client.call("GET", address, service)
         value = answer.value.get(name) if isinstance(answer.value, dict) else None
         if not isinstance(value, list):
             raise PlatformError(f"{title} did not answer with {name}")
@@ -325,8 +278,3 @@ def _pages(
         if not (address := answer.next):
             return
     raise PlatformError(f"{title} lists {name} on more than {_MOST_PAGES} pages")
-
-
-def with_query(address: str, **named: str) -> str:
-    """Return an address with more in its query."""
-    return f"{address}{'&' if '?' in address else '?'}{urlencode(named)}"

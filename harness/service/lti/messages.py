@@ -7,21 +7,21 @@ platform that the administrator registered.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
-from hmac import compare_digest
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Annotated, Any
 
-from joserfc import jws, jwt
+from joserfc import jwt
 from joserfc.errors import JoseError
-from joserfc.jwk import ECKey, JWKRegistry, RSAKey
+from joserfc.jwk import JWKRegistry, RSAKey
+from pydantic import AliasChoices, AliasPath, BaseModel, BeforeValidator, Field
 
 from harness.errors import HarnessError
-from harness.service.lti.platforms import Platform
-from harness.service.records import ASSISTANT, STUDENT, TEACHER
+from harness.service.records import ASSISTANT, STUDENT, TEACHER, Platform
 from harness.text import one_line
 
 _CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 _DEEP = "https://purl.imsglobal.org/spec/lti-dl/claim/"
+_SETTINGS = f"{_DEEP}deep_linking_settings"
 _LINES = "https://purl.imsglobal.org/spec/lti-ags/claim/endpoint"
 _MEMBERS = "https://purl.imsglobal.org/spec/lti-nrps/claim/namesroleservice"
 _GROUPS = "https://purl.imsglobal.org/spec/lti-gs/claim/groupsservice"
@@ -38,216 +38,208 @@ class LaunchRefusedError(HarnessError):
     """A launch does not hold."""
 
 
-class Launch(NamedTuple):
-    """What a launch says that holds."""
-
-    kind: str
-    subject: str
-    name: str
-    number: str  # of the person at the institution; may be empty
-    role: str
-    deployment: str
-    context: str
-    title: str  # of the course
-    target: str  # the address that is to be opened
-    assignment: str = ""  # as our own deep linking answer said
-    line: str = ""  # where marks of the assignment go
-    lines: str = ""
-    members_url: str = ""
-    groups_url: str = ""
-    return_url: str = ""  # where the answer to a deep linking request goes
-    data: str = ""  # that goes back with it
-    takes_line: bool = True
+# --- what a platform says of somebody, whatever the types of its values are ----------------------
 
 
-def find_kid(token: str, platform: Platform) -> str:
-    """Return the id of the key that signed a message.
-
-    Raises:
-        LaunchRefusedError: it is too long, not a message, or signed in another way than the
-            platform is registered with.
-    """
-    if len(token) > _LARGEST:
-        raise LaunchRefusedError("the message is too long")
-    try:
-        header = jws.extract_compact(token.encode()).headers()
-    except (JoseError, ValueError, TypeError):
-        raise LaunchRefusedError("the message is not a signed one") from None
-    if header.get("alg") != platform.algorithm:
-        raise LaunchRefusedError(f"it is not signed by {platform.algorithm}")
-    kid = header.get("kid")
-    if not isinstance(kid, str) or not 0 < len(kid) <= _LONGEST_ID:
-        raise LaunchRefusedError("it does not say which key signed it")
-    return kid
+def _as_text(found: object) -> str:
+    return found if isinstance(found, str) and "\0" not in found else ""
 
 
-def read_launch(
-    token: str, platform: Platform, key: Mapping[str, Any], nonce: str, now: float
-) -> Launch:
-    """Return what a message says.
-
-    ``key``: of the platform; ``nonce``: of this one login.
-
-    Raises:
-        LaunchRefusedError: it does not hold, or is not for us, or not for this login.
-    """
-    claims = _verify(token, platform, key)
-    _check_audience(claims, platform)
-    _check_times(claims, now)
-    if not compare_digest(_text(claims, "nonce").encode(), nonce.encode()):
-        raise LaunchRefusedError("it is not for this login")
-    if _text(claims, f"{_CLAIM}version") != "1.3.0":
-        raise LaunchRefusedError("its version is not 1.3.0")
-    deployment = _text(claims, f"{_CLAIM}deployment_id")
-    if deployment not in platform.deployments.split():
-        raise LaunchRefusedError(
-            f"the deployment {one_line(deployment, 60)!r} is not registered: the administrator of"
-            " this service can add it"
-        )
-    kind = _text(claims, f"{_CLAIM}message_type")
-    if kind not in (RESOURCE, DEEP_LINKING):
-        raise LaunchRefusedError(f"a message {one_line(kind, 60)!r} is not known here")
-    return _read(claims, kind, deployment)
+def _as_id(found: object) -> str:
+    """Return a text that names somebody or something there; "" if it cannot be one."""
+    text = _as_text(found)
+    return text if len(text) <= _LONGEST_ID and text.isprintable() else ""
 
 
-def _verify(token: str, platform: Platform, key: Mapping[str, Any]) -> dict[str, Any]:
-    kind = RSAKey if platform.algorithm == "RS256" else ECKey
-    try:
-        own = JWKRegistry.import_key(dict(key))
-        if not isinstance(own, kind) or (
-            isinstance(own, RSAKey) and own.raw_value.key_size < 2048
-        ):
-            raise LaunchRefusedError("the platform's key is not one for its signatures")
-        claims = jwt.decode(token, own, algorithms=[platform.algorithm]).claims
-    except (JoseError, ValueError, TypeError, KeyError):
-        raise LaunchRefusedError("its signature does not hold") from None
-    if not isinstance(claims, dict):
-        raise LaunchRefusedError("it says nothing")
-    return claims
+def as_line(found: object) -> str:
+    """Return a text as one line without signs that control a terminal or a page."""
+    return one_line(" ".join(_as_text(found).split()), _LONGEST)
 
 
-def _check_audience(claims: Mapping[str, Any], platform: Platform) -> None:
-    own = claims.get("aud")
-    audience = own if isinstance(own, list) else [own]
-    party = claims.get("azp")
-    if _text(claims, "iss") != platform.issuer:
-        raise LaunchRefusedError("it is of another issuer")
-    if platform.client_id not in audience or (len(audience) > 1 and party is None):
-        raise LaunchRefusedError("it is for another service")
-    if party is not None and party != platform.client_id:
-        raise LaunchRefusedError("it was made for another service")
-
-
-def _check_times(claims: Mapping[str, Any], now: float) -> None:
-    made, until = claims.get("iat"), claims.get("exp")
-    for one in (made, until):
-        if isinstance(one, bool) or not isinstance(one, int | float):
-            raise LaunchRefusedError("it does not say when it was made, and until when it holds")
-    assert isinstance(made, int | float) and isinstance(until, int | float)
-    if not (now - _LASTS <= made <= now + _LEEWAY and until > now - _LEEWAY):
-        raise LaunchRefusedError("it is too old, or a clock is wrong")
-
-
-def _read(claims: Mapping[str, Any], kind: str, deployment: str) -> Launch:
-    context, lines = _part(claims, f"{_CLAIM}context"), _part(claims, _LINES)
-    deep = _part(claims, f"{_DEEP}deep_linking_settings")
-    subject, course = id_of(claims, "sub"), id_of(context, "id")
-    if not subject or not course:
-        raise LaunchRefusedError("it does not say who you are, or in which course")
-    role = role_of(claims.get(f"{_CLAIM}roles"))
-    if not role:
-        raise LaunchRefusedError(
-            "you are neither a teacher nor an assistant nor a student of this course"
-        )
-    if kind == DEEP_LINKING and "ltiResourceLink" not in _list(deep.get("accept_types")):
-        raise LaunchRefusedError("the platform does not take links to assignments here")
-    return Launch(
-        kind,
-        subject,
-        name_of(claims),
-        id_of(_part(claims, f"{_CLAIM}lis"), "person_sourcedid"),
-        role,
-        deployment,
-        course,
-        line_of(context, "title") or line_of(context, "label") or "Course",
-        _text(claims, f"{_CLAIM}target_link_uri"),
-        _text(_part(claims, f"{_CLAIM}custom"), "assignment"),
-        _text(lines, "lineitem"),
-        _text(lines, "lineitems"),
-        _text(_part(claims, _MEMBERS), "context_memberships_url"),
-        _text(_part(claims, _GROUPS), "context_groups_url"),
-        _text(deep, "deep_link_return_url"),
-        _text(deep, "data"),
-        deep.get("accept_lineitem", True) is not False,
-    )
-
-
-def role_of(roles: object) -> str:
+def _as_role(found: object) -> str:
     """Return what somebody is in a course by roles in the course alone; "" for nothing.
 
     Roles in the institution or the system give nothing. A simple name is of the course.
     """
-    found = {one.removeprefix(f"{_ROLE}#") for one in _list(roles) if isinstance(one, str)}
+    roles = {one.removeprefix(f"{_ROLE}#") for one in _as_list(found) if isinstance(one, str)}
     assisting = (f"{_ROLE}/Instructor#TeachingAssistant", f"{_ROLE}/Instructor#Grader")
-    if "TeachingAssistant" in found or any(one.startswith(assisting) for one in found):
+    if "TeachingAssistant" in roles or any(one.startswith(assisting) for one in roles):
         return ASSISTANT
-    if "Instructor" in found:
+    if "Instructor" in roles:
         return TEACHER
-    return STUDENT if "Learner" in found else ""
+    return STUDENT if "Learner" in roles else ""
 
 
-def name_of(claims: Mapping[str, Any]) -> str:
-    """Return the name of somebody; "" if it is not told."""
-    parts = f"{line_of(claims, 'given_name')} {line_of(claims, 'family_name')}".strip()
-    return line_of(claims, "name") or one_line(parts, _LONGEST)
-
-
-def line_of(claims: Mapping[str, Any], name: str) -> str:
-    """Return a text as one line without signs that control a terminal or a page."""
-    return one_line(" ".join(_text(claims, name).split()), _LONGEST)
-
-
-def id_of(claims: Mapping[str, Any], name: str) -> str:
-    """Return a text that names somebody or something there; "" if it cannot be one."""
-    text = _text(claims, name)
-    return text if len(text) <= _LONGEST_ID and text.isprintable() else ""
-
-
-def _text(claims: Mapping[str, Any], name: str) -> str:
-    found = claims.get(name)
-    return found if isinstance(found, str) and "\0" not in found else ""
-
-
-def _part(claims: Mapping[str, Any], name: str) -> dict[str, Any]:
-    found = claims.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _list(found: object) -> list[Any]:
+def _as_list(found: object) -> list[Any]:
     return found if isinstance(found, list) else []
+
+
+_Text = Annotated[str, BeforeValidator(_as_text)]
+_Id = Annotated[str, BeforeValidator(_as_id)]
+_Line = Annotated[str, BeforeValidator(as_line)]
+_Role = Annotated[str, BeforeValidator(_as_role)]
+_List = Annotated[list[Any], BeforeValidator(_as_list)]
+_NotFalse = Annotated[bool, BeforeValidator(lambda found: found is not False)]
+
+
+def _at(claim: str, name: str, *others: str) -> Any:
+    """Return a field that is in a part of a message, or else has another name."""
+    return Field("", validation_alias=AliasChoices(AliasPath(claim, name), *others))
+
+
+class PlatformPerson(BaseModel):
+    """Somebody as a launch or a list of members has them; what is not told is empty."""
+
+    subject: _Id = Field("", validation_alias=AliasChoices("sub", "user_id"))
+    whole_name: _Line = Field("", validation_alias="name")
+    given_name: _Line = ""
+    family_name: _Line = ""
+    number: _Id = _at(f"{_CLAIM}lis", "person_sourcedid", "lis_person_sourcedid")
+    role: _Role = Field("", validation_alias=AliasChoices(f"{_CLAIM}roles", "roles"))
+    status: _Text = "Active"
+    groups: _List = Field([], validation_alias="group_enrollments")
+
+    @property
+    def name(self) -> str:
+        """Return the name; "" if it is not told."""
+        parts = f"{self.given_name} {self.family_name}".strip()
+        return self.whole_name or one_line(parts, _LONGEST)
+
+
+class Launch(PlatformPerson):
+    """What a launch says that holds."""
+
+    kind: _Text = Field("", validation_alias=f"{_CLAIM}message_type")
+    deployment: _Text = Field("", validation_alias=f"{_CLAIM}deployment_id")
+    context: _Id = _at(f"{_CLAIM}context", "id")
+    course_title: _Line = _at(f"{_CLAIM}context", "title")
+    course_label: _Line = _at(f"{_CLAIM}context", "label")
+    target: _Text = Field("", validation_alias=f"{_CLAIM}target_link_uri")
+    assignment: _Text = _at(f"{_CLAIM}custom", "assignment")  # of our own deep linking answer
+    line: _Text = _at(_LINES, "lineitem")  # where marks of the assignment go
+    lines_url: _Text = _at(_LINES, "lineitems")
+    members_url: _Text = _at(_MEMBERS, "context_memberships_url")
+    groups_url: _Text = _at(_GROUPS, "context_groups_url")
+    return_url: _Text = _at(_SETTINGS, "deep_link_return_url")
+    data: _Text = _at(_SETTINGS, "data")  # that goes back with the answer
+    accepts: _List = Field([], validation_alias=AliasPath(_SETTINGS, "accept_types"))
+    takes_line: _NotFalse = Field(True, validation_alias=AliasPath(_SETTINGS, "accept_lineitem"))
+
+    @property
+    def title(self) -> str:
+        """Return the title of the course."""
+        return self.course_title or self.course_label or "Course"
+
+
+# --- a launch ------------------------------------------------------------------------------------
+
+_WHEN = "it is too old, or a clock is wrong, or it does not say until when it holds"
+_WHO = "it does not say who you are"
+_WRONG = {
+    "iss": "it is of another issuer",
+    "aud": "it is for another service",
+    "azp": "it was made for another service",
+    "nonce": "it is not for this login",
+    "sub": _WHO,
+    f"{_CLAIM}version": "its version is not 1.3.0",
+    f"{_CLAIM}message_type": "such a message is not known here",
+    **dict.fromkeys(("iat", "exp"), _WHEN),
+}  # by the claims
+
+
+def read_launch(
+    token: str,
+    platform: Platform,
+    find_key: Callable[[str], dict[str, Any]],
+    nonce: str,
+    now: float,
+) -> Launch:
+    """Return what a message says.
+
+    ``find_key``: returns a key of the platform by its id; ``nonce``: of this one login.
+
+    Raises:
+        LaunchRefusedError: it does not hold, or is not for us, or not for this login.
+        Whatever ``find_key`` raises.
+    """
+    claims = _verify(token, platform, find_key)
+    _check_claims(claims, platform, nonce, int(now))
+    launch = Launch.model_validate(claims)
+    if launch.deployment not in platform.deployments.split():
+        raise LaunchRefusedError(
+            f"the deployment {one_line(launch.deployment, 60)!r} is not registered: the"
+            " administrator of this service can add it"
+        )
+    if not launch.subject:
+        raise LaunchRefusedError(_WHO)
+    if not launch.context:
+        raise LaunchRefusedError("it does not say in which course you are")
+    if not launch.role:
+        raise LaunchRefusedError(
+            "you are neither a teacher nor an assistant nor a student of this course"
+        )
+    if launch.kind == DEEP_LINKING and "ltiResourceLink" not in launch.accepts:
+        raise LaunchRefusedError("the platform does not take links to assignments here")
+    return launch
+
+
+def _verify(
+    token: str, platform: Platform, find_key: Callable[[str], dict[str, Any]]
+) -> dict[str, Any]:
+    def find(message: Any) -> Any:
+        kid = message.headers().get("kid")
+        if not isinstance(kid, str) or not 0 < len(kid) <= _LONGEST_ID:
+            raise LaunchRefusedError("it does not say which key signed it")
+        key = JWKRegistry.import_key(dict(find_key(kid)))
+        if isinstance(key, RSAKey) and key.raw_value.key_size < 2048:
+            raise LaunchRefusedError("the platform's key is too short")
+        return key
+
+    if len(token) > _LARGEST:
+        raise LaunchRefusedError("the message is too long")
+    try:
+        return dict(jwt.decode(token, find, algorithms=[platform.algorithm]).claims)
+    except (JoseError, ValueError, TypeError, KeyError) as error:
+        why = getattr(error, "error", "") or type(error).__name__
+        raise LaunchRefusedError(
+            f"it is not signed by {platform.algorithm} with a key of the platform: {why}"
+        ) from None
+
+
+def _check_claims(claims: dict[str, Any], platform: Platform, nonce: str, now: int) -> None:
+    audience = claims.get("aud")
+    several = isinstance(audience, list) and len(audience) > 1
+    registry = jwt.JWTClaimsRegistry(
+        now,
+        _LEEWAY,
+        iss={"essential": True, "value": platform.issuer},
+        aud={"essential": True, "value": platform.client_id},
+        azp={"essential": several, "value": platform.client_id},
+        nonce={"essential": True, "value": nonce},
+        iat={"essential": True},
+        exp={"essential": True},
+        **{
+            f"{_CLAIM}version": {"essential": True, "value": "1.3.0"},
+            f"{_CLAIM}message_type": {"essential": True, "values": [RESOURCE, DEEP_LINKING]},
+        },
+    )
+    try:
+        registry.validate(claims)
+    except JoseError as error:
+        claim = str(getattr(error, "claim", "")).partition(",")[0]  # of several missing ones
+        raise LaunchRefusedError(_WRONG.get(claim, f"its {claim} cannot be")) from None
+    if claims["iat"] < now - _LASTS:
+        raise LaunchRefusedError(_WHEN)
 
 
 # --- the answer to a deep linking request ------------------------------------------------------
 
 
-class LinkedAssignment(NamedTuple):
-    """An assignment as an answer names it."""
-
-    id: str
-    title: str
-    address: str
-    most: float  # points that can be reached; 0: no marks go back
-
-
 def answer_deep_linking(
-    platform: Platform,
-    launch: Launch,
-    chosen: LinkedAssignment,
-    key: RSAKey,
-    now: float,
+    platform: Platform, launch: Launch, item: dict[str, Any], key: RSAKey, now: float
 ) -> str:
-    """Return the signed message that tells the platform which assignment was chosen."""
-    claims: dict[str, Any] = {
+    """Return the signed message that tells the platform which item was chosen."""
+    claims = {
         "iss": platform.client_id,
         "aud": platform.issuer,
         "iat": int(now),
@@ -256,24 +248,7 @@ def answer_deep_linking(
         f"{_CLAIM}deployment_id": launch.deployment,
         f"{_CLAIM}message_type": "LtiDeepLinkingResponse",
         f"{_CLAIM}version": "1.3.0",
-        f"{_DEEP}content_items": [_item(chosen, launch)],
+        f"{_DEEP}content_items": [item],
+        **({f"{_DEEP}data": launch.data} if launch.data else {}),
     }
-    if launch.data:
-        claims[f"{_DEEP}data"] = launch.data
     return str(jwt.encode({"alg": "RS256", "kid": key.kid}, claims, key))
-
-
-def _item(one: LinkedAssignment, launch: Launch) -> dict[str, Any]:
-    item: dict[str, Any] = {
-        "type": "ltiResourceLink",
-        "title": one.title,
-        "url": one.address,
-        "custom": {"assignment": one.id},
-    }
-    if launch.takes_line and one.most > 0:
-        item["lineItem"] = {
-            "scoreMaximum": one.most,
-            "label": one.title,
-            "resourceId": one.id,
-        }
-    return item

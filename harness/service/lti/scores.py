@@ -7,6 +7,7 @@ before the release, and a mark that was given or changed since goes in place of 
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import time
 from typing import Any, NamedTuple
@@ -18,21 +19,17 @@ from harness.errors import HarnessError
 from harness.grading.records import Marks, counting_mark
 from harness.service import monitoring
 from harness.service.courses.gradings import as_given
-from harness.service.lti import members
-from harness.service.lti.connection import LINE_SCOPE, SCORE_SCOPE, PlatformClient, PlatformError
-from harness.service.lti.platforms import LINKS, PLATFORMS, CourseLink, Platform
-from harness.service.records import SENT, CourseAssignment
+from harness.service.lti import connection
+from harness.service.lti.connection import PlatformClient, PlatformError, as_dict
+from harness.service.lti.platforms import with_query
+from harness.service.records import SENT, CourseAssignment, CourseLink, Platform, Score
 from harness.service.settings import Settings
-from harness.service.storage import courses, scores, uploads
+from harness.service.storage import courses, lti, outgoing, uploads
 from harness.service.storage.database import Database
-from harness.service.storage.scores import Score
 from harness.work import canonical_json
 
-_SOON, _LATER = 60.0, 6 * 3600.0  # seconds before the second try, and at most before another one
+_LATER = 6 * 3600.0  # seconds before another try at most
 _LONGEST = 4000  # characters of a comment
-_SCORE = "application/vnd.ims.lis.v1.score+json"
-_LINE = "application/vnd.ims.lis.v2.lineitem+json"
-_LINES = "application/vnd.ims.lis.v2.lineitemcontainer+json"
 
 
 class _Target(NamedTuple):
@@ -51,61 +48,44 @@ def deliver_next(settings: Settings, database: Database) -> bool:
     Raises:
         ServerError: the database cannot be used now.
     """
+    deliver = functools.partial(_deliver, settings, database)
+    return outgoing.deliver_next(database, lti.SCORES, deliver, _LATER)
+
+
+def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, object]:
+    """Send a score; return what of its row changes."""
     with database.reading() as db:
-        if not scores.is_due(db):
-            return False
-    with database.changing() as db:
-        taken = scores.take(db)
-        target = _find_target(db, settings, taken) if taken else None
-    if taken is None:
-        return False
-    now = time.time()
+        target = _find_target(db, settings, taken)
     content = json.dumps(target.score, sort_keys=True) if target else ""
+    done: dict[str, object] = {"state": SENT, "trouble": ""}
     if target is None or content == taken.sent:
-        with database.changing() as db:
-            scores.settle(db, taken, state=SENT, trouble="")
-        return True
+        return done
     try:
-        _send(settings, database, target, now)
+        _send(settings, database, target)
     except HarnessError as error:
-        _fail(database, taken, error, now)
         monitoring.warn(settings, f"LTI: a mark for {target.link.title!r}: {error}")
-    else:
-        with database.changing() as db:
-            values = {"state": SENT, "trouble": "", "sent": content, "at": now}
-            if not scores.settle(db, taken, **values):  # another mark waits by now
-                scores.SCORES.change(
-                    db, {"sent": content, "at": now},
-                    link=taken.link, assignment=taken.assignment, key=taken.key,
-                )  # fmt: skip
-        monitoring.tell(settings, "score sent", assignment=taken.assignment, link=taken.link)
-    return True
-
-
-def _fail(database: Database, taken: Score, error: HarnessError, now: float) -> None:
-    """Write down why a score was not taken; if the platform is away, the others wait, too."""
-    later = now + min(_SOON * 2 ** min(taken.tries - 1, 10), _LATER)
-    status = error.status if isinstance(error, PlatformError) else 400
-    with database.changing() as db:
-        scores.settle(db, taken, trouble=str(error), due=later)
-        if status in (0, 401, 403, 429) or status >= 500:
-            scores.put_off(db, taken.link, later)
+        status = error.status if isinstance(error, PlatformError) else 400
+        if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
+            later = outgoing.next_try(taken.tries, _LATER)
+            with database.changing() as db:
+                outgoing.put_off(db, lti.SCORES, later, link=taken.link)
+        return {"trouble": str(error)}
+    monitoring.tell(settings, "score sent", assignment=taken.assignment, link=taken.link)
+    return {**done, "sent": content, "at": time.time()}
 
 
 def _find_target(db: Connection, settings: Settings, taken: Score) -> _Target | None:
     """Return what is to be sent; None if there is nothing that the student may see."""
-    link = LINKS.find(db, id=taken.link)
+    link = lti.LINKS.find(db, id=taken.link)
     assigned = courses.ASSIGNMENTS.find(db, id=taken.assignment)
-    platform = PLATFORMS.find(db, id=link.platform) if link else None
+    platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
     member = courses.MEMBERS.find(db, course=link.course, key=taken.key) if link else None
-    line = scores.find_line(db, taken.link, taken.assignment)
-    if not (link and assigned and platform and member) or line is None:
+    user = lti.USERS.find(db, link=taken.link, person=member.person) if member else None
+    line = lti.LINES.find(db, link=taken.link, assignment=taken.assignment)
+    score = _compose(db, settings, assigned, taken) if assigned else None
+    if not (link and assigned and platform and user and line and score):
         return None
-    subject = members.find_subject(db, link, member.person)
-    score = _compose(db, settings, assigned, taken)
-    if not subject or score is None:
-        return None
-    return _Target(platform, link, assigned, line, {"userId": subject, **score})
+    return _Target(platform, link, assigned, line.url, {"userId": user.subject, **score})
 
 
 def _compose(
@@ -139,17 +119,19 @@ def _compose(
     }
 
 
-def _send(settings: Settings, database: Database, target: _Target, now: float) -> None:
-    client = PlatformClient(settings, target.platform, now)
+def _send(settings: Settings, database: Database, target: _Target) -> None:
+    client = PlatformClient(settings, target.platform)
     line = target.line or _find_line(client, database, target)
-    moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
+    moment = datetime.datetime.now(datetime.UTC)
     body = {**target.score, "timestamp": moment.isoformat(timespec="milliseconds")}
+    parts = urlsplit(line)  # it may have a query
+    address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
     try:
-        client.call("POST", _with_path(line, "/scores"), SCORE_SCOPE, _SCORE, body)
+        client.call("POST", address, connection.SCORE, body)
     except PlatformError as error:
         if error.status == 404 and target.link.lines_url:  # its column is gone: look for it anew
             with database.changing() as db:
-                scores.set_line(db, target.link.id, target.assigned.id, "")
+                lti.set_line(db, target.link.id, target.assigned.id, "")
         raise
 
 
@@ -165,22 +147,17 @@ def _find_line(client: PlatformClient, database: Database, target: _Target) -> s
             f"{title} has not told a column of its gradebook: open the assignment there once",
             status=400,
         )
-    query = members.with_query(lines, resource_id=one.id)
-    known = client.call("GET", query, LINE_SCOPE, _LINES).value
-    made = next((line for line in known or () if line.get("resourceId") == one.id), None)
+    query = with_query(lines, {"resource_id": one.id})
+    known = client.call("GET", query, connection.LINES).value
+    rows = [as_dict(line) for line in known] if isinstance(known, list) else []
+    made = next((line for line in rows if line.get("resourceId") == one.id), None)
     if made is None:
         most = target.score.get("scoreMaximum", 1.0)
         body = {"scoreMaximum": most, "label": one.title, "resourceId": one.id}
-        made = client.call("POST", lines, LINE_SCOPE, _LINE, body).value or {}
+        made = as_dict(client.call("POST", lines, connection.LINE, body).value)
     found = made.get("id")
     if not isinstance(found, str) or not target.platform.has(found):
         raise PlatformError(f"{title} did not tell its column", status=400)
     with database.changing() as db:
-        scores.set_line(db, target.link.id, one.id, found)
+        lti.set_line(db, target.link.id, one.id, found)
     return found
-
-
-def _with_path(address: str, more: str) -> str:
-    """Return an address with more at the end of its path, before its query."""
-    parts = urlsplit(address)
-    return parts._replace(path=f"{parts.path.rstrip('/')}{more}").geturl()

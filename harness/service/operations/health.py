@@ -61,7 +61,10 @@ def state(service: Service) -> State:
         oldest = max(time.time() - since, 0.0) if since else 0.0
     except HarnessError as error:
         trouble = str(error)
-    workers, free = _workers(service.settings), _free(service.settings)
+    workers, free = (
+        monitoring.count_workers(service.settings.workers_folder),
+        shutil.disk_usage(service.settings.data).free,
+    )
     cluster = machines.complaint(service.settings)
     return State(trouble, jobs, oldest, mails, workers, free, cluster)
 
@@ -72,14 +75,6 @@ def get_figures(service: Service) -> Found:
     with contextlib.suppress(HarnessError), service.database.reading() as db:
         found.update(queue.load_figures(db))
     return found
-
-
-def _workers(settings: Settings) -> int:
-    return monitoring.count_workers(settings.workers_folder)
-
-
-def _free(settings: Settings) -> int:
-    return shutil.disk_usage(settings.data).free
 
 
 def complaints(found: State) -> Iterator[str]:

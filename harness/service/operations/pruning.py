@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.service.courses.making import moment
-from harness.service.jobs.result_files import check_page
+from harness.service.jobs.assignment_context import check_page
 from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning
@@ -178,14 +178,9 @@ def _audit(context: _PruningContext) -> _Deletion:
     asked = _recent(context, "marks")
     made = [one.made for one in courses.ASSIGNMENTS.all(context.db) if one.id in asked]
     before = min([context.before("audit"), *made])
-    last = pruning.old_lines(context.db, _utc(before))
+    last = pruning.old_lines(context.db, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(before)))
     count = pruning.lines_until(context.db, last)
     return _Deletion(count, rest=lambda act: act.log.cut(act.db, last))
-
-
-def _utc(seconds: float) -> str:
-    """Return a time as the audit log has it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 _LOOKS: dict[str, Callable[[_PruningContext], _Deletion]] = {

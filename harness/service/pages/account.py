@@ -22,9 +22,8 @@ from harness.service.records import Person, Token
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import COOKIE, Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, SIGNED_IN, RequestContext
+from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import one_line, read_number
 
 ROUTES = Routes()
@@ -40,7 +39,7 @@ def enter_site(context: Context) -> Response:
 @ROUTES.at("GET", "/courses", SIGNED_IN)
 def beginning(context: Context) -> Response:
     """Show the courses that somebody is in."""
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = courses.of_person(db, context.by)
     return rendering.page(context, "courses.html", courses=found)
 
@@ -48,7 +47,7 @@ def beginning(context: Context) -> Response:
 @ROUTES.at("GET", "/sign-in", ANYBODY)
 def sign_in(context: Context) -> Response:
     """Say how somebody signs in."""
-    provider = oidc.name_of(context.service.settings)
+    provider = oidc.name_of(context.settings)
     return rendering.page(context, "sign_in.html", [("Sign in", "")], provider=provider)
 
 
@@ -56,7 +55,7 @@ def sign_in(context: Context) -> Response:
 def before_entering(context: Context) -> Response:
     """Ask whether to sign in by a link: mail filters, which only look at it, do not use it up."""
     code = context.request.path_params["code"]
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         person = people.of_link(db, accounts.digest_of(code))
     if person is None:
         return _explain_ended(context)
@@ -66,7 +65,7 @@ def before_entering(context: Context) -> Response:
 
 def _explain_ended(context: RequestContext) -> Response:
     """Say what somebody does whose link does not hold, and who sends a new one."""
-    provider = oidc.name_of(context.service.settings)
+    provider = oidc.name_of(context.settings)
     return rendering.page(context, "link_ended.html", [("Sign in", "")], 404, provider=provider)
 
 
@@ -80,16 +79,16 @@ def enter(context: Context) -> Response:
     return start_session(context, entered[1])
 
 
-def start_session(context: RequestContext, session: Secret) -> Response:
-    """Let a browser keep a session, and show its courses."""
-    answer = RedirectResponse("/courses", 303)
+def start_session(context: RequestContext, session: Secret, path: str = "/courses") -> Response:
+    """Let a browser keep a session, and show its courses, or another page."""
+    answer = RedirectResponse(path, 303)
     answer.set_cookie(
         COOKIE,
         session.text,
         max_age=int(accounts.SESSION),
         httponly=True,
         samesite="lax",
-        secure=context.service.settings.is_secure,
+        secure=context.settings.is_secure,
     )
     return answer
 
@@ -142,7 +141,7 @@ def begin_at_provider(context: Context) -> Response:
         path="/sign-in",
         httponly=True,
         samesite="lax",  # the provider sends people back from another site
-        secure=context.service.settings.is_secure,
+        secure=context.settings.is_secure,
     )
     return answer
 
@@ -157,7 +156,7 @@ def come_back_from_provider(context: Context) -> Response:
     except ProviderUnavailableError as error:
         raise _away(context, error) from None
     except SignInRefusedError as error:
-        monitoring.tell(context.service.settings, "sign-in refused", why=str(error))
+        monitoring.tell(context.settings, "sign-in refused", why=str(error))
         raise RequestRefused(
             403, f"you are not signed in: {error}. Begin anew on the sign-in page"
         ) from None
@@ -177,7 +176,7 @@ def _provider(context: RequestContext) -> Provider:
 
 
 def _away(context: RequestContext, error: ProviderUnavailableError) -> RequestRefused:
-    monitoring.warn(context.service.settings, f"sign-in by OIDC: {error}")
+    monitoring.warn(context.settings, f"sign-in by OIDC: {error}")
     return RequestRefused(503, f"{error}. Try again later, or sign in by a link")
 
 
@@ -206,7 +205,7 @@ _UNVERIFIED = "your provider does not say that your mail address is verified: si
 
 
 def _people(context: RequestContext, act: AuditedTransaction, claims: Claims) -> list[Person]:
-    settings = context.service.settings
+    settings = context.settings
     if settings.oidc_claim != oidc.EMAIL:
         pair = settings.oidc_claim.casefold(), claims.own
         return people.by_id(act.db, json.dumps(pair)) if claims.own else []
@@ -229,7 +228,7 @@ def show_name(context: Context) -> Response:
 def rename(context: Context) -> Response:
     """Change the name."""
     assert context.person
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         accounts.rename(act, context.person, context.field("name"))
     return RedirectResponse("/me", 303)
 
@@ -246,7 +245,7 @@ def show_tokens(context: Context) -> Response:
 
 
 def _page(context: RequestContext, secret: str = "") -> Response:
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = people.TOKENS.all(db, "made", "id", person=context.by)
     crumbs = [("API tokens", "")]
     scopes = accounts.SCOPES
@@ -262,7 +261,7 @@ def make_token(context: Context) -> Response:
     if (days := read_number(typed)) is None:
         found = one_line(typed, _LONGEST)
         raise UsageError(f"days: found {found!r}, expected 1 to {accounts.LONGEST_TOKEN}")
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         _, secret = accounts.make_token(act, name, scope, days)
     return _page(context, secret.text)
 
@@ -272,8 +271,16 @@ def revoke_token(context: Context) -> Response:
     """Let a token hold no longer, once it was said that this is wanted."""
     token = _sure_token(context)
     if not forms.is_sure(context):
-        return _ask_to_revoke(context, token.name)
-    with context.service.database.acting(context.by) as act:
+        question = SecondQuestion(
+            f"Revoke {token.name}?",
+            "Programs that use this token are refused from then on, and this cannot be undone."
+            " You can make a new token and give it to them.",
+            f"Yes, revoke {token.name}",
+            "/tokens",
+        )
+        trail = [("API tokens", "/tokens"), (f"Revoke {token.name}", "")]
+        return forms.ask_again(context, trail, question)
+    with context.acting() as act:
         accounts.revoke_token(act, token.id)
     return RedirectResponse("/tokens", 303)
 
@@ -281,20 +288,8 @@ def revoke_token(context: Context) -> Response:
 def _sure_token(context: RequestContext) -> Token:
     """Return the token that is asked for, if it is of the person who asks."""
     token = context.request.path_params["token"]
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = people.TOKENS.find(db, id=token, person=context.by) if token.isalnum() else None
     if found is None:
         raise RequestRefused(404, "there is no such token")
     return found
-
-
-def _ask_to_revoke(context: RequestContext, name: str) -> Response:
-    question = SecondQuestion(
-        f"Revoke {name}?",
-        "Programs that use this token are refused from then on, and this cannot be undone. You can"
-        " make a new token and give it to them.",
-        f"Yes, revoke {name}",
-        "/tokens",
-    )
-    trail = [("API tokens", "/tokens"), (f"Revoke {name}", "")]
-    return forms.ask_again(context, trail, question)

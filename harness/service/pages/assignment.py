@@ -13,109 +13,86 @@ from sqlalchemy import Connection
 from harness.assignments.assignment import Late
 from harness.errors import UsageError
 from harness.service.courses import deadlines, gradings, making, own_files, standings, submissions
-from harness.service.courses.deadlines import (
-    describe_late,
-    latest_deadline,
-    list_dates,
-    list_dates_for_staff,
-    list_open_dates,
-    load_rule,
-    warn_late,
-)
 from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.standings import StudentStanding, standing_of
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs import checklist, previews, private_cases, wrong_expectations
+from harness.service.jobs import checklist, previews, private_cases
 from harness.service.pages import forms, status
 from harness.service.pages.forms import receive_files, upload_state
-from harness.service.records import (
-    COMMENT,
-    EXTEND,
-    GRADE_CLASS,
-    TEACHER,
-    Grading,
-    Upload,
-)
+from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import (
-    MEMBERS,
-    STAFF_ONLY,
-    STUDENTS,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web import access, rendering
+from harness.service.web.request_context import RequestContext
 
 __all__ = ["ROUTES", "StudentStanding", "standing_of"]
-ROUTES = Routes()
+ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
 
 
-@ROUTES.at("GET", _PATH, MEMBERS)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _PATH, access.MEMBERS)
+def show(context: access.Context) -> Response:
     """Show an assignment: to students what is theirs, to the staff what is everybody's."""
     return _to_staff(context) if context.is_staff else _to_student(context)
 
 
 def _to_student(context: RequestContext) -> Response:
-    known = context.require()
-    with context.service.database.reading() as db:
-        history = submissions.history_of(db, known.assigned, known.member.submits_as)
-        rule = load_rule(db, known.assigned, known.member.submits_as)
-        shown = list_uploads(db, history.seen_by(known.member.key), [history], rule)
-        group = courses.submitting_as(db, known.course.id, known.member.submits_as)
-        extensions = courses.extensions(db, known.assigned.id)
-        key = known.member.submits_as
+    with context.reading() as db:
+        history = submissions.history_of(db, context.assigned, context.member.submits_as)
+        rule = deadlines.load_rule(db, context.assigned, context.member.submits_as)
+        shown = list_uploads(db, history.seen_by(context.member.key), [history], rule)
+        group = courses.submitting_as(db, context.course.id, context.member.submits_as)
+        extensions = courses.extensions(db, context.assigned.id)
+        key = context.member.submits_as
         now = datetime.datetime.now()
-        closed = submissions.explain_closed(db, known.assigned, key, now)
+        closed = submissions.explain_closed(db, context.assigned, key, now)
         recent = history.counting[-1] if history.counting else None
         lines = status.load_lines(db, context, recent, history, has_mark=True)
-        is_released = gradings.are_shown(db, known.assigned.id, known.member.key)
+        is_released = gradings.are_shown(db, context.assigned.id, context.member.key)
     return rendering.page(
         context,
         "assignment.html",
         crumbs(context),
         uploads=shown,
-        dates=list_dates(
-            known.assigned, rule, latest_deadline(extensions, (one.key for one in group))
+        dates=deadlines.list_dates(
+            context.assigned,
+            rule,
+            deadlines.latest_deadline(extensions, (one.key for one in group)),
         ),
         group=[one.name or one.key for one in group] if len(group) > 1 else [],
         lines=lines,
         counting=submissions.explain_counting(history),
         closed=closed,
-        warning=warn_late(rule, now.timestamp(), history.last),
-        is_before=submissions.is_before(known.assigned, now),
+        warning=deadlines.warn_late(rule, now.timestamp(), history.last),
+        is_before=submissions.is_before(context.assigned, now),
         is_released=is_released,
-        archive=own_files.assignment_of(context.service.settings, known.assigned).archive.name,
+        archive=own_files.assignment_of(context.settings, context.assigned).archive.name,
         once=secrets.token_hex(32),
         preparing=recent is None
-        and bool(own_files.list_missing(context.service.settings, known.assigned)),
+        and bool(own_files.list_missing(context.settings, context.assigned)),
     )
 
 
 def _to_staff(context: RequestContext) -> Response:
-    known, settings = context.require(), context.service.settings
+    settings = context.settings
     view = standings.read_view(context.request.query_params)
-    measured = private_cases.load_measured(settings, known.assigned)
-    doubts = wrong_expectations.find(settings, known.assigned, measured)
-    with context.service.database.reading() as db:
-        everybody = standings.standings_of_all(db, known.assigned)
-        setup = checklist.load(db, settings, known.assigned, measured)
-        begun = [_grading_line(db, one) for one in uploads.gradings(db, known.assigned.id)]
-        in_force = uploads.in_force(db, known.assigned.id)
-        is_open = bool(list_open_dates(db, known.assigned, datetime.datetime.now()))
+    measured = private_cases.load_measured(settings, context.assigned)
+    doubts = previews.find(settings, context.assigned, measured)
+    with context.reading() as db:
+        everybody = standings.standings_of_all(db, context.assigned)
+        setup = checklist.load(db, settings, context.assigned, measured)
+        begun = [_grading_line(db, one) for one in uploads.gradings(db, context.assigned.id)]
+        in_force = uploads.in_force(db, context.assigned.id)
+        is_open = bool(deadlines.list_open_dates(db, context.assigned, datetime.datetime.now()))
     counts = AssignmentCounts(
         students=len(everybody),
         submitted=sum(one.upload is not None for one in everybody),
         attention=sum(standings.ATTENTION in one.kinds for one in everybody),
         ungraded=sum(standings.UNGRADED in one.kinds for one in everybody),
-        missing=next(iter(own_files.list_missing(settings, known.assigned)), ""),
-        lacks_folder=own_files.lacks_overlay(settings, known.assigned),
+        missing=next(iter(own_files.list_missing(settings, context.assigned)), ""),
+        lacks_folder=own_files.lacks_overlay(settings, context.assigned),
         wrong_tests=len(doubts),
-        is_open=is_open or not (known.assigned.deadline or known.assigned.closes),
+        is_open=is_open or not (context.assigned.deadline or context.assigned.closes),
         marks=("released" if in_force.released else "made") if in_force else "",
         is_grading=any(one.state == "running" for one in begun),
         faults=begun[-1].faults if begun else 0,
@@ -126,7 +103,7 @@ def _to_staff(context: RequestContext) -> Response:
         context,
         "assignment_staff.html",
         crumbs(context),
-        dates=list_dates_for_staff(known.assigned, making.late(known.assigned, {})),
+        dates=deadlines.list_dates_for_staff(context.assigned, making.late(context.assigned, {})),
         progress=progress,
         counts=counts,
         may_act=_may_act(context, progress.action.kind),
@@ -138,11 +115,11 @@ def _to_staff(context: RequestContext) -> Response:
         marked=in_force is not None,
         gradings=begun,
         doubts=doubts,
-        unchecked=wrong_expectations.explain_unchecked(context.service.database, measured),
-        lacks_private=private_cases.lack_some(settings, known.assigned),
-        still_left_out=previews.still_left_out(settings, known.assigned),
-        is_uploaded=known.assigned.source == own_files.OWN,
-        editions=own_files.editions(settings, known.assigned),
+        unchecked=previews.explain_unchecked(context.service.database, measured),
+        lacks_private=private_cases.lack_some(settings, context.assigned),
+        still_left_out=previews.still_left_out(settings, context.assigned),
+        is_uploaded=context.assigned.source == own_files.OWN,
+        editions=own_files.editions(settings, context.assigned),
         setup=setup,
     )
 
@@ -165,7 +142,7 @@ def _grading_line(db: Connection, one: Grading) -> GradingLine:
 
 def _may_act(context: RequestContext, kind: str) -> bool:
     """Whether the one who asks may do what is next."""
-    member = context.require().member
+    member = context.member
     if kind == "grade":
         return member.has(GRADE_CLASS)
     return kind not in ("set up", "add students", "release") or member.role == TEACHER
@@ -188,62 +165,63 @@ def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
     Raises:
         UsageError: there are none, or one is not in the course.
     """
-    if context.field("all") == "yes":
+    if context.is_ticked("all"):
         view = standings.read_view(context.request.query_params)
-        everybody = standings.standings_of_all(db, context.require().assigned)
+        everybody = standings.standings_of_all(db, context.assigned)
         return [one.key for one in view.select(everybody)]
     chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
     if not chosen:
         raise UsageError("students: choose some in the table first")
-    known = {one.submits_as for one in courses.students(db, context.require().course.id)}
+    known = {one.submits_as for one in courses.students(db, context.course.id)}
     if strangers := [one for one in chosen if one not in known]:
         raise UsageError(f"students: {strangers[0]!r} is not in the course: load the page again")
     return [*chosen]
 
 
 def _back_to_list(context: RequestContext) -> Response:
-    known = context.require()
     view = standings.read_view(context.request.query_params)
-    place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
+    place = context.assignment_page
     return RedirectResponse(f"{place}{view.query()}#class", 303)
 
 
 @ROUTES.at(
     "POST",
     f"{_PATH}/class/extension",
-    require_permission(EXTEND),
-    most=Form(fields=_MOST, page=show),
+    access.require_permission(EXTEND),
+    most=access.Form(fields=_MOST, page=show),
 )
-def extend_chosen(context: Context) -> Response:
+def extend_chosen(context: access.Context) -> Response:
     """Give some students or groups a deadline of their own."""
     if not context.field("deadline"):
         raise UsageError("deadline: choose one first")
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         for key in _read_chosen(context, act.db):
-            deadlines.extend(act, context.require().assigned, key, context.field("deadline"))
+            deadlines.extend(act, context.assigned, key, context.field("deadline"))
     return _back_to_list(context)
 
 
 @ROUTES.at(
     "POST",
     f"{_PATH}/class/comment",
-    require_permission(COMMENT),
-    most=Form(fields=_MOST, page=show),
+    access.require_permission(COMMENT),
+    most=access.Form(fields=_MOST, page=show),
 )
-def comment_on_chosen(context: Context) -> Response:
+def comment_on_chosen(context: access.Context) -> Response:
     """Say the same to some students or groups."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         for key in _read_chosen(context, act.db):
-            gradings.comment(act, context.require().assigned, key, context.field("text"))
+            gradings.comment(act, context.assigned, key, context.field("text"))
     return _back_to_list(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/class/check", STAFF_ONLY, most=Form(fields=_MOST, page=show))
-def check_chosen(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/class/check", access.STAFF_ONLY, most=access.Form(fields=_MOST, page=show)
+)
+def check_chosen(context: access.Context) -> Response:
     """Check those submissions of some students or groups again in which the service failed."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         chosen = _read_chosen(context, act.db)
-        histories = submissions.all_histories(act.db, context.require().assigned)
+        histories = submissions.all_histories(act.db, context.assigned)
         failed = [
             one.id for key in chosen for one in histories[key].counting
             if one.id in histories[key].unread
@@ -290,7 +268,7 @@ def list_uploads(
             upload_state(one, jobs.get(one.id)),
             places.get(one.id, ""),
             refusal(one),
-            describe_late(rule, one.at),
+            deadlines.describe_late(rule, one.at),
         )
         for one in found
     ]
@@ -298,18 +276,19 @@ def list_uploads(
 
 def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
     """Return the way to a page of an assignment."""
-    known = context.require()
-    course = f"/courses/{known.course.id}"
-    own = f"{course}/assignments/{known.assigned.id}"
+    course = context.course_page
+    own = f"{course}/assignments/{context.assigned.id}"
     more = [(last, "")] if last else []
-    return [(known.course.title, course), (known.assigned.title, own), *more]
+    return [(context.course.title, course), (context.assigned.title, own), *more]
 
 
-@ROUTES.at("POST", f"{_PATH}/uploads", STUDENTS, most=Form(files=forms.MOST, page=show))
-def hand_in(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/uploads", access.STUDENTS, most=access.Form(files=forms.MOST, page=show)
+)
+def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
-    known, service = context.require(), context.service
-    archive = own_files.assignment_of(service.settings, known.assigned).archive
+    service = context.service
+    archive = own_files.assignment_of(service.settings, context.assigned).archive
     with receive_files(context, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
         kept = submissions.keep(service.store, found.path, name, service.settings.largest)
@@ -318,33 +297,35 @@ def hand_in(context: Context) -> Response:
         upload = submissions.take_once(
             act,
             context.field("once"),
-            (known.assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(act, known.assigned, known.member, kept, quota),
+            (context.assigned.id, kept.name, kept.sha256),
+            lambda: submissions.take(act, context.assigned, context.member, kept, quota),
         )
-    return RedirectResponse(
-        f"/courses/{known.course.id}/assignments/{known.assigned.id}/uploads/{upload.id}", 303
-    )
+    return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/source", TEACHERS, most=Form(files=forms.MOST, page=show))
-def replace(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/source", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
+)
+def replace(context: access.Context) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
-    known, settings = context.require(), context.service.settings
+    settings = context.settings
     with (
         receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, _),
-        context.service.database.acting(context.by) as act,
+        context.acting() as act,
     ):
         private_cases.let_measure(
-            act, settings, own_files.replace(act, settings, known.assigned, place)
+            act, settings, own_files.replace(act, settings, context.assigned, place)
         )
-    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
+    return RedirectResponse(context.assignment_page, 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/overlay", TEACHERS, most=Form(files=forms.MOST, page=show))
-def take_overlay(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/overlay", access.TEACHERS, most=access.Form(files=forms.MOST, page=show)
+)
+def take_overlay(context: access.Context) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
-    known, service = context.require(), context.service
+    service = context.service
     with receive_files(context) as found, service.database.acting(context.by) as act:
-        own_files.take_overlay(act, service.settings, known.assigned, found.path, found.name)
-    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
+        own_files.take_overlay(act, service.settings, context.assigned, found.path, found.name)
+    return RedirectResponse(context.assignment_page, 303)

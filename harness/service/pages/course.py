@@ -22,13 +22,8 @@ from harness.service.pages.assignment import StudentStanding
 from harness.service.records import Course, CourseAssignment
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import (
-    ADMINS,
-    MEMBERS,
-    TEACHERS,
-    RequestContext,
-)
+from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 
@@ -44,7 +39,7 @@ def show_new(context: Context) -> Response:
 def make(context: Context) -> Response:
     """Make a course."""
     title, once = context.field("title"), context.field("once")
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
 
         def find(name: str) -> Course | None:
             return courses.COURSES.find(act.db, id=name)
@@ -58,8 +53,7 @@ def make(context: Context) -> Response:
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
 def show(context: Context) -> Response:
     """Show the assignments of a course."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
         found = [one for one in every if context.is_staff or not one.hidden]
         own = {one.id: _find_standing(db, context, one) for one in found}
@@ -78,7 +72,7 @@ def _find_standing(
     db: Connection, context: RequestContext, one: CourseAssignment
 ) -> StudentStanding | None:
     """Return where the student who asks stands with an assignment; None: one of the staff asks."""
-    if context.is_staff or context.member is None:
+    if context.is_staff:
         return None
     return assignment.standing_of(db, one, context.member.submits_as)
 
@@ -89,7 +83,7 @@ def _list_chips(
     """Return how far an assignment is, for its staff: kinds of chips, and their words."""
     if not context.is_staff:
         return []
-    missing = not checklist.load(db, context.service.settings, one).is_ready
+    missing = not checklist.load(db, context.settings, one).is_ready
     is_closed = bool(one.closes) and read_seconds(one.closes) < time.time()
     open_ = ("off", "Closed") if is_closed else ("good", "Open")
     is_before = submissions.is_before(one, datetime.datetime.now())
@@ -133,7 +127,7 @@ def attachment(name: str, data: bytes, kind: str = "application/octet-stream") -
 @ROUTES.at("GET", "/courses/{course}/assignments/{assignment}/course-folder", TEACHERS)
 def show_course_folder(context: Context) -> Response:
     """Show the form by which the course folder of an assignment is sent."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     return rendering.page(
         context,
         "course_folder.html",
@@ -153,11 +147,11 @@ _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 @ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
 def show_change(context: Context) -> Response:
     """Show the forms by which an assignment is changed or removed."""
-    known, settings = context.require(), context.service.settings
-    with context.service.database.reading() as db:
-        kept = changes.list_kept(db, known.assigned)
-        lost = changes.list_lost(db, settings, known.assigned)
-    filled = changes.values_of(known.assigned).digest
+    settings = context.settings
+    with context.reading() as db:
+        kept = changes.list_kept(db, context.assigned)
+        lost = changes.list_lost(db, settings, context.assigned)
+    filled = changes.values_of(context.assigned).digest
     trail = assignment.crumbs(context, "Change or remove")
     return rendering.page(
         context, "assignment_change.html", trail, kept=kept, lost=lost, filled=filled
@@ -167,29 +161,25 @@ def show_change(context: Context) -> Response:
 @ROUTES.at("POST", f"{_ONE}/change", TEACHERS, most=Form(page=show_change))
 def change_assignment(context: Context) -> Response:
     """Change an assignment, once it was seen what changes for those who have submitted."""
-    known, wanted, filled = (
-        context.require(),
-        _read_dates(context),
-        context.field("filled") or None,
-    )
+    wanted, filled = _read_dates(context), context.field("filled") or None
     # Before the dates are judged, which may fit no longer.
-    changes.values_of(known.assigned).require(filled)
-    with context.service.database.acting(context.by) as act:
-        planned = changes.plan(act.db, known.assigned, wanted)
-        is_to_be_seen = _moves_dates(known.assigned, planned) and bool(
-            planned.ended or changes.list_kept(act.db, known.assigned)
+    changes.values_of(context.assigned).require(filled)
+    with context.acting() as act:
+        planned = changes.plan(act.db, context.assigned, wanted)
+        is_to_be_seen = _moves_dates(context.assigned, planned) and bool(
+            planned.ended or changes.list_kept(act.db, context.assigned)
         )
         seen = context.field("seen")
         if not is_to_be_seen or seen:
-            changes.change(act, known.assigned, wanted, seen or None, filled)
-            return RedirectResponse(_address(context), 303)
+            changes.change(act, context.assigned, wanted, seen or None, filled)
+            return RedirectResponse(context.assignment_page, 303)
     trail = assignment.crumbs(context, "Change")
     return rendering.page(context, "assignment_change_seen.html", trail, planned=planned)
 
 
 def _read_dates(context: RequestContext) -> CourseAssignment:
     """Return the assignment as the form wants it."""
-    now = context.require().assigned
+    now = context.assigned
     return now._replace(
         title=context.field("title"),
         opens=keep_same(context.field("opens"), now.opens),
@@ -197,7 +187,7 @@ def _read_dates(context: RequestContext) -> CourseAssignment:
         closes=keep_same(context.field("closes"), now.closes),
         deduction=context.field("deduction"),
         grace=making.read_grace(context.field("grace"), 0),
-        hidden=context.field("hidden") == "yes",
+        hidden=context.is_ticked("hidden"),
     )
 
 
@@ -205,20 +195,14 @@ def _moves_dates(now: CourseAssignment, planned: Change) -> bool:
     return any(getattr(now, name) != getattr(planned.made, name) for name in _DATES)
 
 
-def _address(context: RequestContext) -> str:
-    known = context.require()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}"
-
-
 @ROUTES.at("POST", f"{_ONE}/remove", TEACHERS, most=Form(page=show_change))
 def remove_assignment(context: Context) -> Response:
     """Remove an assignment that nobody has submitted to."""
-    known = context.require()
     _require_tick(context)
-    with context.service.database.acting(context.by) as act:
-        changes.remove_assignment(act, known.assigned)
-    changes.clear(context.service.settings, known.assigned)
-    return RedirectResponse(f"/courses/{known.course.id}", 303)
+    with context.acting() as act:
+        changes.remove_assignment(act, context.assigned)
+    changes.clear(context.settings, context.assigned)
+    return RedirectResponse(context.course_page, 303)
 
 
 def _require_tick(context: RequestContext) -> None:
@@ -229,12 +213,11 @@ def _require_tick(context: RequestContext) -> None:
 @ROUTES.at("GET", f"{_COURSE}/settings", TEACHERS)
 def show_course(context: Context) -> Response:
     """Show the forms by which a course is renamed or removed."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         kept = changes.list_kept_in_course(db, context.course)
         students = courses.students(db, context.course.id)
         found = courses.ASSIGNMENTS.all(db, "title", course=context.course.id)
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Settings", "")]
+    trail = [(context.course.title, context.course_page), ("Settings", "")]
     return rendering.page(
         context,
         "course_change.html",
@@ -249,19 +232,17 @@ def show_course(context: Context) -> Response:
 @ROUTES.at("POST", f"{_COURSE}/change", TEACHERS, most=Form(page=show_course))
 def rename_course(context: Context) -> Response:
     """Give a course another title."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         filled = context.field("filled") or None
         changes.rename_course(act, context.course, context.field("title"), filled)
-    return RedirectResponse(f"/courses/{context.course.id}", 303)
+    return RedirectResponse(context.course_page, 303)
 
 
 @ROUTES.at("POST", f"{_COURSE}/remove", TEACHERS, most=Form(page=show_course))
 def remove_course(context: Context) -> Response:
     """Remove a course that nobody has submitted in."""
-    assert context.course
     _require_tick(context)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         removed = changes.remove_course(act, context.course)
-    changes.clear_course(context.service.settings, context.course, removed)
+    changes.clear_course(context.settings, context.course, removed)
     return RedirectResponse("/", 303)

@@ -41,7 +41,7 @@ def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArc
     Raises:
         UsageError: there is neither; or both, and nobody knows which is meant.
     """
-    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".upload-") as copy:
+    with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".upload-") as copy:
         file, loose = context.form.get("file"), list(_loose(context))
         if isinstance(file, UploadFile) and file.filename:
             if loose:

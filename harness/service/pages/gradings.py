@@ -14,11 +14,10 @@ from typing import NamedTuple
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from harness.assignments.assignment import Assignment
 from harness.grading.exports import sheet
 from harness.grading.records import Marks, decimal
-from harness.match.schedule import SWISS
-from harness.service import machines
+from harness.match.tournament import SWISS
+from harness.service import machines, records
 from harness.service.courses import gradebooks, gradings, own_files
 from harness.service.courses.deadlines import list_open_dates
 from harness.service.courses.gradings import (
@@ -27,38 +26,19 @@ from harness.service.courses.gradings import (
     list_outdated,
     shared_overrides,
 )
-from harness.service.jobs import private_cases, tournaments, wrong_expectations
-from harness.service.jobs.result_files import folder_of
+from harness.service.jobs import previews, tournaments
+from harness.service.jobs.assignment_context import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
-from harness.service.records import (
-    EXPORT,
-    FAULT,
-    GRADE,
-    GRADE_CLASS,
-    OVERRIDE,
-    TOURNAMENT,
-    Grading,
-    MarkRecipient,
-    Override,
-    StudentMark,
-)
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    STAFF_ONLY,
-    TEACHERS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web import access, rendering
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import natural_order
 from harness.work import canonical_json
 
-ROUTES = Routes()
+ROUTES = access.Routes()
 _ALL = "/courses/{course}/assignments/{assignment}"
 _ONE = f"{_ALL}/gradings/{{grading}}"
 _POLICY = re.compile(rb'http-equiv="Content-Security-Policy" content="([^"]*)"')
@@ -75,59 +55,58 @@ class Row(NamedTuple):
 
 
 @ROUTES.at(
-    "POST", f"{_ALL}/gradings", require_permission(GRADE_CLASS), most=Form(page=assignment.show)
+    "POST",
+    f"{_ALL}/gradings",
+    access.require_permission(records.GRADE_CLASS),
+    most=access.Form(page=assignment.show),
 )
-def begin(context: Context) -> Response:
+def begin(context: access.Context) -> Response:
     """Grade all that was submitted."""
-    public_only = context.field("public_only") == "yes"
-    own_files.require_set_up(context.service.settings, context.require().assigned)
-    if not public_only:
-        how = "tick Only public case files"
-        private_cases.require_some(context.service.settings, context.require().assigned, how)
-    if not public_only and context.field("all_the_same") != "yes":
-        service, tick = context.service, "tick Grade anyway"
-        wrong_expectations.require_none(
-            service.database, service.settings, context.require().assigned, tick
-        )
-    with context.service.database.acting(context.by) as act:
-        made = gradings.begin(act, context.require().assigned, public_only=public_only)
+    public_only = context.is_ticked("public_only")
+    how = (
+        "" if public_only else "tick Only public case files",
+        "" if context.is_ticked("all_the_same") else "tick Grade anyway",
+    )
+    previews.require_gradable(context.service.database, context.settings, context.assigned, how)
+    with context.acting() as act:
+        made = gradings.begin(act, context.assigned, public_only=public_only)
     return RedirectResponse(_address(context, made.id), 303)
 
 
 def _address(context: RequestContext, name: str) -> str:
-    known = context.require()
-    return f"/courses/{known.course.id}/assignments/{known.assigned.id}/gradings/{name}"
+    return f"{context.assignment_page}/gradings/{name}"
 
 
-@ROUTES.at("GET", _ONE, STAFF_ONLY)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _ONE, access.STAFF_ONLY)
+def show(context: access.Context) -> Response:
     """Show a grading."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
-        rows = _rows(db, context.grading, context.require().course.id)
+        rows = _rows(db, context.grading, context.course.id)
         state = gradings.state(db, context.grading)
         later = gradings.find_later(db, context.grading)
         outdated = [] if later else list_outdated(db, context.grading)
-        open_dates = list_open_dates(db, context.require().assigned, datetime.datetime.now())
+        open_dates = list_open_dates(db, context.assigned, datetime.datetime.now())
     folder = _folder(context)
     return rendering.page(
         context,
         "grading.html",
         assignment.crumbs(context, "Grading"),
         is_running=state == "running",
-        left=queue.count_unfinished(jobs, GRADE),
-        stuck=machines.complaint(context.service.settings),
+        left=queue.count_unfinished(jobs, records.GRADE),
+        stuck=machines.complaint(context.settings),
         distrusted=_set_aside_since(context),
-        faults=[one for one in jobs if one.state == FAULT],
-        plays=tournaments.can_play(_assignment(context)),
-        is_playing=queue.count_unfinished(jobs, TOURNAMENT) > 0,
+        faults=[one for one in jobs if one.state == records.FAULT],
+        plays=tournaments.can_play(own_files.assignment_of(context.settings, context.assigned)),
+        is_playing=queue.count_unfinished(jobs, records.TOURNAMENT) > 0,
         has_played=tournaments.has_pages(_tournament(context)),
         formats=tournaments.FORMATS,
         tournament=tournaments.load_choice(_tournament(context)),
-        is_exporting=queue.count_unfinished(jobs, EXPORT) > 0,
+        is_exporting=queue.count_unfinished(jobs, records.EXPORT) > 0,
         changes=json.loads(context.grading.changes),
-        doubts=[] if context.grading.public_only else _find_doubts(context),
+        doubts=[]
+        if context.grading.public_only
+        else previews.find_now(context.settings, context.assigned),
         marks=rows,
         outdated=outdated,
         later=later,
@@ -135,22 +114,17 @@ def show(context: Context) -> Response:
         names=sorted(gradings.names(folder), key=natural_order),
         gradebooks=gradebooks.list_kept(folder.parent.parent, folder),
         platforms=gradebooks.FILES,
-        rosters=gradebooks.kept_rosters(context.service.settings, context.require().course.id),
+        rosters=gradebooks.kept_rosters(context.settings, context.course.id),
     )
-
-
-def _find_doubts(context: RequestContext) -> list[str]:
-    return wrong_expectations.find_now(context.service.settings, context.require().assigned)
 
 
 def _set_aside_since(context: RequestContext) -> list[str]:
     """Return the machines that were set aside after a grading; those in it ran nothing for it."""
-    assert context.grading
     done = context.grading.concluded
-    return machines.set_aside(context.service.settings, done) if done else []
+    return machines.set_aside(context.settings, done) if done else []
 
 
-def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
+def _rows(db: Connection, one: records.Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
     own = uploads.overrides(db, one.assignment)
     got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
@@ -171,7 +145,7 @@ def _rows(db: Connection, one: Grading, course: str) -> list[Row]:
     ]
 
 
-def _row(marked: StudentMark, own: list[SharedOverride]) -> Row:
+def _row(marked: records.StudentMark, own: list[SharedOverride]) -> Row:
     marks = canonical_json.loads(Marks, marked.marks)
     told = (
         f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
@@ -181,113 +155,100 @@ def _row(marked: StudentMark, own: list[SharedOverride]) -> Row:
 
 
 def _folder(context: RequestContext) -> Path:
-    assert context.grading
     return folder_of(
-        context.service.settings.assignment_folder(context.grading.assignment), context.grading.id
+        context.settings.assignment_folder(context.grading.assignment), context.grading.id
     )
 
 
-@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", STAFF_ONLY)
-def show_export(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
+def show_export(context: access.Context) -> Response:
     """Give a page or a sheet of a grading."""
     return serve_file(_folder(context), context.request.path_params["name"])
 
 
-@ROUTES.at("POST", f"{_ONE}/release", TEACHERS, most=Form(page=show))
-def release(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/release", access.TEACHERS, most=access.Form(page=show))
+def release(context: access.Context) -> Response:
     """Let students see their marks, once it was said that this is wanted: a tick says it, too."""
-    assert context.grading
     is_early, leaves = (context.field(one) == "yes" for one in ("early", "unchanged"))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         if not (is_early or leaves or forms.is_sure(context)):
             gradings.require_releasable(act, context.grading, is_early=False, leaves_changes=False)
-            return _ask_to_release(context, context.grading)
+            question = SecondQuestion(
+                f"Release the marks of {context.assigned.title}?",
+                "Students then see their mark and the feedback. This cannot be undone.",
+                "Yes, release the marks",
+                _address(context, context.grading.id),
+            )
+            return forms.ask_again(
+                context, assignment.crumbs(context, "Release the marks"), question
+            )
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-def _ask_to_release(context: RequestContext, one: Grading) -> Response:
-    question = SecondQuestion(
-        f"Release the marks of {context.require().assigned.title}?",
-        "Students then see their mark and the feedback. This cannot be undone.",
-        "Yes, release the marks",
-        _address(context, one.id),
-    )
-    return forms.ask_again(context, assignment.crumbs(context, "Release the marks"), question)
-
-
-@ROUTES.at("POST", f"{_ONE}/accept", TEACHERS, most=Form(page=show))
-def accept(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/accept", access.TEACHERS, most=access.Form(page=show))
+def accept(context: access.Context) -> Response:
     """Change the marks in force that would change."""
     return _act(context, gradings.accept)
 
 
-@ROUTES.at("POST", f"{_ONE}/again", TEACHERS, most=Form(page=show))
-def again(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/again", access.TEACHERS, most=access.Form(page=show))
+def again(context: access.Context) -> Response:
     """Try again what the harness failed in."""
     return _act(context, gradings.try_again)
 
 
 def _act(
-    context: RequestContext, action: Callable[[AuditedTransaction, Grading], object]
+    context: RequestContext, action: Callable[[AuditedTransaction, records.Grading], object]
 ) -> Response:
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         action(act, context.grading)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("POST", f"{_ONE}/tournament", TEACHERS, most=Form(page=show))
-def begin_tournament(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/tournament", access.TEACHERS, most=access.Form(page=show))
+def begin_tournament(context: access.Context) -> Response:
     """Let the submissions play each other."""
-    assert context.grading
-    with context.service.database.acting(context.by) as act:
-        choice = context.field("points"), context.field("format") or SWISS
-        assigned = context.require().assigned
-        tournaments.begin(act, context.service.settings, assigned, context.grading, choice)
-    return RedirectResponse(_address(context, context.grading.id), 303)
+    settings, assigned = context.settings, context.assigned
+    choice = context.field("points"), context.field("format") or SWISS
+    return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
 
 
-@ROUTES.at("POST", f"{_ONE}/tournament/count", require_permission(OVERRIDE), most=Form(page=show))
-def count_tournament(context: Context) -> Response:
+@ROUTES.at(
+    "POST",
+    f"{_ONE}/tournament/count",
+    access.require_permission(records.OVERRIDE),
+    most=access.Form(page=show),
+)
+def count_tournament(context: access.Context) -> Response:
     """Let ranks count in marks."""
-    return _act(
-        context,
-        lambda act, one: tournaments.count_points(
-            act, context.require().assigned, one, _tournament(context)
-        ),
-    )
+    assigned, folder = context.assigned, _tournament(context)
+    return _act(context, lambda act, one: tournaments.count_points(act, assigned, one, folder))
 
 
-@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", STAFF_ONLY)
-def show_tournament(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
+def show_tournament(context: access.Context) -> Response:
     """Give a page or the table of the tournament."""
     return serve_file(_tournament(context), context.request.path_params["name"])
 
 
 def _tournament(context: RequestContext) -> Path:
-    assert context.grading
-    return tournaments.folder_in(context.service.settings, context.grading)
+    return tournaments.folder_in(context.settings, context.grading)
 
 
-def _assignment(context: RequestContext) -> Assignment:
-    return own_files.assignment_of(context.service.settings, context.require().assigned)
-
-
-@ROUTES.at("POST", f"{_ONE}/gradebooks", TEACHERS, most=Form(page=show))
-def take_gradebook(context: Context) -> Response:
+@ROUTES.at("POST", f"{_ONE}/gradebooks", access.TEACHERS, most=access.Form(page=show))
+def take_gradebook(context: access.Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    assert context.grading
-    known, file = context.require(), read_upload(context, gradebooks.LARGEST)
+    file = read_upload(context, gradebooks.LARGEST)
     sent = file or SmallFile("", b"")  # the one of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
-    with context.service.database.acting(context.by) as act:
-        gradebooks.take(act, context.service.settings, known.assigned, context.grading, own)
+    with context.acting() as act:
+        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
     return RedirectResponse(_address(context, context.grading.id), 303)
 
 
-@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
-def show_gradebook(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
+def show_gradebook(context: access.Context) -> Response:
     """Give a gradebook of a platform, filled in."""
     path = gradebooks.filled(_folder(context), context.request.path_params["name"])
     if path is None:
@@ -295,11 +256,10 @@ def show_gradebook(context: Context) -> Response:
     return attachment(path.name, path.read_bytes(), "text/csv")
 
 
-@ROUTES.at("GET", f"{_ONE}/given", STAFF_ONLY)
-def marks_given(context: Context) -> Response:
+@ROUTES.at("GET", f"{_ONE}/given", access.STAFF_ONLY)
+def marks_given(context: access.Context) -> Response:
     """Give the marks that count as a CSV: those of people where there are some."""
-    assert context.grading
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         got = uploads.RECEIVED_BY.all(db, "student", grading=context.grading.id)
         marked = {one.key: one for one in uploads.MARKS.all(db, grading=context.grading.id)}
         own = uploads.overrides(db, context.grading.assignment)
@@ -311,7 +271,7 @@ def marks_given(context: Context) -> Response:
     return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _line(got: MarkRecipient, marks: Marks, own: Override | None) -> list[str]:
+def _line(got: records.MarkRecipient, marks: Marks, own: records.Override | None) -> list[str]:
     computed = "" if marks.withheld else decimal(marks.total)
     points = decimal(Fraction(own.points)) if own else computed
     reason = own.reason if own else ""

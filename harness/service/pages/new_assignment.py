@@ -11,6 +11,7 @@ import datetime
 import hashlib
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -33,8 +34,8 @@ from harness.service.records import CourseAssignment
 from harness.service.storage import courses
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.request_context import TEACHERS, RequestContext
+from harness.service.web.access import TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 _ALL = "/courses/{course}/assignments"
@@ -141,7 +142,7 @@ def _move_closing(context: RequestContext) -> RequestContext:
     assert proposed[0] and proposed[1]
     moved = to_field(write(deadline + (proposed[1] - proposed[0]))) if deadline else ""
     typed = {name: context.field(name) for name in _CARRIED}
-    return context._replace(form=FormData({**typed, "closes": moved, "proposed": ""}))
+    return replace(context, form=FormData({**typed, "closes": moved, "proposed": ""}))
 
 
 def _check(context: RequestContext) -> None:
@@ -155,7 +156,7 @@ def show_last(context: RequestContext) -> Response:
     try:
         _check(context)
     except UsageError as error:
-        return _show_dates(context._replace(why=context.why or str(error)), 422)
+        return _show_dates(replace(context, why=context.why or str(error)), 422)
     source = _source(context)
     is_own = source == own_files.OWN
     found = None if is_own else assignments.find(source)
@@ -182,15 +183,14 @@ def _unset(*, is_own: bool) -> str:
 
 
 def _page(context: RequestContext, step: str, status: int = 200, **values: object) -> Response:
-    assert context.course
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("New assignment", "")]
+    trail = [(context.course.title, context.course_page), ("New assignment", "")]
     return rendering.page(context, "assignment_new.html", trail, status, step=step, **values)
 
 
 def _with_query(context: RequestContext) -> RequestContext:
     """Return a request with what the address carries, as if it came in a form."""
     found = context.request.query_params
-    return context._replace(form=FormData({name: found.get(name, "") for name in _CARRIED}))
+    return replace(context, form=FormData({name: found.get(name, "") for name in _CARRIED}))
 
 
 def _carry(context: RequestContext, *but: str) -> dict[str, str]:
@@ -210,8 +210,7 @@ def _source(context: RequestContext) -> str:
 
 
 def _address(context: RequestContext) -> str:
-    assert context.course
-    return f"/courses/{context.course.id}/assignments"
+    return f"{context.course_page}/assignments"
 
 
 # --- Make it -------------------------------------------------------------------------------------
@@ -222,7 +221,7 @@ def assign(context: Context) -> Response:
     """Make an assignment of one that ships."""
     making.check_shipped(context.field("source"))
     wanted = _read(context)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = _make_once(context, act, "", lambda: making.assign(act, wanted))
     return RedirectResponse(f"{_address(context)}/{made.id}", 303)
 
@@ -230,11 +229,11 @@ def assign(context: Context) -> Response:
 @ROUTES.at("POST", f"{_ALL}/own", TEACHERS, most=Form(files=forms.MOST, page=show_last))
 def assign_own(context: Context) -> Response:
     """Make an assignment of a folder with an assignment.toml."""
-    settings, wanted = context.service.settings, _read(context)._replace(source=own_files.OWN)
+    settings, wanted = context.settings, _read(context)._replace(source=own_files.OWN)
     with (
         receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, own),
-        context.service.database.acting(context.by) as act,
+        context.acting() as act,
     ):
 
         def make() -> CourseAssignment:
@@ -268,7 +267,6 @@ def _digest(path: Path) -> str:
 
 def _read(context: RequestContext) -> CourseAssignment:
     """Return the assignment as a form wants it; it has no id yet."""
-    assert context.course
     told: dict[str, Any] = {name: context.field(name) for name in _TYPED if name != "grace"}
     return CourseAssignment(
         "",
@@ -276,6 +274,6 @@ def _read(context: RequestContext) -> CourseAssignment:
         source=context.field("source"),
         grace=making.read_grace(context.field("grace")),
         made=0.0,
-        hidden=context.field("hidden") == "yes",
+        hidden=context.is_ticked("hidden"),
         **told,
     )

@@ -1,4 +1,4 @@
-"""The students of a course: listed, imported, removed and added again; their links."""
+"""The people of a course: students, their links, and the staff."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.grading.exports import sheet
-from harness.service.courses import gradebooks, roster, roster_files
+from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.courses.roster import RosterOutcome
 from harness.service.courses.roster_files import RosterFile
+from harness.service.courses.staff import NewStaff
 from harness.service.pages import account, course, forms
 from harness.service.pages.forms import SecondQuestion
-from harness.service.people import mail_server, mails
-from harness.service.records import Course
-from harness.service.storage import courses
+from harness.service.people import accounts, mail_server, mails
+from harness.service.records import RIGHTS, TEACHER, Course, Member
+from harness.service.storage import courses, people
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import ANYBODY, STAFF_ONLY, TEACHERS, RequestContext
+from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Form, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import number_of
 
 ROUTES = Routes()
@@ -32,20 +32,18 @@ _COURSE = "/courses/{course}"
 @ROUTES.at("GET", f"{_COURSE}/students", STAFF_ONLY)
 def show(context: Context) -> Response:
     """Show the students of a course, and those who were removed."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.former_students(db, context.course.id)
         groups = {one.team for one in students if one.team}
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Students", "")]
+    trail = [(context.course.title, context.course_page), ("Students", "")]
     return rendering.page(
         context, "students.html", trail, students=students, former=former, groups=len(groups)
     )
 
 
 def _crumbs(context: RequestContext) -> list[tuple[str, str]]:
-    assert context.course
-    base = f"/courses/{context.course.id}"
+    base = context.course_page
     return [(context.course.title, base), ("Students", f"{base}/students")]
 
 
@@ -59,8 +57,7 @@ def show_import(context: Context) -> Response:
 @ROUTES.at("GET", f"{_COURSE}/students/links", TEACHERS)
 def show_links(context: Context) -> Response:
     """Show how students get links to sign in by, and what became of mails with them."""
-    assert context.course
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         letters = mails.list_last_letters(db, context.course.id)
         without = mails.list_without_address(db, context.course.id)
     return rendering.page(
@@ -76,11 +73,10 @@ def show_links(context: Context) -> Response:
 @ROUTES.at("POST", f"{_COURSE}/roster", TEACHERS, most=Form(page=show_import))
 def take_roster(context: Context) -> Response:
     """Take a roster, and show what it changed."""
-    assert context.course
     name, wanted, data = _receive(context)
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
-    gradebooks.keep_roster(context.service.settings, context.course.id, data)
+    gradebooks.keep_roster(context.settings, context.course.id, data)
     trail = [*_crumbs(context), ("Import roster", "")]
     return rendering.page(
         context, "roster.html", trail, name=name, found=found, summary=summarize(found)
@@ -92,7 +88,7 @@ def _receive(context: RequestContext) -> tuple[str, RosterFile, bytes]:
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise UsageError("choose a file with the roster first")
-    with tempfile.NamedTemporaryFile(dir=context.service.settings.data, prefix=".roster-") as copy:
+    with tempfile.NamedTemporaryFile(dir=context.settings.data, prefix=".roster-") as copy:
         shutil.copyfileobj(file.file, copy)
         copy.flush()
         wanted = _read(Path(copy.name), file.filename)
@@ -117,35 +113,29 @@ def summarize(outcome: RosterOutcome) -> str:
 @ROUTES.at("POST", f"{_COURSE}/students/remove", TEACHERS, most=Form(page=show))
 def remove(context: Context) -> Response:
     """Remove a student from the course, once it was said that this is wanted."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = roster.find_present(act, context.course.id, context.field("student"))
         if not forms.is_sure(context):
-            return _ask_to_remove(context, context.course, found.name or found.key)
+            name = found.name or found.key
+            question = SecondQuestion(
+                f"Remove {name} from {context.course.title}?",
+                "The student no longer sees the course, and is not graded. Submissions and marks"
+                " are kept, and you can add the student again.",
+                f"Yes, remove {name}",
+                f"{context.course_page}/students",
+            )
+            trail = [*_crumbs(context), (f"Remove {name}", "")]
+            return forms.ask_again(context, trail, question)
         roster.remove(act, context.course.id, found.key)
-    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
-
-
-def _ask_to_remove(context: RequestContext, one: Course, name: str) -> Response:
-    place = f"/courses/{one.id}/students"
-    question = SecondQuestion(
-        f"Remove {name} from {one.title}?",
-        "The student no longer sees the course, and is not graded. Submissions and marks are kept,"
-        " and you can add the student again.",
-        f"Yes, remove {name}",
-        place,
-    )
-    trail = [*_crumbs(context), (f"Remove {name}", "")]
-    return forms.ask_again(context, trail, question)
+    return RedirectResponse(f"{context.course_page}/students", 303)
 
 
 @ROUTES.at("POST", f"{_COURSE}/students/restore", TEACHERS, most=Form(page=show))
 def restore(context: Context) -> Response:
     """Add a removed student again."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         roster.restore(act, context.course.id, context.field("student"))
-    return RedirectResponse(f"/courses/{context.course.id}/students", 303)
+    return RedirectResponse(f"{context.course_page}/students", 303)
 
 
 # --- Links to sign in by: a file with all of them, or mails; a student asks for one --------------
@@ -157,25 +147,19 @@ def make_links(context: Context) -> Response:
 
     It is the only copy there is.
     """
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         if not forms.is_sure(context) and roster.have_links(act.db, context.course.id):
-            return _ask_for_new_links(context, context.course)
-        links = roster.make_links(act, context.course.id, context.service.settings.base)
+            question = SecondQuestion(
+                f"Make new links for all students of {context.course.title}?",
+                "The links that students have now stop working at once. Nobody can sign in by a"
+                " link until you have sent the new ones.",
+                "Yes, make new links",
+                f"{context.course_page}/students",
+            )
+            return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
+        links = roster.make_links(act, context.course.id, context.settings.base)
     rows = [roster.StudentLink._fields, *links]
     return course.attachment("links.csv", sheet.table(rows).encode(), "text/csv")
-
-
-def _ask_for_new_links(context: RequestContext, one: Course) -> Response:
-    place = f"/courses/{one.id}/students"
-    question = SecondQuestion(
-        f"Make new links for all students of {one.title}?",
-        "The links that students have now stop working at once. Nobody can sign in by a link until"
-        " you have sent the new ones.",
-        "Yes, make new links",
-        place,
-    )
-    return forms.ask_again(context, [*_crumbs(context), ("Sign-in links", "")], question)
 
 
 # --- Links by mail: a student asks for one, a teacher sends them to a roster ---------------------
@@ -193,30 +177,141 @@ def ask_for_link(context: Context) -> Response:
         is_taken = mails.ask(db, context.field("email"))
     if not is_taken:
         raise RequestRefused(429, "too many ask for links: try again in an hour")
-    is_sent = bool(context.service.settings.mail)
+    is_sent = bool(context.settings.mail)
     return rendering.page(context, "link_asked.html", [("Sign in", "")], is_sent=is_sent)
 
 
 @ROUTES.at("POST", "/courses/{course}/links/send", TEACHERS)
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         letters = mails.count_with_address(act.db, context.course.id)
         if letters and not forms.is_sure(context):
-            return _ask_to_send(context, context.course, letters)
+            told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
+            question = SecondQuestion(
+                f"Send {number_of(letters, 'mail')} with a new link?",
+                f"Each student of {context.course.title} with a mail address gets one. It"
+                " cannot be taken back, and the link that the student has now stops working when"
+                f" it is sent.{told}",
+                "Yes, send the links",
+                f"{context.course_page}/students",
+            )
+            return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)
         mails.to_roster(act, context.course.id)
-    return RedirectResponse(f"/courses/{context.course.id}/students/links", 303)
+    return RedirectResponse(f"{context.course_page}/students/links", 303)
 
 
-def _ask_to_send(context: RequestContext, one: Course, letters: int) -> Response:
-    place = f"/courses/{one.id}/students"
-    told = "" if context.service.settings.mail else f" {mail_server.NO_MAIL}"
+# --- The staff of a course: teachers and assistants are listed, added, changed and removed -------
+
+
+@ROUTES.at("GET", "/courses/{course}/staff", STAFF_ONLY)
+def show_staff(context: Context) -> Response:
+    """Show the teachers and assistants of a course."""
+    with context.reading() as db:
+        found = staff.list_staff(db, context.course.id)
+    is_only_teacher = sum(one.role == TEACHER for one in found) == 1
+    return rendering.page(
+        context,
+        "staff.html",
+        [(context.course.title, context.course_page), ("Staff", "")],
+        staff=found,
+        is_only_teacher=is_only_teacher,
+        rights=RIGHTS,
+    )
+
+
+def _staff_crumbs(context: RequestContext) -> list[tuple[str, str]]:
+    base = context.course_page
+    return [(context.course.title, base), ("Staff", f"{base}/staff")]
+
+
+@ROUTES.at("GET", "/courses/{course}/staff/new", TEACHERS)
+def show_new(context: Context) -> Response:
+    """Show the form by which somebody is added."""
+    trail = [*_staff_crumbs(context), ("Add", "")]
+    return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
+
+
+@ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
+def show_change(context: Context) -> Response:
+    """Show the form by which the role and rights of somebody are changed."""
+    colleague = context.colleague
+    trail = [*_staff_crumbs(context), (colleague.name, "")]
+    return rendering.page(
+        context, "staff_change.html", trail, one=colleague, roles=staff.ROLES, rights=RIGHTS
+    )
+
+
+@ROUTES.at("POST", "/courses/{course}/staff", TEACHERS, most=Form(page=show_new))
+def add_staff(context: Context) -> Response:
+    """Add a teacher or an assistant, and show the link to sign in by: its only copy."""
+    name, role, email = (context.field(one) for one in ("name", "role", "email"))
+    wanted = NewStaff(name, role, _rights(context), email)
+    with context.acting() as act:
+        made = staff.add(act, context.course.id, wanted)
+        link = accounts.make_course_link(act, made.person, context.settings.base)
+    return _show_link(context, made, link)
+
+
+@ROUTES.at("POST", "/courses/{course}/staff/link", TEACHERS, most=Form(page=show_staff))
+def link_staff(context: Context) -> Response:
+    """Make a new link for a member of the staff, and show its only copy."""
+    base, person = context.settings.base, context.field("person")
+    with context.acting() as act:
+        if not forms.is_sure(context) and people.some_have_links(act.db, [person]):
+            found = staff.find_to_link(act, context.course.id, person)
+            question = SecondQuestion(
+                f"Make a new link for {found.name}?",
+                f"The link that {found.name} has now stops working at once.",
+                "Yes, make a new link",
+                f"{context.course_page}/staff",
+            )
+            return forms.ask_again(
+                context, [*_staff_crumbs(context), (f"A link for {found.name}", "")], question
+            )
+        return _show_link(context, *staff.make_link(act, context.course.id, person, base))
+
+
+def _show_link(context: RequestContext, member: Member, link: str) -> Response:
+    trail = [*_staff_crumbs(context), (member.name, "")]
+    return rendering.page(context, "staff_link.html", trail, name=member.name, link=link)
+
+
+@ROUTES.at("POST", "/courses/{course}/staff/change", TEACHERS, most=Form(page=show_staff))
+def change_staff(context: Context) -> Response:
+    """Change the role and rights of a member of the staff, or remove the member."""
+    if context.field("remove"):
+        return _remove_staff(context, context.course, context.field("person"))
+    with context.acting() as act:
+        staff.change(
+            act,
+            context.course.id,
+            context.field("person"),
+            context.field("role"),
+            _rights(context),
+        )
+    return RedirectResponse(f"{context.course_page}/staff", 303)
+
+
+def _remove_staff(context: RequestContext, one: Course, person: str) -> Response:
+    """Remove a member of the staff, once it was said that this is wanted."""
+    place = f"/courses/{one.id}/staff"
+    with context.acting() as act:
+        found = staff.find_removable(act, one.id, person)
+        if forms.is_sure(context):
+            staff.remove(act, one.id, person)
+            return RedirectResponse("/courses" if person == context.by else place, 303)
     question = SecondQuestion(
-        f"Send {number_of(letters, 'mail')} with a new link?",
-        f"Each student of {one.title} with a mail address gets one. It cannot be taken back, and"
-        f" the link that the student has now stops working when it is sent.{told}",
-        "Yes, send the links",
+        f"Remove {found.name} from {one.title}?",
+        f"{found.name} no longer sees the course. What {found.name} did in it stays. A teacher can"
+        " add people again.",
+        f"Yes, remove {found.name}",
         place,
     )
-    return forms.ask_again(context, [*_crumbs(context), ("Links by mail", "")], question)
+    return forms.ask_again(
+        context, [*_staff_crumbs(context), (f"Remove {found.name}", "")], question
+    )
+
+
+def _rights(context: RequestContext) -> tuple[str, ...]:
+    return tuple(one for one in context.form.getlist("may") if isinstance(one, str))

@@ -8,29 +8,20 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from harness.grading.records import Marks
+from harness.service import records
 from harness.service.courses import gradings, own_files, submissions
 from harness.service.courses.deadlines import describe_cost, describe_late, load_rule
 from harness.service.courses.making import moment
-from harness.service.courses.student_status import (
+from harness.service.courses.progress import (
     SubmissionFacts,
     SubmissionWindow,
     UploadState,
     describe_status,
 )
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs.result_files import FAULT as UNJUDGED
-from harness.service.jobs.result_files import check_page, read_check_result
+from harness.service.jobs.assignment_context import FAULT as UNJUDGED
+from harness.service.jobs.assignment_context import check_page, read_check_result
 from harness.service.local_times import describe_day, describe_distance
-from harness.service.records import (
-    DONE,
-    FAULT,
-    HELD,
-    LEASED,
-    WAITING,
-    CourseAssignment,
-    Job,
-    Upload,
-)
 from harness.service.storage import queue, uploads
 from harness.service.web.request_context import RequestContext
 from harness.text import begin_sentence
@@ -38,7 +29,7 @@ from harness.work import canonical_json
 
 
 class FirstLines(NamedTuple):
-    """What a page shows first: see :class:`harness.service.courses.student_status.StudentStatus`.
+    """What a page shows first: see :class:`harness.service.courses.progress.StudentStatus`.
 
     ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
     """
@@ -54,7 +45,7 @@ class FirstLines(NamedTuple):
 def load_lines(
     db: Connection,
     context: RequestContext,
-    upload: Upload | None,
+    upload: records.Upload | None,
     history: SubmissionHistory,
     *,
     has_mark: bool,
@@ -63,11 +54,13 @@ def load_lines(
 
     ``history``: that it is of; ``has_mark``: whether a mark that is released comes first.
     """
-    known, now = context.require(), datetime.datetime.now()
+    now = datetime.datetime.now()
     facts = _load_check(db, context, upload, history) if upload else SubmissionFacts()
-    facts = _with_mark(db, known.assigned, known.member.key, history, facts)
+    facts = _with_mark(db, context.assigned, context.member.key, history, facts)
     facts = facts if has_mark else facts._replace(is_released=False)
-    found = describe_status(facts, find_window(db, known.assigned, known.member.submits_as, now))
+    found = describe_status(
+        facts, find_window(db, context.assigned, context.member.submits_as, now)
+    )
     until, away = "", ""
     if found.until:
         until, away = describe_day(found.until), describe_distance(found.until, now)
@@ -75,7 +68,7 @@ def load_lines(
 
 
 def find_window(
-    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+    db: Connection, assigned: records.CourseAssignment, key: str, now: datetime.datetime
 ) -> SubmissionWindow:
     """Return whether a student or group can submit now, and until when."""
     if submissions.is_before(assigned, now):
@@ -89,10 +82,10 @@ def find_window(
 
 
 def _load_check(
-    db: Connection, context: RequestContext, upload: Upload, history: SubmissionHistory
+    db: Connection, context: RequestContext, upload: records.Upload, history: SubmissionHistory
 ) -> SubmissionFacts:
     """Return how far a submission is, and what its check found."""
-    settings, assigned = context.service.settings, context.require().assigned
+    settings, assigned = context.settings, context.assigned
     job = queue.checks(db, about=upload.id).get(upload.id)
     state = _find_state(upload, job)
     if job and state in ("waiting", "checking") and own_files.list_missing(settings, assigned):
@@ -118,15 +111,15 @@ def _load_check(
 
 
 _STATES: dict[str, UploadState] = {
-    WAITING: "waiting",
-    LEASED: "checking",
-    HELD: "held",
-    DONE: "checked",
-    FAULT: "fault",
+    records.WAITING: "waiting",
+    records.LEASED: "checking",
+    records.HELD: "held",
+    records.DONE: "checked",
+    records.FAULT: "fault",
 }
 
 
-def _find_state(upload: Upload, job: Job | None) -> UploadState:
+def _find_state(upload: records.Upload, job: records.Job | None) -> UploadState:
     if upload.withdrawn:
         return "withdrawn"
     if refusal(upload):
@@ -136,22 +129,21 @@ def _find_state(upload: Upload, job: Job | None) -> UploadState:
 
 def _with_mark(
     db: Connection,
-    assigned: CourseAssignment,
+    assigned: records.CourseAssignment,
     student: str,
     history: SubmissionHistory,
     facts: SubmissionFacts,
 ) -> SubmissionFacts:
     """Return facts with the mark that is released to a student, as much of it as may be seen."""
-    released = uploads.find_released(db, assigned.id)
-    marked = uploads.mark_of(db, released.id, student) if released else None
-    if released is None or marked is None:
+    found = uploads.find_released_mark(db, assigned.id, student)
+    if found is None:
         return facts
-    own = uploads.OVERRIDES.find(db, assignment=assigned.id, key=student)
+    shown, own = canonical_json.loads(Marks, found.marked.shown), found.override
     usable = [one for one in history.counting if not refusal(one)]
     return facts._replace(
         is_released=True,
-        mark=gradings.format_counting_mark(canonical_json.loads(Marks, marked.shown), own),
+        mark=gradings.format_counting_mark(shown, own),
         is_given=own is not None,
-        is_newer=bool(usable) and usable[-1].at > released.released,
+        is_newer=bool(usable) and usable[-1].at > found.grading.released,
         awaits_mark=False,
     )

@@ -16,36 +16,19 @@ from harness.service.courses import deadlines, gradings, roster, standings, subm
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.courses.gradings import as_given
 from harness.service.courses.standings import Position
-from harness.service.jobs import result_files, tournaments
-from harness.service.jobs.result_files import EvidencePlace, folder_of
+from harness.service.jobs import assignment_context, tournaments
+from harness.service.jobs.assignment_context import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.pages.gradings import serve_file
-from harness.service.records import (
-    COMMENT,
-    EXTEND,
-    OVERRIDE,
-    Comment,
-    Grading,
-    Member,
-    Override,
-    StudentMark,
-)
+from harness.service.records import COMMENT, EXTEND, OVERRIDE, Member, StudentMark
 from harness.service.storage import audit, courses, people, uploads
-from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.request_context import (
-    COMMENT_REMOVERS,
-    STAFF_ONLY,
-    STUDENTS,
-    RequestContext,
-    require_permission,
-)
+from harness.service.web import access, rendering
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.work import canonical_json
 
-ROUTES = Routes()
+ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}/students/{student}"
 
 
@@ -58,25 +41,24 @@ class CommentLine(NamedTuple):
     removable: str = ""  # its ID, for those who may remove it
 
 
-@ROUTES.at("GET", _PATH, STAFF_ONLY)
-def show(context: Context) -> Response:
+@ROUTES.at("GET", _PATH, access.STAFF_ONLY)
+def show(context: access.Context) -> Response:
     """Show what a student or group submitted, and its deadline."""
-    known = context.require()
     view = standings.read_view(context.request.query_params)
-    with context.service.database.reading() as db:
-        everybody = standings.standings_of_all(db, known.assigned)
-        group = courses.submitting_as(db, known.course.id, context.student)
+    with context.reading() as db:
+        everybody = standings.standings_of_all(db, context.assigned)
+        group = courses.submitting_as(db, context.course.id, context.student)
         entry = roster.entry(context.student, group)
         students = [one.key for one in entry.students]
-        submitted = submissions.history_of(db, known.assigned, context.student)
-        rule = load_rule(db, known.assigned, context.student)
+        submitted = submissions.history_of(db, context.assigned, context.student)
+        rule = load_rule(db, context.assigned, context.student)
         found = assignment.list_uploads(db, submitted.all, [submitted], rule)
-        said = comments(db, known.assigned.id, students, known.member)
-        own = uploads.overrides(db, known.assigned.id)
-        marked = uploads.last_mark(db, known.assigned.id, context.student, students)
-        extension = latest_deadline(courses.extensions(db, known.assigned.id), students)
+        said = comments(db, context.assigned.id, students, context.member)
+        own = uploads.overrides(db, context.assigned.id)
+        marked = uploads.last_mark(db, context.assigned.id, context.student, students)
+        extension = latest_deadline(courses.extensions(db, context.assigned.id), students)
         history = audit.of_student(
-            db, context.service.database.log, known.assigned.id,
+            db, context.service.database.log, context.assigned.id,
             [context.student, *students], [one.id for one in submitted.all],
         )  # fmt: skip
     return rendering.page(
@@ -102,8 +84,8 @@ def show(context: Context) -> Response:
 
 
 def _find_evidence(context: RequestContext, marked: StudentMark) -> tuple[EvidencePlace, ...]:
-    made = context.service.settings.assignment_folder(context.require().assigned.id)
-    return result_files.read_evidence_places(folder_of(made, marked.grading), marked.key)
+    made = context.folder
+    return assignment_context.read_evidence_places(folder_of(made, marked.grading), marked.key)
 
 
 def comments(
@@ -113,10 +95,7 @@ def comments(
     names = {one.id: one.name for one in people.PEOPLE.all(db)}
     return [
         CommentLine(
-            names.get(one.person, ""),
-            one.at,
-            one.text,
-            one.id if reader.may_remove(one) else "",
+            names.get(one.person, ""), one.at, one.text, one.id if reader.may_remove(one) else ""
         )
         for one in uploads.comments(db, assigned, students)
     ]
@@ -127,11 +106,13 @@ def load_computed(marked: StudentMark) -> Marks:
     return canonical_json.loads(Marks, marked.marks)
 
 
-@ROUTES.at("POST", f"{_PATH}/extension", require_permission(EXTEND), most=Form(page=show))
-def extend(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/extension", access.require_permission(EXTEND), most=access.Form(page=show)
+)
+def extend(context: access.Context) -> Response:
     """Give a student or group a deadline of its own, or take it back."""
-    assigned = context.require().assigned
-    with context.service.database.acting(context.by) as act:
+    assigned = context.assigned
+    with context.acting() as act:
         students = courses.students_of(act.db, assigned.course, context.student)
         before = latest_deadline(courses.extensions(act.db, assigned.id), students)
         wanted = keep_same(context.field("deadline"), before)
@@ -139,68 +120,82 @@ def extend(context: Context) -> Response:
     return _back(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment", require_permission(COMMENT), most=Form(page=show))
-def comment(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/comment", access.require_permission(COMMENT), most=access.Form(page=show)
+)
+def comment(context: access.Context) -> Response:
     """Say something to a student or group."""
-    with context.service.database.acting(context.by) as act:
-        gradings.comment(act, context.require().assigned, context.student, context.field("text"))
+    with context.acting() as act:
+        gradings.comment(act, context.assigned, context.student, context.field("text"))
     return _back(context)
 
 
-@ROUTES.at("POST", f"{_PATH}/comment/{{comment}}/remove", COMMENT_REMOVERS)
-def remove_comment(context: Context) -> Response:
+@ROUTES.at("POST", f"{_PATH}/comment/{{comment}}/remove", access.COMMENT_REMOVERS)
+def remove_comment(context: access.Context) -> Response:
     """Remove a comment, once it was said that this is wanted."""
-    found = context.require_comment()
+    found = context.comment
     if not forms.is_sure(context):
-        return _ask_about(context, found)
-    with context.service.database.acting(context.by) as act:
-        gradings.remove_comment(act, context.require().assigned, context.student, found)
+        question = SecondQuestion(
+            f"Remove this comment for {context.student}?",
+            "Students no longer see it. The history of this page keeps what it said.",
+            "Yes, remove it",
+            _address(context),
+            found.text,
+        )
+        return forms.ask_again(context, assignment.crumbs(context, "Remove a comment"), question)
+    with context.acting() as act:
+        gradings.remove_comment(act, context.assigned, context.student, found)
     return _back(context)
 
 
-def _ask_about(context: RequestContext, one: Comment) -> Response:
-    question = SecondQuestion(
-        f"Remove this comment for {context.student}?",
-        "Students no longer see it. The history of this page keeps what it said.",
-        "Yes, remove it",
-        _address(context),
-        one.text,
-    )
-    return forms.ask_again(context, assignment.crumbs(context, "Remove a comment"), question)
-
-
-@ROUTES.at("POST", f"{_PATH}/override", require_permission(OVERRIDE), most=Form(page=show))
-def override(context: Context) -> Response:
+@ROUTES.at(
+    "POST", f"{_PATH}/override", access.require_permission(OVERRIDE), most=access.Form(page=show)
+)
+def override(context: access.Context) -> Response:
     """Give a mark instead of the computed one."""
     told = gradings.Decision(context.field("points"), context.field("reason"))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         place = _find_position(act.db, context)  # before the mark: then a filter may not fit
-        gradings.decide(act, context.require().assigned, context.student, told)
+        gradings.decide(act, context.assigned, context.student, told)
     return _back(context, place.after if context.field("then") == "next" else "")
 
 
 def _find_position(db: Connection, context: RequestContext) -> Position:
     """Return where a student or group is in the list by which the page was asked."""
-    everybody = standings.standings_of_all(db, context.require().assigned)
+    everybody = standings.standings_of_all(db, context.assigned)
     view = standings.read_view(context.request.query_params)
     return standings.find_position(everybody, view, context.student)
 
 
-@ROUTES.at("POST", f"{_PATH}/override/end", require_permission(OVERRIDE), most=Form(page=show))
-def end_override(context: Context) -> Response:
+@ROUTES.at(
+    "POST",
+    f"{_PATH}/override/end",
+    access.require_permission(OVERRIDE),
+    most=access.Form(page=show),
+)
+def end_override(context: access.Context) -> Response:
     """Let the computed mark count again, once it was said that this is wanted."""
     given = _list_given(context)
     if given and not forms.is_sure(context):
-        return _ask_to_end_override(context, given)
-    with context.service.database.acting(context.by) as act:
-        gradings.end_override(act, context.require().assigned, context.student)
+        question = SecondQuestion(
+            f"Let the computed mark of {context.student} count?",
+            "It then counts instead of the mark that a person gave, which is removed with its"
+            " reason. The history of this page keeps both.",
+            "Yes, let the computed mark count",
+            _address(context),
+            "\n".join(given),
+        )
+        trail = assignment.crumbs(context, "Let the computed mark count")
+        return forms.ask_again(context, trail, question)
+    with context.acting() as act:
+        gradings.end_override(act, context.assigned, context.student)
     return _back(context)
 
 
 def _list_given(context: RequestContext) -> list[str]:
     """Return the marks that people gave to a student or a group, with their reasons."""
-    assigned = context.require().assigned
-    with context.service.database.reading() as db:
+    assigned = context.assigned
+    with context.reading() as db:
         students = courses.students_of(db, assigned.course, context.student)
         own = uploads.overrides(db, assigned.id)
         marked = uploads.last_mark(db, assigned.id, context.student, students)
@@ -215,19 +210,6 @@ def _word_given(one: gradings.SharedOverride, computed: Marks | None) -> str:
     return f"{who}{mark}. {one.override.reason}"
 
 
-def _ask_to_end_override(context: RequestContext, given: list[str]) -> Response:
-    question = SecondQuestion(
-        f"Let the computed mark of {context.student} count?",
-        "It then counts instead of the mark that a person gave, which is removed with its reason."
-        " The history of this page keeps both.",
-        "Yes, let the computed mark count",
-        _address(context),
-        "\n".join(given),
-    )
-    trail = assignment.crumbs(context, "Let the computed mark count")
-    return forms.ask_again(context, trail, question)
-
-
 def _back(context: RequestContext, student: str = "") -> Response:
     """Return to the page of a student or group, by default the same one, in the same list."""
     view = standings.read_view(context.request.query_params)
@@ -235,8 +217,7 @@ def _back(context: RequestContext, student: str = "") -> Response:
 
 
 def _address(context: RequestContext, student: str = "") -> str:
-    known = context.require()
-    place = f"/courses/{known.course.id}/assignments/{known.assigned.id}"
+    place = context.assignment_page
     return f"{place}/students/{quote(student or context.student, safe='')}"
 
 
@@ -245,23 +226,13 @@ def _address(context: RequestContext, student: str = "") -> str:
 _OWN = "/courses/{course}/assignments/{assignment}"
 
 
-class _OwnMark(NamedTuple):
-    """What a student may see of a mark."""
-
-    grading: Grading  # that was released last
-    shown: Marks  # as computed
-    override: Override | None
-    key: str  # of the student or group
-
-
-@ROUTES.at("GET", f"{_OWN}/mark", STUDENTS)
-def own_mark(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark", access.STUDENTS)
+def own_mark(context: access.Context) -> Response:
     """Show the student's mark in the grading that was released last, and what people said."""
-    known = context.require()
-    with context.service.database.reading() as db:
-        own = _find(db, context)
-        said = comments(db, known.assigned.id, [known.member.key], known.member)
-        history = submissions.history_of(db, known.assigned, known.member.submits_as)
+    with context.reading() as db:
+        own, shown = _find(db, context)
+        said = comments(db, context.assigned.id, [context.member.key], context.member)
+        history = submissions.history_of(db, context.assigned, context.member.submits_as)
         lines = status.load_lines(db, context, history.last, history, has_mark=True)
     trail = assignment.crumbs(context, "Your mark")
     return rendering.page(
@@ -269,58 +240,49 @@ def own_mark(context: Context) -> Response:
         "mark.html",
         trail,
         lines=lines,
-        shown=own.shown,
+        shown=shown,
         override=own.override,
         comments=said,
         has_played=tournaments.has_pages(_tournament(context, own)),
     )
 
 
-@ROUTES.at("GET", f"{_OWN}/mark/feedback", STUDENTS)
-def own_feedback(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark/feedback", access.STUDENTS)
+def own_feedback(context: access.Context) -> Response:
     """Give the student's page of the grading that was released last, with the mark that counts.
 
     The page is written with the mark of that time. Once a later grading has marks, it is not
     written again.
     """
-    known = context.require()
-    with context.service.database.reading() as db:
-        own = _find(db, context)
-    folder = folder_of(
-        context.service.settings.assignment_folder(known.assigned.id), own.grading.id
-    )
+    with context.reading() as db:
+        own, shown = _find(db, context)
+    folder = folder_of(context.folder, own.grading.id)
     given = as_given(own.override) if own.override else None
-    counting = counting_mark(own.shown, given)
-    name = f"feedback/{known.member.key}.html"
+    counting = counting_mark(shown, given)
+    name = f"feedback/{context.member.key}.html"
     return serve_file(folder, name, lambda content: put_mark(content, counting))
 
 
-@ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", STUDENTS)
-def own_tournament(context: Context) -> Response:
+@ROUTES.at("GET", f"{_OWN}/mark/tournament/{{name:path}}", access.STUDENTS)
+def own_tournament(context: access.Context) -> Response:
     """Give a page of the tournament of the grading that was released last: table and own games."""
-    with context.service.database.reading() as db:
-        own = _find(db, context)
+    with context.reading() as db:
+        own, _ = _find(db, context)
     return serve_file(_tournament(context, own), context.request.path_params["name"])
 
 
-def _tournament(context: RequestContext, own: _OwnMark) -> Path:
+def _tournament(context: RequestContext, own: uploads.ReleasedMark) -> Path:
     """Return the folder of the student's or group's own pages."""
-    made = context.service.settings.assignment_folder(context.require().assigned.id)
-    return tournaments.own_folder(made, own.grading.id, own.key)
+    return tournaments.folder_in(context.settings, own.grading, own.marked.key)
 
 
-def _find(db: Connection, context: RequestContext) -> _OwnMark:
-    """Return the mark of the student who asks.
+def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:
+    """Return the mark of the student who asks, and as much of it as is shown.
 
     Raises:
         RequestRefused: there is none, or it is not released.
     """
-    known = context.require()
-    released = uploads.find_released(db, known.assigned.id)
-    if released is None:
-        raise RequestRefused(404, "there are no marks yet")
-    marked = uploads.mark_of(db, released.id, known.member.key)
-    if marked is None:
+    found = uploads.find_released_mark(db, context.assigned.id, context.member.key)
+    if found is None:
         raise RequestRefused(404, "there is no mark of yours yet")
-    override = uploads.overrides(db, known.assigned.id).get(known.member.key)
-    return _OwnMark(released, canonical_json.loads(Marks, marked.shown), override, marked.key)
+    return found, canonical_json.loads(Marks, found.marked.shown)

@@ -18,16 +18,14 @@ from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
-from harness.service.jobs.result_files import check_page
+from harness.service.jobs.assignment_context import check_page
 from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job
 from harness.service.storage import queue, uploads
 from harness.service.web import access, rendering
-from harness.service.web.access import Context, Routes
-from harness.service.web.problems import RequestRefused
-from harness.service.web.rendering import send_attachment
-from harness.service.web.request_context import MEMBERS, STAFF_ONLY, STUDENTS, RequestContext
+from harness.service.web.access import MEMBERS, STAFF_ONLY, STUDENTS, Context, Routes
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.service.web.service import Look
 from harness.text import read_number
 
@@ -45,14 +43,12 @@ Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker
 @ROUTES.at("GET", _PATH, MEMBERS)
 def show(context: Context) -> Response:
     """Show a submission."""
-    assert context.upload
-    known = context.require()
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         job = queue.checks(db, about=context.upload.id).get(context.upload.id)
         words = _parse(uploads.words(db, [context.upload.id]).get(context.upload.id, ()))
         ahead = queue.ahead(db, job) if job and job.state == WAITING else 0
-        asker = "" if context.is_staff else known.member.submits_as
-        rules = deadlines.load_rules(db, known.assigned, [context.upload], asker)
+        asker = "" if context.is_staff else context.member.submits_as
+        rules = deadlines.load_rules(db, context.assigned, [context.upload], asker)
         history = history_of(db, context)
         place = explain_place(history, context.upload)
         counts = history.last == context.upload
@@ -62,10 +58,7 @@ def show(context: Context) -> Response:
         "upload.html",
         assignment.crumbs(context, context.upload.name),
         held=own_files.explain_held(
-            context.service.settings,
-            known.assigned,
-            [job] if job else [],
-            is_staff=context.is_staff,
+            context.settings, context.assigned, [job] if job else [], is_staff=context.is_staff
         ),
         state=forms.upload_state(context.upload, job),
         late=deadlines.describe_late(rules[context.upload.id], context.upload.at),
@@ -73,9 +66,9 @@ def show(context: Context) -> Response:
         lines=lines,
         is_running=_is_running(job),
         fault=job.fault if job and job.state == FAULT and context.is_staff else "",
-        bound=_explain_bound(context) if known.member.role == STUDENT else "",
+        bound=_explain_bound(context) if context.member.role == STUDENT else "",
         ahead=ahead,
-        stuck=machines.complaint(context.service.settings),
+        stuck=machines.complaint(context.settings),
         words=[in_words(word) for _, word in words if event_of(word) == "word"],
         now="".join(in_words(word) for _, word in words[-1:] if event_of(word) == "now"),
         report=NOTHING if _is_running(job) else _report(context),
@@ -84,12 +77,10 @@ def show(context: Context) -> Response:
 
 def history_of(db: Connection, context: RequestContext) -> SubmissionHistory:
     """Return what was submitted with an upload; to a student what counts for that one."""
-    known = context.require()
-    assert context.upload
     if not context.is_staff:
-        return submissions.history_of(db, known.assigned, known.member.submits_as)
+        return submissions.history_of(db, context.assigned, context.member.submits_as)
     return submissions.history_with(
-        submissions.all_histories(db, known.assigned).values(), context.upload.id
+        submissions.all_histories(db, context.assigned).values(), context.upload.id
     )
 
 
@@ -99,8 +90,7 @@ def _is_running(job: Job | None) -> bool:
 
 def _report(context: RequestContext) -> str:
     """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
-    assert context.upload
-    made = context.service.settings.assignment_folder(context.upload.assignment)
+    made = context.settings.assignment_folder(context.upload.assignment)
     path = check_page(made, context.upload.id)
     return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
 
@@ -137,7 +127,6 @@ def in_words(word: Word) -> str:
 @ROUTES.at("GET", f"{_PATH}/events", MEMBERS)
 def events(context: Context) -> Response:
     """Tell what is judged as it is judged: server-sent events, of public tests alone."""
-    assert context.upload
     watching, live, upload = context.service.watching, context.service.live, context.upload.id
     if not watching.begin(context.by):
         raise RequestRefused(429, f"you watch {watching.most} pages already: close some of them")
@@ -181,7 +170,7 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
             yield f"event: place\ndata: {place}\n\n"
         for number, word in _parse(one for one in look.words if one[0] > seen):
             seen, told = number, time.monotonic()
-            yield _as_event(number, word)
+            yield f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
         if not look.is_running:
             yield _END
             return
@@ -192,20 +181,14 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
 
 
 async def _look(context: RequestContext) -> Look:
-    assert context.upload
     live, upload = context.service.live, context.upload.id
     known = live.find_fresh(upload)
     return known if known is not None else await run_in_threadpool(live.look, upload)
 
 
-def _as_event(number: int, word: Word) -> str:
-    return f"id: {number}\nevent: {event_of(word)}\ndata: {in_words(word)}\n\n"
-
-
 def _explain_place(context: RequestContext) -> str:
     """Return what a grading would do with an upload that was read; empty if it was removed."""
-    assert context.upload
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         now = uploads.UPLOADS.find(db, id=context.upload.id)
         return explain_place(history_of(db, context), now) if now else ""
 
@@ -213,18 +196,13 @@ def _explain_place(context: RequestContext) -> str:
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(context: Context) -> Response:
     """Give the bytes that were submitted, never to be shown by a browser."""
-    assert context.upload
-    if submissions.is_pruned(context.service.store, context.upload):
-        raise RequestRefused(410, "the file is no longer kept")
-    path = context.service.store.path(context.upload.sha256)
-    return send_attachment(f"{context.upload.id}.archive", path)
+    return rendering.send_submission(context)
 
 
 @ROUTES.at("POST", f"{_PATH}/again", STAFF_ONLY)
 def again(context: Context) -> Response:
     """Check a submission again in which the harness failed."""
-    assert context.upload
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         assignment.check_again(act, context.upload.id)
     return RedirectResponse(context.request.url.path.removesuffix("/again"), 303)
 
@@ -232,32 +210,26 @@ def again(context: Context) -> Response:
 @ROUTES.at("POST", f"{_PATH}/withdraw", STUDENTS)
 def withdraw(context: Context) -> Response:
     """Let a submission not count."""
-    assert context.upload
-    known = context.require()
-    own = known.assigned, known.member.submits_as, context.upload
+    own = context.assigned, context.member.submits_as, context.upload
     if not forms.is_sure(context):
-        with context.service.database.reading() as db:
+        with context.reading() as db:
             submissions.require_withdrawable(db, *own)
-        return _ask_to_withdraw(context, context.upload.name)
-    with context.service.database.acting(context.by) as act:
+        question = SecondQuestion(
+            f"Withdraw {context.upload.name}?",
+            "It then no longer counts, and this cannot be undone. You can submit again for as long"
+            " as the assignment takes submissions.",
+            "Yes, withdraw it",
+            context.request.url.path.removesuffix("/withdraw"),
+        )
+        return forms.ask_again(
+            context, assignment.crumbs(context, f"Withdraw {context.upload.name}"), question
+        )
+    with context.acting() as act:
         submissions.withdraw(act, *own)
-    return RedirectResponse(f"/courses/{known.course.id}/assignments/{known.assigned.id}", 303)
-
-
-def _ask_to_withdraw(context: RequestContext, name: str) -> Response:
-    question = SecondQuestion(
-        f"Withdraw {name}?",
-        "It then no longer counts, and this cannot be undone. You can submit again for as long as"
-        " the assignment takes submissions.",
-        "Yes, withdraw it",
-        context.request.url.path.removesuffix("/withdraw"),
-    )
-    return forms.ask_again(context, assignment.crumbs(context, f"Withdraw {name}"), question)
+    return RedirectResponse(context.assignment_page, 303)
 
 
 def _explain_bound(context: RequestContext) -> str:
-    known = context.require()
-    assert context.upload
-    with context.service.database.reading() as db:
-        key, now = known.member.submits_as, datetime.datetime.now()
-        return submissions.explain_bound(db, known.assigned, key, context.upload, now)
+    with context.reading() as db:
+        key, now = context.member.submits_as, datetime.datetime.now()
+        return submissions.explain_bound(db, context.assigned, key, context.upload, now)

@@ -20,10 +20,9 @@ from harness.service.pages.gradings import serve_file
 from harness.service.records import Suite, SuiteRun
 from harness.service.storage import courses
 from harness.service.web import rendering
-from harness.service.web.access import Context, Form, Routes
-from harness.service.web.problems import RequestRefused
+from harness.service.web.access import ANYBODY, OWNERS, SIGNED_IN, Context, Form, Routes
 from harness.service.web.rendering import Crumbs
-from harness.service.web.request_context import ANYBODY, OWNERS, SIGNED_IN, RequestContext
+from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
 _ONE = "/suites/{suite}"
@@ -39,7 +38,7 @@ _BADGE = {
 @ROUTES.at("GET", "/suites", SIGNED_IN)
 def list_suites(context: Context) -> Response:
     """Show the suites of the person who is signed in."""
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = courses.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: courses.last_ended(db, one.id) for one in found}
     crumbs = [("Test suites", "")]
@@ -51,7 +50,7 @@ def list_suites(context: Context) -> Response:
 @ROUTES.at("POST", "/suites", SIGNED_IN, most=Form(page=list_suites))
 def make(context: Context) -> Response:
     """Make a suite."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         made = engine_suites.make(act, context.field("title"), context.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
 
@@ -59,13 +58,13 @@ def make(context: Context) -> Response:
 @ROUTES.at("GET", _ONE, SIGNED_IN)
 def show(context: Context) -> Response:
     """Show a suite: its last runs as pictures, all of them as a list."""
-    suite = context.require_suite()
-    with context.service.database.reading() as db:
+    suite = context.suite
+    with context.reading() as db:
         found = courses.all_runs(db, suite.id, engine_suites.KEPT)
         states = {one.id: engine_suites.state_of(db, one) for one in found}
         source = engine_suites.source(db, suite)
     done = [one for one in found if one.started][:_SHOWN]
-    kept = engine_suites.load_kept(context.service.settings.suite(suite.id), done[::-1])
+    kept = engine_suites.load_kept(context.settings.suite(suite.id), done[::-1])
     return rendering.page(
         context,
         "suite.html",
@@ -76,7 +75,7 @@ def show(context: Context) -> Response:
         is_own=source == own_files.OWN,
         verdicts=plots.verdicts(kept),
         durations=plots.durations(kept) if kept else "",
-        base=context.service.settings.base,
+        base=context.settings.base,
         badge=engine_suites.badge_path(suite) if suite.badge else "",
     )
 
@@ -84,13 +83,13 @@ def show(context: Context) -> Response:
 @ROUTES.at("POST", f"{_ONE}/change", OWNERS, most=Form(page=show))
 def change(context: Context) -> Response:
     """Change what a suite is called, who may read it, and whether it has a badge."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         engine_suites.change(
             act,
-            context.require_suite(),
+            context.suite,
             context.field("title"),
-            is_open=context.field("is_open") == "yes",
-            has_badge=context.field("has_badge") == "yes",
+            is_open=context.is_ticked("is_open"),
+            has_badge=context.is_ticked("has_badge"),
         )
     return RedirectResponse(_address(context), 303)
 
@@ -100,9 +99,9 @@ def remove(context: Context) -> Response:
     """Remove a suite with all its runs."""
     if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
-    suite = context.require_suite()
-    with context.service.database.acting(context.by) as act:
-        engine_suites.remove(act, suite, context.service.settings)
+    suite = context.suite
+    with context.acting() as act:
+        engine_suites.remove(act, suite, context.settings)
     return RedirectResponse("/suites", 303)
 
 
@@ -119,9 +118,9 @@ def post(context: Context) -> Response:
 
 
 def _post(context: RequestContext, found: SentArchive) -> SuiteRun:
-    suite, folder = context.require_suite(), _folder(context)
+    suite, folder = context.suite, _folder(context)
     posted = PostedRun.read(run_documents.load(found.path), context.field("revision"))
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         return engine_suites.post(act, suite, posted, folder)
 
 
@@ -131,37 +130,35 @@ def _run(context: RequestContext, found: SentArchive) -> SuiteRun:
     kept = submissions.keep(service.store, found.path, found.name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, context.field("revision"))
     with service.database.acting(context.by) as act:
-        return engine_suites.post_engine(act, context.require_suite(), archive, _folder(context))
+        return engine_suites.post_engine(act, context.suite, archive, _folder(context))
 
 
 @ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=forms.MOST, page=show))
 def take_cases(context: Context) -> Response:
     """Run the engines of a suite by case files of the owner's own."""
     settings, how = (
-        context.service.settings,
+        context.settings,
         EngineCommands(context.field("command"), context.field("build")),
     )
     with (
         receive_files(context) as found,
         cases.unpack(settings, found.path, found.name, how) as (place, own),
-        context.service.database.acting(context.by) as act,
+        context.acting() as act,
     ):
-        cases.take(act, settings, context.require_suite(), place, own)
+        cases.take(act, settings, context.suite, place, own)
     return RedirectResponse(_address(context), 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/history/{{name}}", SIGNED_IN)
 def history(context: Context) -> Response:
     """Give a page of the history of a suite, as ``gtp-harness history`` writes it."""
-    suite = context.require_suite()
-    with context.service.database.reading() as db:
+    suite = context.suite
+    with context.reading() as db:
         found = courses.last_runs(db, suite.id, engine_suites.RUNS)
     if not found:
         raise RequestRefused(404, "there is no run yet")
     home = (suite.title, _address(context))
-    folder = engine_suites.write_pages(
-        context.service.settings.suite(suite.id), suite, found, home
-    )
+    folder = engine_suites.write_pages(context.settings.suite(suite.id), suite, found, home)
     return serve_file(folder, context.request.path_params["name"])
 
 
@@ -169,7 +166,7 @@ def history(context: Context) -> Response:
 def show_badge(context: Context) -> Response:
     """Give the badge of a suite that has one, to anyone who knows its address."""
     named = context.request.path_params["badge"]
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         suite = courses.SUITES.find(db, badge=named) if named.isalnum() else None
         last = courses.last_ended(db, suite.id) if suite else None
     if suite is None:
@@ -184,11 +181,11 @@ def crumbs(suite: Suite, *more: tuple[str, str]) -> Crumbs:
 
 
 def _folder(context: RequestContext) -> Path:
-    return context.service.settings.suite(context.require_suite().id)
+    return context.settings.suite(context.suite.id)
 
 
 def _address(context: RequestContext) -> str:
-    return f"/suites/{context.require_suite().id}"
+    return f"/suites/{context.suite.id}"
 
 
 # --- A run of a suite, compared with any former one ----------------------------------------------
@@ -199,8 +196,8 @@ _RUN = "/suites/{suite}/runs/{run}"
 @ROUTES.at("GET", _RUN, SIGNED_IN)
 def show_run(context: Context) -> Response:
     """Show a run, compared with a former one: the one before, or ``?with=`` another's id."""
-    run, named = context.require_run(), context.request.query_params.get("with", "")
-    with context.service.database.reading() as db:
+    run, named = context.run, context.request.query_params.get("with", "")
+    with context.reading() as db:
         others = courses.last_runs(db, run.suite, engine_suites.KEPT)
         former = _former(db, run, named) if run.started else None
         state = engine_suites.state_of(db, run)
@@ -208,7 +205,7 @@ def show_run(context: Context) -> Response:
     return rendering.page(
         context,
         "run.html",
-        crumbs(context.require_suite(), (f"Run {run.number}", "")),
+        crumbs(context.suite, (f"Run {run.number}", "")),
         run=run,
         state=state,
         others=[one for one in others if one.id != run.id],
@@ -230,7 +227,7 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
 @ROUTES.at("GET", f"{_RUN}/document", SIGNED_IN)
 def document(context: Context) -> Response:
     """Give the document that was posted."""
-    run = context.require_run()
+    run = context.run
     data = engine_suites.data(_folder_of_run(context), run)
     if data is None:
         raise RequestRefused(404, "its document no longer exists")
@@ -241,24 +238,18 @@ def document(context: Context) -> Response:
 def remove_run(context: Context) -> Response:
     """Remove a run."""
     if not forms.is_sure(context):
-        return _ask_to_remove(context, context.require_run())
-    with context.service.database.acting(context.by) as act:
-        engine_suites.remove_run(act, context.require_run(), _folder_of_run(context))
-    return RedirectResponse(f"/suites/{context.require_run().suite}", 303)
-
-
-def _ask_to_remove(context: RequestContext, run: SuiteRun) -> Response:
-    name = f"run {run.number}"
-    question = SecondQuestion(
-        f"Remove {name}?",
-        "Its results are removed for ever.",
-        f"Yes, remove {name}",
-        f"/suites/{run.suite}/runs/{run.id}",
-    )
-    return forms.ask_again(
-        context, crumbs(context.require_suite(), (f"Remove {name}", "")), question
-    )
+        name = f"run {context.run.number}"
+        question = SecondQuestion(
+            f"Remove {name}?",
+            "Its results are removed for ever.",
+            f"Yes, remove {name}",
+            f"/suites/{context.run.suite}/runs/{context.run.id}",
+        )
+        return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
+    with context.acting() as act:
+        engine_suites.remove_run(act, context.run, _folder_of_run(context))
+    return RedirectResponse(f"/suites/{context.run.suite}", 303)
 
 
 def _folder_of_run(context: RequestContext) -> Path:
-    return context.service.settings.suite(context.require_run().suite)
+    return context.settings.suite(context.run.suite)

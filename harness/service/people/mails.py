@@ -7,6 +7,7 @@ again, and the next try makes another.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from email.errors import MessageError
@@ -37,7 +38,7 @@ from harness.service.records import (
     Person,
 )
 from harness.service.settings import Settings
-from harness.service.storage import courses, people
+from harness.service.storage import courses, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.database import Database
 from harness.service.storage.tables import new_id
@@ -106,8 +107,6 @@ def _short(text: str) -> str:
 HOUR = 3600.0
 MOST_TO_ONE = 3  # letters to one address in an hour
 MOST_ASKED = 1000  # that wait: more are not taken
-_LEASE = 300.0  # seconds for one mail, longer than all its time limits
-_SOON, _LATER = 60.0, HOUR  # seconds before the second try, and at most before another one
 _PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
 
 
@@ -182,28 +181,18 @@ def deliver(settings: Settings, database: Database) -> bool:
     Raises:
         ServerError: the database cannot be used now.
     """
-    with database.reading() as db:
-        if not people.is_letter_due(db):
-            return False
-    with database.changing() as db:
-        letter = people.take_letter(db, _LEASE)
-    if letter is None:
-        return False
+    send = functools.partial(_send, settings, database)
+    return outgoing.deliver_next(database, people.LETTERS, send, HOUR)
+
+
+def _send(settings: Settings, database: Database, letter: Letter) -> dict[str, object]:
+    """Return what of a letter changes by a try."""
     ended, trouble = _try_to_send(settings, database, letter)
-    with database.changing() as db:
-        people.LETTERS.change(db, _after(letter, ended, trouble), id=letter.id)
+    if ended == WAITING and time.time() - letter.made > _PATIENCE:
+        ended = GIVEN_UP
     facts = {"letter": letter.id, "kind": letter.kind, "ended": ended, "trouble": trouble}
     monitoring.tell(settings, "mail", **facts)
-    return True
-
-
-def _after(letter: Letter, ended: str, trouble: str) -> dict[str, object]:
-    """Return what of a letter changes by a try."""
-    now = time.time()
-    if ended == WAITING and now - letter.made > _PATIENCE:
-        ended = GIVEN_UP
-    later = now + min(_SOON * 2 ** min(letter.tries - 1, 10), _LATER)
-    return {"state": ended, "due": later, "trouble": trouble}
+    return {"state": ended, "trouble": trouble}
 
 
 def _try_to_send(settings: Settings, database: Database, letter: Letter) -> tuple[str, str]:

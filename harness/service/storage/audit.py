@@ -177,12 +177,12 @@ def read_history(db: Connection, log: AuditLog, about: str = "") -> list[History
     ``about``: an id; those lines alone that say what was done to it, by it or with it.
     """
     names = _names(db)
-    found = [one for one in log.entries(db) if not about or _has(one, about)]
+    found = [
+        one
+        for one in log.entries(db)
+        if not about or (about in (one.about, one.person, *_texts(_details(one))))
+    ]
     return [_line(one, names) for one in reversed(found)]
-
-
-def _has(entry: AuditEntry, about: str) -> bool:
-    return about in (entry.about, entry.person, *_texts(_details(entry)))
 
 
 def _texts(value: object) -> list[str]:

@@ -3,52 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from sqlalchemy import Connection, func, select, text
+from sqlalchemy import ColumnElement, Connection, Select, func, select, text
 
-from harness.service.records import (
-    FORMER,
-    ROLES,
-    STUDENT,
-    WAITING,
-    Course,
-    CourseAssignment,
-    Member,
-    Suite,
-    SuiteRun,
-)
+from harness.service import records
 from harness.service.settings import schema_of
-from harness.service.storage import queue
-from harness.service.storage.tables import (
-    ASSIGNED,
-    COMMENT,
-    COURSE,
-    EXTENSION,
-    GRADING,
-    JOB,
-    LETTER,
-    LTI_COURSE,
-    LTI_LINE,
-    LTI_SCORE,
-    LTI_USER,
-    MEMBER,
-    OVERRIDE,
-    SUITE,
-    SUITE_RUN,
-    UPLOAD,
-    Rows,
-)
+from harness.service.storage import queue, tables
 from harness.text import natural_order
 
-COURSES: Rows[Course] = Rows(Course, COURSE)
-MEMBERS: Rows[Member] = Rows(Member, MEMBER)
-ASSIGNMENTS: Rows[CourseAssignment] = Rows(CourseAssignment, ASSIGNED)
-_submits_as = func.coalesce(func.nullif(MEMBER.c.team, ""), MEMBER.c.key)  # as the record has it
+COURSES: tables.Rows[records.Course] = tables.Rows(records.Course, tables.COURSE)
+MEMBERS: tables.Rows[records.Member] = tables.Rows(records.Member, tables.MEMBER)
+ASSIGNMENTS: tables.Rows[records.CourseAssignment] = tables.Rows(
+    records.CourseAssignment, tables.ASSIGNED
+)
+_submits_as = func.coalesce(
+    func.nullif(tables.MEMBER.c.team, ""), tables.MEMBER.c.key
+)  # as the record has it
 
 
-def of_person(db: Connection, person: str) -> list[tuple[Course, Member]]:
+def of_person(db: Connection, person: str) -> list[tuple[records.Course, records.Member]]:
     """Return the courses that somebody is in, and as what."""
-    found = MEMBERS.all(db, person=person, role=[*ROLES])
+    found = MEMBERS.all(db, person=person, role=[*records.ROLES])
     pairs = [(COURSES.find(db, id=one.course), one) for one in found]
     known = [(course, member) for course, member in pairs if course]
     return sorted(known, key=lambda pair: (pair[0].title, pair[0].id))
@@ -60,7 +36,9 @@ def lock(db: Connection, assignment: str) -> None:
     It comes before anything that is written, the audit log above all: else two transactions may
     wait for each other, and the server ends one of them.
     """
-    db.execute(ASSIGNED.select().where(ASSIGNED.c.id == assignment).with_for_update())
+    db.execute(
+        tables.ASSIGNED.select().where(tables.ASSIGNED.c.id == assignment).with_for_update()
+    )
 
 
 def lock_course(db: Connection, course: str) -> None:
@@ -68,31 +46,37 @@ def lock_course(db: Connection, course: str) -> None:
 
     Those that add members, and so only refer to the course, do not wait.
     """
-    held = COURSE.select().where(COURSE.c.id == course).with_for_update(key_share=True)
+    held = (
+        tables.COURSE.select().where(tables.COURSE.c.id == course).with_for_update(key_share=True)
+    )
     db.execute(held)
 
 
-def students(db: Connection, course: str) -> list[Member]:
+def students(db: Connection, course: str) -> list[records.Member]:
     """Return the students of a course, sorted by key as people count."""
-    return _sort(MEMBERS.all(db, course=course, role=STUDENT))
+    return _sort(MEMBERS.all(db, course=course, role=records.STUDENT))
 
 
-def former_students(db: Connection, course: str) -> list[Member]:
+def former_students(db: Connection, course: str) -> list[records.Member]:
     """Return the students who were removed from a course, sorted by key as people count."""
-    return _sort(MEMBERS.all(db, course=course, role=FORMER))
+    return _sort(MEMBERS.all(db, course=course, role=records.FORMER))
 
 
-def _sort(members: list[Member]) -> list[Member]:
+def _sort(members: list[records.Member]) -> list[records.Member]:
     return sorted(members, key=lambda one: natural_order(one.key))
 
 
-def submitting_as(db: Connection, course: str, key: str) -> list[Member]:
+def submitting_as(db: Connection, course: str, key: str) -> list[records.Member]:
     """Return the students who submit as ``key``, sorted by key: one, or a group.
 
     Pages ask this again and again: a large course is not read for one of its students.
     """
-    own = (MEMBER.c.course == course, MEMBER.c.role == STUDENT, _submits_as == key)
-    return MEMBERS.list(db, MEMBERS.query.where(*own).order_by(MEMBER.c.key))
+    own = (
+        tables.MEMBER.c.course == course,
+        tables.MEMBER.c.role == records.STUDENT,
+        _submits_as == key,
+    )
+    return MEMBERS.list(db, MEMBERS.query.where(*own).order_by(tables.MEMBER.c.key))
 
 
 def students_of(db: Connection, course: str, key: str) -> list[str]:
@@ -102,75 +86,86 @@ def students_of(db: Connection, course: str, key: str) -> list[str]:
 
 def extensions(db: Connection, assignment: str) -> dict[str, str]:
     """Return the extended deadlines of students by their keys."""
-    rows = db.execute(EXTENSION.select().where(EXTENSION.c.assignment == assignment))
+    rows = db.execute(tables.EXTENSION.select().where(tables.EXTENSION.c.assignment == assignment))
     return {row.key: row.deadline for row in rows}
 
 
 def extend(db: Connection, assignment: str, keys: Iterable[str], deadline: str) -> None:
     """Give students a deadline of their own; empty for the common one."""
     for key in keys:
-        own = (EXTENSION.c.assignment == assignment, EXTENSION.c.key == key)
-        db.execute(EXTENSION.delete().where(*own))
+        own = (tables.EXTENSION.c.assignment == assignment, tables.EXTENSION.c.key == key)
+        db.execute(tables.EXTENSION.delete().where(*own))
         if deadline:
             row = {"assignment": assignment, "key": key, "deadline": deadline}
-            db.execute(EXTENSION.insert(), row)
+            db.execute(tables.EXTENSION.insert(), row)
 
 
 def count_kept(db: Connection, assignment: str) -> dict[str, int]:
     """Return how many things people made in an assignment that may not be lost, by their names."""
-    tables = {"submission": UPLOAD, "grading": GRADING, "comment": COMMENT, "given mark": OVERRIDE}
-    queries = {
-        name: select(func.count()).where(table.c.assignment == assignment)
-        for name, table in tables.items()
+    kept = {
+        "submission": tables.UPLOAD,
+        "grading": tables.GRADING,
+        "comment": tables.COMMENT,
+        "given mark": tables.OVERRIDE,
     }
-    return {name: int(db.execute(query).scalar_one()) for name, query in queries.items()}
+    return {name: tables.count(db, one.c.assignment == assignment) for name, one in kept.items()}
 
 
 def forget_assignment(db: Connection, assignment: str) -> None:
     """Remove an assignment that nobody has submitted to, and on a server its ledger."""
-    for table in (JOB, EXTENSION, LTI_LINE, LTI_SCORE):
+    for table in (tables.JOB, tables.EXTENSION, tables.LTI_LINE, tables.LTI_SCORE):
         db.execute(table.delete().where(table.c.assignment == assignment))
     ASSIGNMENTS.remove(db, id=assignment)
+    _drop_ledger(db, assignment)
+
+
+def _drop_ledger(db: Connection, assignment: str) -> None:
     if db.dialect.name == "postgresql":
         db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(assignment)}" CASCADE'))
 
 
 def forget_course(db: Connection, course: str) -> None:
     """Remove a course without assignments, its roster, and mails to its students that wait."""
-    db.execute(LETTER.delete().where(LETTER.c.course == course, LETTER.c.state == WAITING))
-    links = select(LTI_COURSE.c.id).where(LTI_COURSE.c.course == course)
-    db.execute(LTI_USER.delete().where(LTI_USER.c.link.in_(links)))
-    db.execute(LTI_COURSE.delete().where(LTI_COURSE.c.course == course))
+    db.execute(
+        tables.LETTER.delete().where(
+            tables.LETTER.c.course == course, tables.LETTER.c.state == records.WAITING
+        )
+    )
+    links = select(tables.LTI_COURSE.c.id).where(tables.LTI_COURSE.c.course == course)
+    db.execute(tables.LTI_USER.delete().where(tables.LTI_USER.c.link.in_(links)))
+    db.execute(tables.LTI_COURSE.delete().where(tables.LTI_COURSE.c.course == course))
     MEMBERS.remove(db, course=course)
     COURSES.remove(db, id=course)
 
 
 def hold(db: Connection, assignment: str) -> bool:
     """See that an assignment stays until the end of a transaction; False if it was removed."""
-    held = ASSIGNED.select().where(ASSIGNED.c.id == assignment)
+    held = tables.ASSIGNED.select().where(tables.ASSIGNED.c.id == assignment)
     return db.execute(held.with_for_update(read=True, key_share=True)).fetchone() is not None
 
 
 # --- Suites of engine authors, and their runs ----------------------------------------------------
 
 
-SUITES: Rows[Suite] = Rows(Suite, SUITE)
-RUNS: Rows[SuiteRun] = Rows(SuiteRun, SUITE_RUN)
-_RAN = SUITE_RUN.c.started != ""
+SUITES: tables.Rows[records.Suite] = tables.Rows(records.Suite, tables.SUITE)
+RUNS: tables.Rows[records.SuiteRun] = tables.Rows(records.SuiteRun, tables.SUITE_RUN)
+_RAN = tables.SUITE_RUN.c.started != ""
 
 
-def last_ended(db: Connection, suite: str) -> SuiteRun | None:
+def last_ended(db: Connection, suite: str) -> records.SuiteRun | None:
     """Return the last run that is over, whether it found something or could not be run."""
-    is_over = _RAN | (SUITE_RUN.c.trouble != "")
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite, is_over)
-    found = RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(1))
-    return found[0] if found else None
+    return RUNS.first(db, _runs(suite, _RAN | (tables.SUITE_RUN.c.trouble != "")))
 
 
-def all_runs(db: Connection, suite: str, most: int) -> list[SuiteRun]:
+def all_runs(db: Connection, suite: str, most: int) -> list[records.SuiteRun]:
     """Return the last runs, the last one first, with those that have found nothing yet."""
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+    return RUNS.list(db, _runs(suite).limit(most))
+
+
+def _runs(suite: str, *clauses: ColumnElement[bool]) -> Select[Any]:
+    """Return the query of the runs of a suite, the last one first."""
+    query = RUNS.query.where(tables.SUITE_RUN.c.suite == suite, *clauses)
+    return query.order_by(tables.SUITE_RUN.c.number.desc())
 
 
 def forget_bench(db: Connection, bench: str) -> None:
@@ -180,51 +175,55 @@ def forget_bench(db: Connection, bench: str) -> None:
     ASSIGNMENTS.remove(db, id=bench)
     if assigned:
         COURSES.remove(db, id=assigned.course)
-    if db.dialect.name == "postgresql":
-        db.execute(text(f'DROP SCHEMA IF EXISTS "{schema_of(bench)}" CASCADE'))
+    _drop_ledger(db, bench)
 
 
 def list_bench_courses(db: Connection) -> set[str]:
     """Return the courses that were made only for engines to be run in."""
-    benches = select(SUITE.c.bench).where(SUITE.c.bench != "")
-    query = select(ASSIGNED.c.course).where(ASSIGNED.c.id.in_(benches))
+    benches = select(tables.SUITE.c.bench).where(tables.SUITE.c.bench != "")
+    query = select(tables.ASSIGNED.c.course).where(tables.ASSIGNED.c.id.in_(benches))
     return set(db.execute(query).scalars())
 
 
-def lock_suite(db: Connection, suite: str) -> Suite:
+def lock_suite(db: Connection, suite: str) -> records.Suite:
     """Return a suite; all other transactions with this lock wait until the end of this one."""
-    (found,) = SUITES.list(db, SUITES.query.where(SUITE.c.id == suite).with_for_update())
+    (found,) = SUITES.list(db, SUITES.query.where(tables.SUITE.c.id == suite).with_for_update())
     return found
 
 
 def next_number(db: Connection, suite: str) -> int:
     """Return the number of a suite's next run; another transaction waits for the end of this."""
-    db.execute(SUITE.update().where(SUITE.c.id == suite).values(runs=SUITE.c.runs + 1))
-    return int(db.execute(select(SUITE.c.runs).where(SUITE.c.id == suite)).scalar_one())
+    db.execute(
+        tables.SUITE.update()
+        .where(tables.SUITE.c.id == suite)
+        .values(runs=tables.SUITE.c.runs + 1)
+    )
+    return int(
+        db.execute(select(tables.SUITE.c.runs).where(tables.SUITE.c.id == suite)).scalar_one()
+    )
 
 
-def last_runs(db: Connection, suite: str, most: int, before: int | None = None) -> list[SuiteRun]:
+def last_runs(
+    db: Connection, suite: str, most: int, before: int | None = None
+) -> list[records.SuiteRun]:
     """Return the last runs that found something, the last one first.
 
     ``before``: the number of a run; None: all.
     """
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite, _RAN)
-    if before is not None:
-        query = query.where(SUITE_RUN.c.number < before)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).limit(most))
+    clauses = () if before is None else (tables.SUITE_RUN.c.number < before,)
+    return RUNS.list(db, _runs(suite, _RAN, *clauses).limit(most))
 
 
-def older(db: Connection, suite: str, kept: int) -> list[SuiteRun]:
+def older(db: Connection, suite: str, kept: int) -> list[records.SuiteRun]:
     """Return the runs of a suite without the last ones."""
-    query = RUNS.query.where(SUITE_RUN.c.suite == suite)
-    return RUNS.list(db, query.order_by(SUITE_RUN.c.number.desc()).offset(kept))
+    return RUNS.list(db, _runs(suite).offset(kept))
 
 
 def bytes_of(db: Connection, person: str) -> int:
     """Return how many bytes the documents in somebody's suites have."""
     query = (
-        select(func.coalesce(func.sum(SUITE_RUN.c.size), 0))
-        .join(SUITE, SUITE.c.id == SUITE_RUN.c.suite)
-        .where(SUITE.c.person == person)
+        select(func.coalesce(func.sum(tables.SUITE_RUN.c.size), 0))
+        .join(tables.SUITE, tables.SUITE.c.id == tables.SUITE_RUN.c.suite)
+        .where(tables.SUITE.c.person == person)
     )
     return int(db.execute(query).scalar_one())

@@ -39,9 +39,7 @@ from harness.service.storage.audit import AuditedTransaction, AuditLog
 from harness.service.storage.tables import METADATA, SERVICE_VERSION, VERSION
 
 SERVICE = ledger_server.ServerWords(
-    use="now",
-    lost="Start the server, or correct the address",
-    damaged="Restore it from a backup",
+    use="now", lost="Start the server, or correct the address", damaged="Restore it from a backup"
 )
 _PATIENCE = 30.0  # seconds to wait for another's transaction
 CONNECTIONS = 20  # that a process keeps at most: those beyond are opened for one answer each

@@ -5,26 +5,14 @@ from __future__ import annotations
 from sqlalchemy import Connection, Table, func, select, text
 
 from harness.service.records import WAITING
-from harness.service.storage.tables import (
-    AUDIT,
-    GRADING,
-    LETTER,
-    LINK,
-    SESSION,
-    SUITE,
-    SUITE_RUN,
-    TOKEN,
-    UPLOAD,
-    WORD,
-)
+from harness.service.storage import tables
 
-_ENDING: tuple[Table, ...] = (SESSION, LINK, TOKEN)
+_ENDING: tuple[Table, ...] = (tables.SESSION, tables.LINK, tables.TOKEN)
 
 
 def count_ended(db: Connection, before: float) -> int:
     """Return how many sessions, links and tokens ended before a time."""
-    counts = (select(func.count()).where(one.c["until"] < before) for one in _ENDING)
-    return sum(int(db.execute(query).scalar_one()) for query in counts)
+    return sum(tables.count(db, one.c["until"] < before) for one in _ENDING)
 
 
 def forget_ended(db: Connection, before: float) -> None:
@@ -35,25 +23,30 @@ def forget_ended(db: Connection, before: float) -> None:
 
 def letters(db: Connection, before: float) -> int:
     """Return how many letters were made before a time and no longer wait."""
-    query = select(func.count()).where(LETTER.c.made < before, LETTER.c.state != WAITING)
-    return int(db.execute(query).scalar_one())
+    return tables.count(db, tables.LETTER.c.made < before, tables.LETTER.c.state != WAITING)
 
 
 def forget_letters(db: Connection, before: float) -> None:
     """Remove the letters that were made before a time and no longer wait."""
-    db.execute(LETTER.delete().where(LETTER.c.made < before, LETTER.c.state != WAITING))
+    db.execute(
+        tables.LETTER.delete().where(
+            tables.LETTER.c.made < before, tables.LETTER.c.state != WAITING
+        )
+    )
 
 
 def list_checked(db: Connection, before: float) -> list[tuple[str, str]]:
     """Return the assignments and ids of what was submitted before a time."""
-    query = select(UPLOAD.c.assignment, UPLOAD.c.id).where(UPLOAD.c["at"] < before)
-    return [(row[0], row[1]) for row in db.execute(query.order_by(UPLOAD.c.id))]
+    query = select(tables.UPLOAD.c.assignment, tables.UPLOAD.c.id).where(
+        tables.UPLOAD.c["at"] < before
+    )
+    return [(row[0], row[1]) for row in db.execute(query.order_by(tables.UPLOAD.c.id))]
 
 
 def forget_words(db: Connection, before: float) -> None:
     """Remove what workers said of uploads of before a time, while they ran public tests."""
-    old = select(UPLOAD.c.id).where(UPLOAD.c["at"] < before)
-    db.execute(WORD.delete().where(WORD.c.upload.in_(old)))
+    old = select(tables.UPLOAD.c.id).where(tables.UPLOAD.c["at"] < before)
+    db.execute(tables.WORD.delete().where(tables.WORD.c.upload.in_(old)))
 
 
 def last_events(db: Connection) -> dict[str, float]:
@@ -61,11 +54,15 @@ def last_events(db: Connection) -> dict[str, float]:
     found: dict[str, float] = {}
     queries = [
         select(table.c.assignment, func.max(table.c[column])).group_by(table.c.assignment)
-        for table, column in ((UPLOAD, "at"), (GRADING, "at"), (GRADING, "concluded"))
+        for table, column in (
+            (tables.UPLOAD, "at"),
+            (tables.GRADING, "at"),
+            (tables.GRADING, "concluded"),
+        )
     ]
-    engines = select(SUITE.c.bench, func.max(SUITE_RUN.c["at"]))
-    engines = engines.join(SUITE_RUN, SUITE_RUN.c.suite == SUITE.c.id)
-    for query in (*queries, engines.group_by(SUITE.c.bench)):
+    engines = select(tables.SUITE.c.bench, func.max(tables.SUITE_RUN.c["at"]))
+    engines = engines.join(tables.SUITE_RUN, tables.SUITE_RUN.c.suite == tables.SUITE.c.id)
+    for query in (*queries, engines.group_by(tables.SUITE.c.bench)):
         for row in db.execute(query):
             found[row[0]] = max(found.get(row[0], 0.0), row[1])
     return found
@@ -74,11 +71,11 @@ def last_events(db: Connection) -> dict[str, float]:
 def originals(db: Connection) -> dict[str, set[str]]:
     """Map the SHA-256 of submitted bytes to the assignments that they were submitted for."""
     found: dict[str, set[str]] = {}
-    uploads = select(UPLOAD.c.sha256, UPLOAD.c.assignment)
+    uploads = select(tables.UPLOAD.c.sha256, tables.UPLOAD.c.assignment)
     engines = (
-        select(SUITE_RUN.c.sha256, SUITE.c.bench)
-        .join(SUITE, SUITE.c.id == SUITE_RUN.c.suite)
-        .where(SUITE_RUN.c.sha256 != "")
+        select(tables.SUITE_RUN.c.sha256, tables.SUITE.c.bench)
+        .join(tables.SUITE, tables.SUITE.c.id == tables.SUITE_RUN.c.suite)
+        .where(tables.SUITE_RUN.c.sha256 != "")
     )
     for query in (uploads.distinct(), engines.distinct()):
         for row in db.execute(query):
@@ -94,13 +91,12 @@ def hold_uploads(db: Connection) -> None:
 
 def old_lines(db: Connection, before: str) -> int:
     """Return the number of the last line of the audit log before which all are older."""
-    later = select(func.min(AUDIT.c.link)).where(AUDIT.c["at"] >= before)
+    later = select(func.min(tables.AUDIT.c.link)).where(tables.AUDIT.c["at"] >= before)
     first = db.execute(later).scalar_one()
-    last = db.execute(select(func.max(AUDIT.c.link))).scalar_one() or 0
+    last = db.execute(select(func.max(tables.AUDIT.c.link))).scalar_one() or 0
     return int(last if first is None else first - 1)
 
 
 def lines_until(db: Connection, last: int) -> int:
     """Return how many lines of the audit log there are up to a number."""
-    query = select(func.count()).where(AUDIT.c.link <= last)
-    return int(db.execute(query).scalar_one())
+    return tables.count(db, tables.AUDIT.c.link <= last)

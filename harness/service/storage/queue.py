@@ -13,54 +13,40 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select, text, tuple_
 
 from harness.grading.ledger import places
-from harness.service import monitoring
+from harness.service import monitoring, records
 from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
-from harness.service.records import (
-    CHECK,
-    CONCLUDE,
-    DONE,
-    DRAFT,
-    EXPORT,
-    FAULT,
-    GRADE,
-    HELD,
-    LEASED,
-    MEASURE,
-    PLAN,
-    PREVIEW,
-    RUN,
-    TOURNAMENT,
-    WAITING,
-    Job,
-)
-from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, new_id
+from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
 
-JOBS: Rows[Job] = Rows(Job, JOB)
+JOBS: Rows[records.Job] = Rows(records.Job, JOB)
 LEASE = 60.0  # seconds; renewed long before
 _LITTLE = 3.0  # seconds that a job is put off
 MOST_DEATHS = 3
 _LATE = "9999"  # sorts behind every deadline
 # Of jobs that nobody waits for in front of a page: behind the first two of a student.
 _TURNS = {
-    CHECK: 0,
-    PLAN: 0,
-    DRAFT: 0,
-    PREVIEW: 0,
-    MEASURE: 1,
-    EXPORT: 1,
-    GRADE: 2,
-    CONCLUDE: 2,
-    RUN: 2,
-    TOURNAMENT: 2,
+    records.CHECK: 0,
+    records.PLAN: 0,
+    records.DRAFT: 0,
+    records.PREVIEW: 0,
+    records.MEASURE: 1,
+    records.EXPORT: 1,
+    records.GRADE: 2,
+    records.CONCLUDE: 2,
+    records.RUN: 2,
+    records.TOURNAMENT: 2,
 }
 # In these jobs the second of one person comes after the first of all others: those of students, of
 # staff in front of a page, and of engine authors. The submissions of a class belong to nobody.
-_COUNTED = ((CHECK,), (PLAN, DRAFT, PREVIEW, MEASURE), (RUN,))
-_UNFINISHED = JOB.c.state.in_((WAITING, LEASED))
+_COUNTED = (
+    (records.CHECK,),
+    (records.PLAN, records.DRAFT, records.PREVIEW, records.MEASURE),
+    (records.RUN,),
+)
+_UNFINISHED = JOB.c.state.in_((records.WAITING, records.LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
 
-def put(db: Connection, wanted: Job) -> Job:
+def put(db: Connection, wanted: records.Job) -> records.Job:
     """Add a job, which has no id yet. One of its kind about the same is not added again."""
     known = JOBS.find(db, kind=wanted.kind, about=wanted.about, key=wanted.key)
     if known:
@@ -69,16 +55,14 @@ def put(db: Connection, wanted: Job) -> Job:
     return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
 
 
-def _count_unfinished(db: Connection, wanted: Job) -> int:
+def _count_unfinished(db: Connection, wanted: records.Job) -> int:
     """Return how many jobs of its kind the person has, in all courses, or the group for it."""
     kinds = next((kinds for kinds in _COUNTED if wanted.kind in kinds), ())
     is_of_group = and_(JOB.c.assignment == wanted.assignment, JOB.c.key == wanted.key)
     is_own = or_(
-        and_(JOB.c.person == wanted.person, JOB.c.person != ""),
-        and_(is_of_group, JOB.c.key != ""),
+        and_(JOB.c.person == wanted.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
     )
-    query = select(func.count()).where(JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
-    return int(db.execute(query).scalar_one())
+    return count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
 
 
 def is_due(db: Connection) -> bool:
@@ -92,23 +76,23 @@ def is_due(db: Connection) -> bool:
 
 def take_back(db: Connection) -> None:
     """Requeue jobs that this process had and could not give back; it has none now."""
-    mine = {"owner": places.me(), "state": LEASED}
-    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **mine)
+    mine = {"owner": places.me(), "state": records.LEASED}
+    JOBS.change(db, {**_FREE, "state": records.WAITING, "until": 0.0}, **mine)
 
 
-def lease(db: Connection) -> Job | None:
+def lease(db: Connection) -> records.Job | None:
     """Take the next job for this process; None if there is none.
 
     A job whose worker has died is taken again, and the death is counted: after so many it is a
     fault instead.
     """
     while job := _next(db):
-        deaths = job.deaths + (job.state == LEASED)
+        deaths = job.deaths + (job.state == records.LEASED)
         if deaths >= MOST_DEATHS:
             _bury(db, job, deaths)
             continue
         taken = job._replace(
-            state=LEASED,
+            state=records.LEASED,
             deaths=deaths,
             token=secrets.token_hex(8),
             owner=places.me(),
@@ -119,106 +103,117 @@ def lease(db: Connection) -> Job | None:
     return None
 
 
-def _next(db: Connection) -> Job | None:
+def _next(db: Connection) -> records.Job | None:
     """Return the first job that nobody has, locked in this transaction."""
     now = places.now(db)
-    for state in (LEASED, WAITING):  # what a dead worker had comes first
+    for state in (records.LEASED, records.WAITING):  # what a dead worker had comes first
         query = JOBS.query.where(JOB.c.state == state).order_by(*_ORDER)
-        if state == WAITING:
+        if state == records.WAITING:
             is_put_off = JOB.c.until.between(now, now + _LITTLE)  # longer: a clock was set back
             query = query.where(not_(is_put_off)).limit(1)
         locked = query.with_for_update(skip_locked=True)
         for job in JOBS.list(db, locked):
-            if state == WAITING or not _is_held(job, now):
+            if state == records.WAITING or not _is_held(job, now):
                 return job
     return None
 
 
-def _is_held(job: Job, now: float) -> bool:
+def _is_held(job: records.Job, now: float) -> bool:
     return job.until > now and places.is_held(job, None, now, by_me=True)
 
 
-def _bury(db: Connection, job: Job, deaths: int) -> None:
+def _bury(db: Connection, job: records.Job, deaths: int) -> None:
     fault = f"its worker died {deaths} times"
-    JOBS.change(db, {"state": FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id)
+    JOBS.change(
+        db, {"state": records.FAULT, "deaths": deaths, "fault": fault, "token": ""}, id=job.id
+    )
 
 
-def get_lease_time(job: Job) -> float:
+def get_lease_time(job: records.Job) -> float:
     """Return when a job was taken that :func:`lease` gave."""
     return job.until - LEASE
 
 
-def _mine(job: Job) -> dict[str, Any]:
-    return {"id": job.id, "token": job.token, "state": LEASED}
+_FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
 
 
-def renew(db: Connection, job: Job) -> bool:
+def _mine(job: records.Job) -> dict[str, Any]:
+    return {"id": job.id, "token": job.token, "state": records.LEASED}
+
+
+def _end(db: Connection, job: records.Job, state: str, **values: object) -> bool:
+    """Let a job have a state that this process leased; False, and nothing is changed, if not."""
+    return bool(JOBS.change(db, {**_FREE, "state": state, **values}, **_mine(job)))
+
+
+def renew(db: Connection, job: records.Job) -> bool:
     """Let a lease begin anew; False: it is another's by now."""
     return bool(JOBS.change(db, {"until": places.now(db) + LEASE}, **_mine(job)))
 
 
-def note_progress(db: Connection, job: Job) -> None:
+def note_progress(db: Connection, job: records.Job) -> None:
     """Write down that a part of a job is done for good: deaths count from here."""
     if job.deaths:
         JOBS.change(db, {"deaths": 0}, **_mine(job))
 
 
-def finish(db: Connection, job: Job) -> bool:
+def finish(db: Connection, job: records.Job) -> bool:
     """Write down that a job is done; False, and nothing is changed, without the lease."""
-    return bool(JOBS.change(db, {"state": DONE, "token": "", "owner": ""}, **_mine(job)))
+    return _end(db, job, records.DONE)
 
 
-def give_back(db: Connection, job: Job) -> None:
+def give_back(db: Connection, job: records.Job) -> None:
     """Let another worker do a job: this one ends."""
-    JOBS.change(db, {"state": WAITING, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+    _end(db, job, records.WAITING, until=0.0)
 
 
-def put_off(db: Connection, job: Job) -> None:
+def put_off(db: Connection, job: records.Job) -> None:
     """Let a job be done a little later: another worker is at what it needs."""
-    values = {"state": WAITING, "token": "", "owner": "", "until": places.now(db) + _LITTLE}
-    JOBS.change(db, values, **_mine(job))
+    _end(db, job, records.WAITING, until=places.now(db) + _LITTLE)
 
 
-def hold(db: Connection, job: Job) -> None:
+def hold(db: Connection, job: records.Job) -> None:
     """Let a job wait until what its assignment lacks is there: it is released, or put anew."""
-    JOBS.change(db, {"state": HELD, "token": "", "owner": "", "until": 0.0}, **_mine(job))
+    _end(db, job, records.HELD, until=0.0)
 
 
 def list_held(db: Connection) -> set[str]:
     """Return the assignments that have jobs which are held."""
-    query = select(JOB.c.assignment).where(JOB.c.state == HELD).distinct()
+    query = select(JOB.c.assignment).where(JOB.c.state == records.HELD).distinct()
     return set(db.execute(query).scalars())
 
 
 def release(db: Connection, assignment: str) -> None:
     """Let the jobs of an assignment be done that were held."""
-    JOBS.change(db, {"state": WAITING, "until": 0.0}, assignment=assignment, state=HELD)
+    JOBS.change(
+        db, {"state": records.WAITING, "until": 0.0}, assignment=assignment, state=records.HELD
+    )
 
 
-def record_error(db: Connection, job: Job, fault: str) -> None:
+def record_error(db: Connection, job: records.Job, fault: str) -> None:
     """Write down that the harness failed in a job: a person is to see it."""
-    JOBS.change(db, {"state": FAULT, "fault": fault, "token": ""}, **_mine(job))
+    _end(db, job, records.FAULT, fault=fault)
 
 
 def begin_anew(db: Connection, job: str) -> bool:
     """Let a job that is a fault be tried again."""
-    values: dict[str, Any] = {"state": WAITING, "deaths": 0, "fault": "", "until": 0.0}
-    return bool(JOBS.change(db, values, id=job, state=FAULT))
+    values: dict[str, Any] = {"state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
+    return bool(JOBS.change(db, values, id=job, state=records.FAULT))
 
 
 def again(db: Connection, kind: str, about: str) -> None:
     """Let jobs that are done be done once more."""
-    values = {"state": WAITING, "made": places.now(db), "until": 0.0}
-    JOBS.change(db, values, kind=kind, about=about, state=DONE)
+    values = {"state": records.WAITING, "made": places.now(db), "until": 0.0}
+    JOBS.change(db, values, kind=kind, about=about, state=records.DONE)
 
 
-def put_anew(db: Connection, wanted: Job) -> None:
+def put_anew(db: Connection, wanted: records.Job) -> None:
     """Add a job; one of its kind about the same is done again, from its beginning.
 
     The worker that has it now loses it.
     """
     known = put(db, wanted)
-    values = {"state": WAITING, "token": "", "owner": "", "deaths": 0, "fault": "", "until": 0.0}
+    values = {**_FREE, "state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
     JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
 
 
@@ -227,13 +222,13 @@ def follow_up(db: Connection) -> None:
     found = db.execute(_concludable().with_for_update(skip_locked=True)).fetchall()
     for row in found:
         due = min((one.due for one in of(db, row.id)), default="")
-        put(db, Job("", CONCLUDE, row.assignment, row.id, due=due))
+        put(db, records.Job("", records.CONCLUDE, row.assignment, row.id, due=due))
 
 
 def _concludable() -> Select[tuple[str, str]]:
     """Return the query of planned gradings without marks that no job is about."""
     left = select(JOB.c.about).where(_UNFINISHED)
-    concluding = select(JOB.c.about).where(JOB.c.kind == CONCLUDE)
+    concluding = select(JOB.c.about).where(JOB.c.kind == records.CONCLUDE)
     return (
         select(GRADING.c.id, GRADING.c.assignment)
         .where(GRADING.c.run > 0, GRADING.c.concluded == 0)
@@ -241,56 +236,55 @@ def _concludable() -> Select[tuple[str, str]]:
     )
 
 
-def count_unfinished(jobs: Iterable[Job], kind: str) -> int:
+def count_unfinished(jobs: Iterable[records.Job], kind: str) -> int:
     """Return how many jobs of a kind are neither done nor a fault."""
     return sum(one.kind == kind and one.is_unfinished for one in jobs)
 
 
-def of(db: Connection, about: str) -> list[Job]:
+def of(db: Connection, about: str) -> list[records.Job]:
     """Return all jobs about something, in the order in which they are done."""
     return JOBS.list(db, JOBS.query.where(JOB.c.about == about).order_by(*_ORDER))
 
 
-def checks(db: Connection, **named: object) -> dict[str, Job]:
+def checks(db: Connection, **named: object) -> dict[str, records.Job]:
     """Return the jobs that check uploads, by the ids of these; ``named``: values of columns."""
-    return {one.about: one for one in JOBS.all(db, kind=CHECK, **named)}
+    return {one.about: one for one in JOBS.all(db, kind=records.CHECK, **named)}
 
 
 def failed_checks(db: Connection, assignment: str) -> frozenset[str]:
     """Return the ids of the uploads of an assignment in whose check the harness failed."""
-    found = JOBS.all(db, kind=CHECK, assignment=assignment, state=FAULT)
+    found = JOBS.all(db, kind=records.CHECK, assignment=assignment, state=records.FAULT)
     return frozenset(one.about for one in found)
 
 
-def ahead(db: Connection, job: Job) -> int:
+def ahead(db: Connection, job: records.Job) -> int:
     """Return how many jobs wait before one."""
     place = tuple_(JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
     is_before = place < tuple_(job.turn, job.due, job.made, job.id)
-    query = select(func.count()).where(JOB.c.state == WAITING, is_before)
-    return int(db.execute(query).scalar_one())
+    return count(db, JOB.c.state == records.WAITING, is_before)
 
 
 def counts(db: Connection) -> dict[str, int]:
     """Return how many jobs there are in each state."""
-    rows = db.execute(select(JOB.c.state, func.count()).group_by(JOB.c.state))
-    return {row[0]: row[1] for row in rows}
+    return dict(tally(db, JOB.c.state))
 
 
 def census(db: Connection) -> dict[tuple[str, str], int]:
     """Return how many jobs there are of each kind in each state."""
-    query = select(JOB.c.kind, JOB.c.state, func.count()).group_by(JOB.c.kind, JOB.c.state)
-    return {(row[0], row[1]): row[2] for row in db.execute(query)}
+    return {(kind, state): number for kind, state, number in tally(db, JOB.c.kind, JOB.c.state)}
 
 
 def waiting_since(db: Connection) -> float:
     """Return when the job that waits longest was put in; 0: none waits."""
-    query = select(func.min(JOB.c.made)).where(JOB.c.state == WAITING)
+    query = select(func.min(JOB.c.made)).where(JOB.c.state == records.WAITING)
     return db.execute(query).scalar_one() or 0.0
 
 
 def withdraw(db: Connection, about: str) -> None:
     """Remove what waits about something."""
-    db.execute(JOB.delete().where(JOB.c.about == about, JOB.c.state.in_((WAITING, HELD))))
+    db.execute(
+        JOB.delete().where(JOB.c.about == about, JOB.c.state.in_((records.WAITING, records.HELD)))
+    )
 
 
 # --- What workers count, with durations, in rows that all of them share: no restart loses any ----

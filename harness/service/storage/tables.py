@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Generic, TypeVar, get_type_hints
 
 from sqlalchemy import (
     BigInteger,
@@ -20,6 +20,7 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    func,
     insert,
     select,
     text,
@@ -28,6 +29,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeEngine
+
+from harness.service import records
 
 METADATA = MetaData()
 VERSION = "1"  # of these tables: a service refuses those of another one
@@ -52,6 +55,18 @@ def _number(name: str) -> Column[Any]:
 def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Column[Any]:
     default = None if rest.get("primary_key") else text("0")
     return Column(name, kind or Integer(), nullable=False, server_default=default, **rest)
+
+
+_COLUMNS: dict[type, Callable[..., Column[Any]]] = {str: _text, float: _number, int: _whole}
+
+
+def _record_table(name: str, record: type, *keys: str, **references: str) -> Table:
+    """Return a table with a column for each field of a record; ``references``: of foreign keys."""
+    columns = []
+    for field, kind in get_type_hints(record).items():
+        more = [ForeignKey(references[field])] if field in references else []
+        columns.append((_key if field in keys else _COLUMNS[kind])(field, *more))
+    return Table(name, METADATA, *columns)
 
 
 SERVICE_VERSION = Table("service_version", METADATA, _key("version_num"))
@@ -300,41 +315,15 @@ Index("run_of", SUITE_RUN.c.suite, SUITE_RUN.c.number, unique=True)
 
 # --- platforms that open the service from their courses (LTI 1.3) ---
 
-LTI_PLATFORM = Table(
-    "lti_platform",
-    METADATA,
-    _key("id"),
-    _text("title"),
-    _text("issuer"),
-    _text("client_id"),
-    _text("login_url"),
-    _text("token_url"),
-    _text("jwks_url"),
-    _text("algorithm"),
-    _text("deployments"),  # with blanks between them
-    _text("hosts"),  # more origins of it, with blanks between them
-    _text("keys"),  # JSON: its public keys, as they were read last
-    _number("keys_at"),
-    _number("made"),
-)
+LTI_PLATFORM = _record_table("lti_platform", records.Platform, "id")
 Index("lti_platform_client", LTI_PLATFORM.c.issuer, LTI_PLATFORM.c.client_id, unique=True)
-LTI_COURSE = Table(  # a course there that is a course here
+LTI_COURSE = _record_table(
     "lti_course",
-    METADATA,
-    _key("id"),
-    _text("platform", ForeignKey("lti_platform.id")),
-    _text("deployment"),
-    _text("context"),
-    _text("course", ForeignKey("course.id")),
-    _text("person", ForeignKey("person.id")),  # who linked it
-    _text("title"),
-    _text("members_url"),
-    _text("groups_url"),
-    _text("lines_url"),
-    _number("due"),  # of the next reading of its members; 0: they are not told
-    _number("synced"),
-    _text("trouble"),
-    _text("remarks"),  # a line each
+    records.CourseLink,
+    "id",
+    platform="lti_platform.id",
+    course="course.id",
+    person="person.id",
 )
 Index(
     "lti_course_context",
@@ -343,42 +332,18 @@ Index(
     LTI_COURSE.c.context,
     unique=True,
 )
-LTI_USER = Table(
-    "lti_user",
-    METADATA,
-    _key("link", ForeignKey("lti_course.id")),
-    _key("subject"),  # as the platform calls somebody
-    _text("person", ForeignKey("person.id")),
+_OF_LINK = {"link": "lti_course.id"}
+LTI_USER = _record_table(
+    "lti_user", records.PlatformUser, "link", "subject", person="person.id", **_OF_LINK
 )
-LTI_LINE = Table(  # where the marks of an assignment go
-    "lti_line",
-    METADATA,
-    _key("link", ForeignKey("lti_course.id")),
-    _key("assignment", ForeignKey("assigned.id")),
-    _text("url"),
+LTI_LINE = _record_table(
+    "lti_line", records.GradebookLine, "link", "assignment", assignment="assigned.id", **_OF_LINK
 )
-LTI_SCORE = Table(  # marks to be sent, and that were
-    "lti_score",
-    METADATA,
-    _key("link", ForeignKey("lti_course.id")),
-    _key("assignment", ForeignKey("assigned.id")),
-    _key("key"),  # of the student
-    _text("state"),
-    _whole("tries"),
-    _number("due"),
-    _text("sent"),  # JSON: what the platform has
-    _number("at"),  # when it was sent
-    _text("trouble"),
+LTI_SCORE = _record_table(
+    "lti_score", records.Score, "link", "assignment", "key", assignment="assigned.id", **_OF_LINK
 )
 Index("lti_score_due", LTI_SCORE.c.state, LTI_SCORE.c.due)
-LTI_SECRET = Table(  # what is kept of a secret that holds once and not for long
-    "lti_secret",
-    METADATA,
-    _key("digest"),
-    _text("kind"),
-    _text("data"),  # JSON
-    _number("until"),
-)
+LTI_SECRET = _record_table("lti_secret", records.LaunchSecret, "digest")
 
 
 # --- the queue ---
@@ -453,6 +418,16 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
+def count(db: Connection, *clauses: ColumnElement[bool]) -> int:
+    """Return how many rows there are with these clauses."""
+    return int(db.execute(select(func.count()).where(*clauses)).scalar_one())
+
+
+def tally(db: Connection, *columns: Column[Any]) -> list[tuple[Any, ...]]:
+    """Return the values of columns that occur together, each with how many rows have them."""
+    return [tuple(row) for row in db.execute(select(*columns, func.count()).group_by(*columns))]
+
+
 class Rows(Generic[T]):
     """The rows of a table as records of one type."""
 
@@ -461,9 +436,8 @@ class Rows(Generic[T]):
         self._kind = kind
         self.table = table
         self.query: Select[Any] = select(*(table.c[name] for name in fields))
-        self._bools = [
-            place for place, name in enumerate(fields) if kind.__annotations__[name] == "bool"
-        ]
+        kinds = get_type_hints(kind)
+        self._bools = [place for place, name in enumerate(fields) if kinds[name] is bool]
 
     def add(self, db: Connection, record: T) -> T:
         """Write a record; return it."""
@@ -474,8 +448,7 @@ class Rows(Generic[T]):
 
     def find(self, db: Connection, **named: object) -> T | None:
         """Return the record with these values; None if there is none."""
-        row = db.execute(self._where(named)).fetchone()
-        return self.read(row) if row is not None else None
+        return self.first(db, self._where(named))
 
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
@@ -502,6 +475,11 @@ class Rows(Generic[T]):
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
         """Return the records of a query that began with ``query``."""
         return [self.read(row) for row in db.execute(query)]
+
+    def first(self, db: Connection, query: Select[Any]) -> T | None:
+        """Return the first record of a query that began with ``query``; None if there is none."""
+        row = db.execute(query.limit(1)).fetchone()
+        return self.read(row) if row is not None else None
 
     def change(self, db: Connection, values: dict[str, object], **named: object) -> int:
         """Change the rows with these values; return how many they were."""

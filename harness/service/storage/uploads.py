@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Column, Connection, Select, func, select
 
-from harness.service.records import (
-    Comment,
-    Grading,
-    MarkRecipient,
-    Override,
-    OwnedUpload,
-    StudentMark,
-    Upload,
-)
-from harness.service.storage.tables import (
-    BELONGS,
-    COMMENT,
-    GRADING,
-    MARKED,
-    OVERRIDE,
-    RECEIVED,
-    UPLOAD,
-    WORD,
-    Rows,
-)
+from harness.service import records
+from harness.service.storage import tables
 
 _MANY = 500  # ids in one query
 
@@ -35,17 +18,17 @@ def give_to(db: Connection, about: str, students: Iterable[str]) -> None:
     """Write down whose something is."""
     rows = [{"about": about, "student": one} for one in sorted(set(students))]
     if rows:
-        db.execute(BELONGS.insert(), rows)
+        db.execute(tables.BELONGS.insert(), rows)
 
 
 def forget_owners(db: Connection, about: str) -> None:
     """Remove what says whose something is that is removed."""
-    db.execute(BELONGS.delete().where(BELONGS.c.about == about))
+    db.execute(tables.BELONGS.delete().where(tables.BELONGS.c.about == about))
 
 
 def of_owners(students: Iterable[str]) -> Select[tuple[str]]:
     """Return the query of the ids of what belongs to one of these students."""
-    return select(BELONGS.c.about).where(BELONGS.c.student.in_([*students]))
+    return select(tables.BELONGS.c.about).where(tables.BELONGS.c.student.in_([*students]))
 
 
 def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
@@ -54,7 +37,7 @@ def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
     wanted = [*ids]
     for start in range(0, len(wanted), _MANY):
         some = wanted[start : start + _MANY]
-        for row in db.execute(BELONGS.select().where(BELONGS.c.about.in_(some))):
+        for row in db.execute(tables.BELONGS.select().where(tables.BELONGS.c.about.in_(some))):
             found.setdefault(row.about, set()).add(row.student)
     return {about: frozenset(heap) for about, heap in found.items()}
 
@@ -62,33 +45,35 @@ def owners_of(db: Connection, ids: Iterable[str]) -> dict[str, frozenset[str]]:
 # --- Uploads, what workers said of them, and gradings --------------------------------------------
 
 
-UPLOADS: Rows[Upload] = Rows(Upload, UPLOAD)
-GRADINGS: Rows[Grading] = Rows(Grading, GRADING)
-MARKS: Rows[StudentMark] = Rows(StudentMark, MARKED)
-RECEIVED_BY: Rows[MarkRecipient] = Rows(MarkRecipient, RECEIVED)
+UPLOADS: tables.Rows[records.Upload] = tables.Rows(records.Upload, tables.UPLOAD)
+GRADINGS: tables.Rows[records.Grading] = tables.Rows(records.Grading, tables.GRADING)
+MARKS: tables.Rows[records.StudentMark] = tables.Rows(records.StudentMark, tables.MARKED)
+RECEIVED_BY: tables.Rows[records.MarkRecipient] = tables.Rows(
+    records.MarkRecipient, tables.RECEIVED
+)
 ORDER = ("number", "at", "id")  # in which uploads came
 _TICK = 0.001  # seconds between two moments of gradings
 
 
 def list_held(
     db: Connection, assignment: str, students: Iterable[str] | None = None
-) -> list[OwnedUpload]:
+) -> list[records.OwnedUpload]:
     """Return the submissions, the last one last, withdrawn ones too.
 
     ``students``: keys; what belongs to one of them. None: everybody's.
     """
-    query = UPLOADS.query.where(UPLOAD.c.assignment == assignment)
+    query = UPLOADS.query.where(tables.UPLOAD.c.assignment == assignment)
     if students is not None:
-        query = query.where(UPLOAD.c.id.in_(of_owners(students)))
-    found = UPLOADS.list(db, query.order_by(*(UPLOAD.c[name] for name in ORDER)))
+        query = query.where(tables.UPLOAD.c.id.in_(of_owners(students)))
+    found = UPLOADS.list(db, query.order_by(*(tables.UPLOAD.c[name] for name in ORDER)))
     owners = owners_of(db, (one.id for one in found))
-    return [OwnedUpload(one, owners.get(one.id, frozenset())) for one in found]
+    return [records.OwnedUpload(one, owners.get(one.id, frozenset())) for one in found]
 
 
 def next_number(db: Connection, assignment: str) -> int:
     """Return the number of the next upload of an assignment."""
-    last = select(func.coalesce(func.max(UPLOAD.c.number), 0))
-    number: int = db.execute(last.where(UPLOAD.c.assignment == assignment)).scalar_one()
+    last = select(func.coalesce(func.max(tables.UPLOAD.c.number), 0))
+    number: int = db.execute(last.where(tables.UPLOAD.c.assignment == assignment)).scalar_one()
     return number + 1
 
 
@@ -98,74 +83,91 @@ def next_moment(db: Connection, assignment: str) -> float:
     Whose marks are in force, and which ones students see, goes by these times; a clock may be set
     back.
     """
-    last = (func.coalesce(func.max(GRADING.c[one]), 0) for one in ("at", "concluded", "released"))
-    row = db.execute(select(*last).where(GRADING.c.assignment == assignment)).one()
+    last = (
+        func.coalesce(func.max(tables.GRADING.c[one]), 0)
+        for one in ("at", "concluded", "released")
+    )
+    row = db.execute(select(*last).where(tables.GRADING.c.assignment == assignment)).one()
     return max(time.time(), float(max(row)) + _TICK)
 
 
-def gradings(db: Connection, assignment: str) -> list[Grading]:
+def gradings(db: Connection, assignment: str) -> list[records.Grading]:
     """Return the gradings of an assignment, the last one last."""
     return GRADINGS.all(db, "at", "id", assignment=assignment)
 
 
 def measure(db: Connection, assignment: str, person: str) -> tuple[int, int]:
     """Return how often somebody has submitted to an assignment, and how many bytes."""
-    query = select(func.count(), func.coalesce(func.sum(UPLOAD.c.size), 0)).where(
-        UPLOAD.c.assignment == assignment, UPLOAD.c.person == person
+    query = select(func.count(), func.coalesce(func.sum(tables.UPLOAD.c.size), 0)).where(
+        tables.UPLOAD.c.assignment == assignment, tables.UPLOAD.c.person == person
     )
-    count, size = db.execute(query).one()
-    return int(count), int(size)
+    number, size = db.execute(query).one()
+    return int(number), int(size)
 
 
-def find_released(db: Connection, assignment: str) -> Grading | None:
+def find_released(db: Connection, assignment: str) -> records.Grading | None:
     """Return the grading whose marks students see: the one that was released last."""
-    query = (
-        GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.released > 0)
-        .order_by(GRADING.c.released.desc())
-        .limit(1)
-    )
-    return next(iter(GRADINGS.list(db, query)), None)
+    return _last_grading(db, assignment, tables.GRADING.c.released)
 
 
-def in_force(db: Connection, assignment: str) -> Grading | None:
+def in_force(db: Connection, assignment: str) -> records.Grading | None:
     """Return the grading whose marks are in force: the one that was concluded last."""
-    query = (
-        GRADINGS.query.where(GRADING.c.assignment == assignment, GRADING.c.concluded > 0)
-        .order_by(GRADING.c.concluded.desc())
-        .limit(1)
-    )
-    return next(iter(GRADINGS.list(db, query)), None)
+    return _last_grading(db, assignment, tables.GRADING.c.concluded)
 
 
-def has_marks_after(db: Connection, grading: Grading) -> bool:
+def _last_grading(db: Connection, assignment: str, at: Column[float]) -> records.Grading | None:
+    query = GRADINGS.query.where(tables.GRADING.c.assignment == assignment, at > 0)
+    return GRADINGS.first(db, query.order_by(at.desc()))
+
+
+def has_marks_after(db: Connection, grading: records.Grading) -> bool:
     """Return whether a grading of the same assignment that was begun later was concluded."""
-    later = GRADINGS.query.where(
-        GRADING.c.assignment == grading.assignment,
-        GRADING.c.at > grading.at,
-        GRADING.c.concluded > 0,
-    )
-    return bool(GRADINGS.list(db, later.limit(1)))
+    is_later = (tables.GRADING.c.at > grading.at) & (tables.GRADING.c.concluded > 0)
+    return tables.count(db, tables.GRADING.c.assignment == grading.assignment, is_later) > 0
 
 
 def last_mark(
     db: Connection, assignment: str, key: str, students: Sequence[str]
-) -> StudentMark | None:
+) -> records.StudentMark | None:
     """Return the mark in the last grading in which one of these students got one.
 
     ``key``: if they got several there, the one under it comes first.
     """
-    got = (RECEIVED.c.grading == MARKED.c.grading) & (RECEIVED.c.key == MARKED.c.key)
-    query = (
-        MARKS.query.join(GRADING, GRADING.c.id == MARKED.c.grading)
-        .join(RECEIVED, got)
-        .where(GRADING.c.assignment == assignment, RECEIVED.c.student.in_(students))
-        .order_by(GRADING.c.at.desc(), GRADING.c.id, MARKED.c.key != key, MARKED.c.key)
-        .limit(1)
+    got = (tables.RECEIVED.c.grading == tables.MARKED.c.grading) & (
+        tables.RECEIVED.c.key == tables.MARKED.c.key
     )
-    return next(iter(MARKS.list(db, query)), None)
+    query = (
+        MARKS.query.join(tables.GRADING, tables.GRADING.c.id == tables.MARKED.c.grading)
+        .join(tables.RECEIVED, got)
+        .where(tables.GRADING.c.assignment == assignment, tables.RECEIVED.c.student.in_(students))
+        .order_by(
+            tables.GRADING.c.at.desc(),
+            tables.GRADING.c.id,
+            tables.MARKED.c.key != key,
+            tables.MARKED.c.key,
+        )
+    )
+    return MARKS.first(db, query)
 
 
-def mark_of(db: Connection, grading: str, student: str) -> StudentMark | None:
+class ReleasedMark(NamedTuple):
+    """The mark of a student in the grading that was released last."""
+
+    grading: records.Grading
+    marked: records.StudentMark
+    override: records.Override | None  # that counts instead
+
+
+def find_released_mark(db: Connection, assignment: str, student: str) -> ReleasedMark | None:
+    """Return the mark that a student sees, or None if there is none."""
+    released = find_released(db, assignment)
+    marked = mark_of(db, released.id, student) if released else None
+    if released is None or marked is None:
+        return None
+    return ReleasedMark(released, marked, OVERRIDES.find(db, assignment=assignment, key=student))
+
+
+def mark_of(db: Connection, grading: str, student: str) -> records.StudentMark | None:
     """Return the mark that a student got in a grading."""
     got = RECEIVED_BY.find(db, grading=grading, student=student)
     return MARKS.find(db, grading=grading, key=got.key) if got else None
@@ -177,14 +179,20 @@ def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
     ``instead_of``: the number of a word that it takes the place of; 0: none.
     """
     number = _last_number(db, upload) + 1
-    db.execute(WORD.insert(), {"upload": upload, "number": number, "said": said})
+    db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": said})
     if instead_of:
-        db.execute(WORD.delete().where(WORD.c.upload == upload, WORD.c.number == instead_of))
+        db.execute(
+            tables.WORD.delete().where(
+                tables.WORD.c.upload == upload, tables.WORD.c.number == instead_of
+            )
+        )
     return number
 
 
 def _last_number(db: Connection, upload: str) -> int:
-    last = select(func.coalesce(func.max(WORD.c.number), 0)).where(WORD.c.upload == upload)
+    last = select(func.coalesce(func.max(tables.WORD.c.number), 0)).where(
+        tables.WORD.c.upload == upload
+    )
     number: int = db.execute(last).scalar_one()
     return number
 
@@ -192,7 +200,11 @@ def _last_number(db: Connection, upload: str) -> int:
 def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]]:
     """Return the messages about uploads with their numbers, by the ids of those that have some."""
     found: dict[str, list[tuple[int, str]]] = {}
-    query = WORD.select().where(WORD.c.upload.in_([*ids])).order_by(WORD.c.upload, WORD.c.number)
+    query = (
+        tables.WORD.select()
+        .where(tables.WORD.c.upload.in_([*ids]))
+        .order_by(tables.WORD.c.upload, tables.WORD.c.number)
+    )
     for row in db.execute(query):
         found.setdefault(row.upload, []).append((row.number, row.said))
     return found
@@ -200,7 +212,9 @@ def words(db: Connection, ids: Iterable[str]) -> dict[str, list[tuple[int, str]]
 
 def list_read(db: Connection, ids: Iterable[str]) -> set[str]:
     """Return which of these uploads were read by their checks."""
-    query = select(UPLOAD.c.id).where(UPLOAD.c.id.in_([*ids]), UPLOAD.c.record != "")
+    query = select(tables.UPLOAD.c.id).where(
+        tables.UPLOAD.c.id.in_([*ids]), tables.UPLOAD.c.record != ""
+    )
     return {*db.execute(query).scalars()}
 
 
@@ -211,25 +225,25 @@ def forget_words(db: Connection, upload: str, begun: str) -> None:
     new to them.
     """
     if last := _last_number(db, upload):
-        db.execute(WORD.delete().where(WORD.c.upload == upload))
-        db.execute(WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
+        db.execute(tables.WORD.delete().where(tables.WORD.c.upload == upload))
+        db.execute(tables.WORD.insert(), {"upload": upload, "number": last + 1, "said": begun})
 
 
 # --- What people add to what is computed: comments, and marks of their own -----------------------
 
 
-COMMENTS: Rows[Comment] = Rows(Comment, COMMENT)
-OVERRIDES: Rows[Override] = Rows(Override, OVERRIDE)
+COMMENTS: tables.Rows[records.Comment] = tables.Rows(records.Comment, tables.COMMENT)
+OVERRIDES: tables.Rows[records.Override] = tables.Rows(records.Override, tables.OVERRIDE)
 
 
-def comments(db: Connection, assignment: str, students: Iterable[str]) -> list[Comment]:
+def comments(db: Connection, assignment: str, students: Iterable[str]) -> list[records.Comment]:
     """Return the comments for some of these students, the last one last."""
     query = COMMENTS.query.where(
-        COMMENT.c.assignment == assignment, COMMENT.c.id.in_(of_owners(students))
+        tables.COMMENT.c.assignment == assignment, tables.COMMENT.c.id.in_(of_owners(students))
     )
-    return COMMENTS.list(db, query.order_by(COMMENT.c.at, COMMENT.c.id))
+    return COMMENTS.list(db, query.order_by(tables.COMMENT.c.at, tables.COMMENT.c.id))
 
 
-def overrides(db: Connection, assignment: str) -> dict[str, Override]:
+def overrides(db: Connection, assignment: str) -> dict[str, records.Override]:
     """Return the marks that people gave in an assignment, by the keys of students."""
     return {one.key: one for one in OVERRIDES.all(db, assignment=assignment)}

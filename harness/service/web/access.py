@@ -6,9 +6,9 @@ its path names is looked up before it is answered (:mod:`harness.service.web.req
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -17,17 +17,64 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from sqlalchemy import Connection
 
+from harness.service import records
 from harness.service.people import accounts
+from harness.service.records import RIGHTS, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.storage import people
 from harness.service.web import request_context
-from harness.service.web.problems import RequestRefused, document_problems
-from harness.service.web.request_context import RequestContext, Rule
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.service.web.service import Service
 
 COOKIE = "gtp_harness_session"
 FRAME_COOKIE = "gtp_harness_frame"  # of a session in a frame of a platform's page
 FORM_TOKEN = "form_token"
-TOKENS = "token"  # how the schema calls what the API knows people by
+
+
+class Rule(NamedTuple):
+    """Who may use a route."""
+
+    name: str
+    roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course
+    signed_in: bool = True
+    admins: bool = False  # administrators only
+    right: str = ""  # the right that an assistant needs
+    owns: bool = False  # the owner of the suite only
+    removes: bool = False  # the comment of the path: its author and teachers only
+
+    def allows(self, context: RequestContext) -> bool:
+        """Whether a person with this role in the course or suite of the path may do it."""
+        member: records.Member | None = context.named.get("member")
+        if self.roles and (member is None or member.role not in self.roles):
+            return False
+        if self.right and (member is None or not member.has(self.right)):
+            return False
+        if self.removes and (member is None or not member.may_remove(context.comment)):
+            return False
+        return context.owns_suite or not self.owns
+
+
+ANYBODY = Rule("anybody", signed_in=False)
+SIGNED_IN = Rule("people who are signed in")
+ADMINS = Rule("administrators", admins=True)
+MEMBERS = Rule("members of the course", frozenset(ROLES))
+STUDENTS = Rule("students of the course", frozenset({STUDENT}))
+STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
+TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
+OWNERS = Rule("the owner of the suite", owns=True)
+COMMENT_REMOVERS = Rule(
+    "the author of the comment, if still allowed to comment, and teachers of the course",
+    STAFF,
+    right=records.COMMENT,
+    removes=True,
+)
+
+
+def require_permission(right: str) -> Rule:
+    """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
+    return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
+
+
+# --- Guards: where rules are applied -------------------------------------------------------------
 
 
 class Form(NamedTuple):
@@ -97,13 +144,13 @@ class Guard:
         if self.scope:
             kind, _, text = context.request.headers.get("authorization", "").partition(" ")
             found = accounts.by_token(db, text.strip()) if kind.lower() == "bearer" else None
-            return context._replace(person=found[0], token=found[1]) if found else context
+            return replace(context, person=found[0], token=found[1]) if found else context
         cookies = context.request.cookies
         session = cookies.get(COOKIE) or cookies.get(FRAME_COOKIE, "")
         person = accounts.by_session(db, session) if session else None
         if person and COOKIE not in cookies:
             context.request.state.frame = people.find_frame(db, accounts.digest_of(session))
-        return context._replace(person=person, session=session) if person else context
+        return replace(context, person=person, session=session) if person else context
 
     def _check_person(self, context: RequestContext) -> None:
         if self.rule.signed_in and context.person is None:
@@ -125,7 +172,7 @@ class Guard:
         """Return what somebody does whom the service does not know."""
         if not self.scope:
             return "sign in first"
-        page = f"{context.service.settings.base}/tokens"
+        page = f"{context.settings.base}/tokens"
         if "authorization" not in context.request.headers:
             return f"no API token was sent: make one on the page {page}"
         return f"this API token is unknown or has expired: make a new one on the page {page}"
@@ -143,7 +190,7 @@ class Guard:
             raise RequestRefused(
                 403, "the page is too old: open it again, and send the form once more"
             )
-        return context._replace(form=form)
+        return replace(context, form=form)
 
 
 @contextmanager
@@ -163,7 +210,7 @@ def _check_origin(context: RequestContext) -> None:
     """Refuse what a browser says comes from another site."""
     origin = context.request.headers.get("origin", "")
     site = context.request.headers.get("sec-fetch-site", "same-origin")
-    ours = (context.service.settings.base, str(context.request.base_url).rstrip("/"))
+    ours = (context.settings.base, str(context.request.base_url).rstrip("/"))
     if site not in ("same-origin", "none") or (origin and origin not in ours):
         raise RequestRefused(403, "the form comes from another site")
 
@@ -178,38 +225,20 @@ Endpoint = Callable[..., Any]
 
 
 class Routes(APIRouter):
-    """Routes that say who may use them. ``is_api``: known by tokens, told in the schema."""
-
-    def __init__(self, *, is_api: bool = False, **rest: Any) -> None:
-        super().__init__(**rest)
-        self._is_api = is_api
+    """Routes that say who may use them."""
 
     def at(
-        self, method: str, path: str, may: Rule, scope: str = "", most: Form = _A_FORM, **rest: Any
+        self, method: str, path: str, may: Rule, most: Form = _A_FORM, **rest: Any
     ) -> Callable[[Endpoint], Endpoint]:
-        """Return what makes a function the answer to a request.
+        """Return what makes a function the answer to a request of a page."""
+        options = {"response_model": None, "include_in_schema": False, **rest}
+        return self.guarded(method, path, Guard(may, most=most), **options)
 
-        ``scope``: of the API alone; ``most``: of pages alone.
-        """
-        guard = Guard(may, (scope or "read") if self._is_api else "", most)
-        options = {"response_model": None, "include_in_schema": self._is_api, **rest}
-        if self._is_api:
-            options = {**options, **_describe_route(method, path, may, options)}
+    def guarded(
+        self, method: str, path: str, guard: Guard, **options: Any
+    ) -> Callable[[Endpoint], Endpoint]:
+        """Return what makes a function the answer to a request that a guard lets in."""
         return self.api_route(path, methods=[method], dependencies=[Depends(guard)], **options)
-
-
-def _describe_route(method: str, path: str, may: Rule, options: dict[str, Any]) -> dict[str, Any]:
-    """Return what the schema tells of a route: its path, its problems, if it wants a token."""
-    text = {"in": "path", "required": True, "schema": {"type": "string"}}
-    own = {
-        "parameters": [{"name": name, **text} for name in re.findall(r"\{(\w+)", path)],
-        "security": [{TOKENS: []}] if may.signed_in else [],
-    }
-    problems = document_problems(method, signed_in=may.signed_in)
-    return {
-        "responses": {**problems, **options.get("responses", {})},
-        "openapi_extra": {**own, **options.get("openapi_extra", {})},
-    }
 
 
 def guard_of(route: APIRoute) -> Guard | None:

@@ -19,17 +19,11 @@ from harness.report.html import parts
 from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
 from harness.report.markup import Markup
+from harness.service import local_times
+from harness.service.courses import submissions
 from harness.service.courses.gradings import format_counting_mark
-from harness.service.local_times import (
-    describe_date,
-    describe_moment,
-    describe_stamp,
-    name_zone,
-    read_seconds,
-    to_field,
-)
-from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import STAFF_ONLY, TEACHERS, RequestContext, Rule
+from harness.service.web.access import FORM_TOKEN, STAFF_ONLY, TEACHERS, Rule
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import begin_sentence, number_of
 from oracle import __version__
 
@@ -99,12 +93,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        "moment": describe_moment,
-        "stamp": describe_stamp,
+        "moment": local_times.describe_moment,
+        "stamp": local_times.describe_stamp,
         "bytes": size,
-        "local": describe_date,
-        "field": to_field,
-        "seconds": read_seconds,
+        "local": local_times.describe_date,
+        "field": local_times.to_field,
+        "seconds": local_times.read_seconds,
         "begun": begin_sentence,
         "given": format_counting_mark,
         "points": decimal,
@@ -117,7 +111,7 @@ def _environment() -> Environment:
         "definitions": DEFINITIONS,
         "version": __version__,
         "htmx": json.dumps(_HTMX),
-        "zone": name_zone,
+        "zone": local_times.name_zone,
         "typed": typed,
         "reason": explain_form,
         "file": lambda name: f"/static/{name}?{digest(name)}",
@@ -204,9 +198,9 @@ def _course_menu(context: RequestContext) -> list[tuple[str, str, bool]]:
 
     What is no page of the menu belongs to the page whose address its own begins with.
     """
-    if context.course is None:
+    if "course" not in context.named:
         return []
-    base, path = f"/courses/{context.course.id}", f"{context.request.url.path}/"
+    base, path = context.course_page, f"{context.request.url.path}/"
     shown = [(label, base + end) for label, end, rule in COURSE_MENU if rule.allows(context)]
     current = max((one for _, one in shown if path.startswith(f"{one}/")), key=len, default="")
     return [(label, address, address == current) for label, address in shown]
@@ -232,3 +226,15 @@ def send_attachment(name: str, path: Path) -> FileResponse:
     """Return a file as an attachment. ``name``: of our own choice."""
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return FileResponse(path, media_type=_BYTES, headers=headers)
+
+
+def send_submission(context: RequestContext) -> FileResponse:
+    """Return the bytes that were submitted, never to be shown by a browser.
+
+    Raises:
+        RequestRefused: they are no longer kept.
+    """
+    if submissions.is_pruned(context.service.store, context.upload):
+        raise RequestRefused(410, "the file is no longer kept")
+    path = context.service.store.path(context.upload.sha256)
+    return send_attachment(f"{context.upload.id}.archive", path)

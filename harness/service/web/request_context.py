@@ -2,64 +2,66 @@
 
 from __future__ import annotations
 
+import dataclasses
+import http
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from fastapi import Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from sqlalchemy import Connection
 from starlette.datastructures import FormData
 
+from harness.service import records
 from harness.service.courses import submissions
 from harness.service.people import accounts
-from harness.service.records import (
-    ASSISTANT,
-    COMMENT,
-    DRAFT,
-    FORMER,
-    PREVIEW,
-    RIGHTS,
-    ROLES,
-    STAFF,
-    STUDENT,
-    TEACHER,
-    Comment,
-    Course,
-    CourseAssignment,
-    Grading,
-    Job,
-    Member,
-    Person,
-    Suite,
-    SuiteRun,
-    Token,
-    Upload,
-)
+from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
+from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
-from harness.service.web.problems import RequestRefused
+from harness.service.storage.audit import AuditedTransaction
 from harness.service.web.service import Service
 
+T = TypeVar("T")
 
-class RequestContext(NamedTuple):
+
+class _Named(Generic[T]):
+    """What a path names; for routes whose path has that part."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, context: RequestContext, _: type) -> T:
+        found: T = context.named[self._name]
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class RequestContext:
     """A request that may be answered: by whom it is, and what it is about."""
 
     service: Service
     request: Request
-    person: Person | None = None
+    person: records.Person | None = None
     session: str = ""  # the secret of it; empty: none, or an API token was shown
-    token: Token | None = None
-    course: Course | None = None
-    member: Member | None = None
-    assigned: CourseAssignment | None = None
-    upload: Upload | None = None
-    grading: Grading | None = None
-    student: str = ""  # the key of the student or group that the path names
-    comment: Comment | None = None  # for that student or group
-    job: Job | None = None  # that the path names by what it is about
-    suite: Suite | None = None
-    run: SuiteRun | None = None
-    colleague: Member | None = None  # a member of the staff that the path names
-    form: FormData = FormData()
+    token: records.Token | None = None
+    named: Mapping[str, Any] = dataclasses.field(default_factory=dict)  # what the path names
+    form: FormData = dataclasses.field(default_factory=FormData)
     why: str = ""  # the form was not taken; its page is shown again, with what was typed
+
+    course = _Named[records.Course]("course")
+    member = _Named[records.Member]("member")  # of the course: who asks
+    assigned = _Named[records.CourseAssignment]("assigned")
+    upload = _Named[records.Upload]("upload")
+    grading = _Named[records.Grading]("grading")
+    student = _Named[str]("student")  # the key of a student or group
+    comment = _Named[records.Comment]("comment")  # for that student or group
+    job = _Named[records.Job]("job")  # named by what it is about
+    suite = _Named[records.Suite]("suite")
+    run = _Named[records.SuiteRun]("run")
+    colleague = _Named[records.Member]("colleague")  # a member of the staff
 
     @property
     def by(self) -> str:
@@ -69,12 +71,12 @@ class RequestContext(NamedTuple):
     @property
     def is_staff(self) -> bool:
         """Whether it is a teacher or an assistant of the course."""
-        return self.member is not None and self.member.role in STAFF
+        return "member" in self.named and self.member.role in STAFF
 
     @property
     def owns_suite(self) -> bool:
         """Whether it is the owner of the suite that the path names."""
-        return self.suite is not None and self.suite.person == self.by
+        return "suite" in self.named and self.suite.person == self.by
 
     @property
     def form_token(self) -> str:
@@ -86,85 +88,37 @@ class RequestContext(NamedTuple):
         value = self.form.get(name, "")
         return value.strip() if isinstance(value, str) else ""
 
-    def require_suite(self) -> Suite:
-        """Return the suite that a path names; for routes whose rule has looked it up."""
-        assert self.suite
-        return self.suite
+    def is_ticked(self, name: str) -> bool:
+        """Whether a box of the form is ticked."""
+        return self.field(name) == "yes"
 
-    def require_comment(self) -> Comment:
-        """Return the comment that a path names; for routes whose rule has looked it up."""
-        assert self.comment
-        return self.comment
+    @property
+    def settings(self) -> Settings:
+        """Return the settings of the service."""
+        return self.service.settings
 
-    def require_colleague(self) -> Member:
-        """Return the colleague that a path names; for routes whose rule has looked it up."""
-        assert self.colleague
-        return self.colleague
+    def reading(self) -> AbstractContextManager[Connection]:
+        """Give a transaction that reads."""
+        return self.service.database.reading()
 
-    def require_run(self) -> SuiteRun:
-        """Return the run that a path names; for routes whose rule has looked it up."""
-        assert self.run
-        return self.run
+    def acting(self) -> AbstractContextManager[AuditedTransaction]:
+        """Give a transaction in which the person who asks does something."""
+        return self.service.database.acting(self.by)
 
-    def require(self) -> AssignmentPath:
-        """Return what a path in an assignment names; for routes whose rule has looked it up."""
-        assert self.course and self.member and self.assigned
-        return AssignmentPath(self.course, self.member, self.assigned)
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the assignment."""
+        return self.settings.assignment_folder(self.assigned.id)
 
+    @property
+    def course_page(self) -> str:
+        """Return the address of the page of the course."""
+        return f"/courses/{self.course.id}"
 
-class AssignmentPath(NamedTuple):
-    """What a path in an assignment names."""
-
-    course: Course
-    member: Member
-    assigned: CourseAssignment
-
-
-# --- Rules of who may do what: each route has one of them ----------------------------------------
-
-
-class Rule(NamedTuple):
-    """Who may use a route."""
-
-    name: str
-    roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course
-    signed_in: bool = True
-    admins: bool = False  # administrators only
-    right: str = ""  # the right that an assistant needs
-    owns: bool = False  # the owner of the suite only
-    removes: bool = False  # the comment of the path: its author and teachers only
-
-    def allows(self, context: RequestContext) -> bool:
-        """Whether a person with this role in the course or suite of the path may do it."""
-        member = context.member
-        if self.roles and (member is None or member.role not in self.roles):
-            return False
-        if self.right and (member is None or not member.has(self.right)):
-            return False
-        if self.removes and (member is None or not member.may_remove(context.require_comment())):
-            return False
-        return context.owns_suite or not self.owns
-
-
-ANYBODY = Rule("anybody", signed_in=False)
-SIGNED_IN = Rule("people who are signed in")
-ADMINS = Rule("administrators", admins=True)
-MEMBERS = Rule("members of the course", frozenset(ROLES))
-STUDENTS = Rule("students of the course", frozenset({STUDENT}))
-STAFF_ONLY = Rule("teachers and assistants of the course", STAFF)
-TEACHERS = Rule("teachers of the course", frozenset({TEACHER}))
-OWNERS = Rule("the owner of the suite", owns=True)
-COMMENT_REMOVERS = Rule(
-    "the author of the comment, if still allowed to comment, and teachers of the course",
-    STAFF,
-    right=COMMENT,
-    removes=True,
-)
-
-
-def require_permission(right: str) -> Rule:
-    """Return the rule for teachers, and for assistants who were given one of RIGHTS."""
-    return Rule(f"teachers, and assistants who may {RIGHTS[right]}", STAFF, right=right)
+    @property
+    def assignment_page(self) -> str:
+        """Return the address of the page of the assignment."""
+        return f"{self.course_page}/assignments/{self.assigned.id}"
 
 
 # --- What a path names ---------------------------------------------------------------------------
@@ -174,140 +128,109 @@ def require_permission(right: str) -> Rule:
 # A user outside a course gets the same answer as for a course that does not exist.
 
 
-_Look = Callable[[Connection, RequestContext, str], RequestContext]
+_Found = dict[str, object] | None  # what is named, by the names of RequestContext
+_Look = Callable[[Connection, RequestContext, str], _Found]
 
 
-def _course(db: Connection, context: RequestContext, name: str) -> RequestContext:
+class _Part(NamedTuple):
+    """A part of a path that is looked up."""
+
+    noun: str  # what there may be none of
+    look: _Look
+    within: str = ""  # what must be named before it
+
+
+def _under(name: str, found: object) -> _Found:
+    return {name: found} if found else None
+
+
+def _course(db: Connection, context: RequestContext, name: str) -> _Found:
     found = courses.COURSES.find(db, id=name)
     member = courses.MEMBERS.find(db, course=name, person=context.by, role=[*ROLES])
-    if found is None or member is None:
-        raise RequestRefused(404, "there is no such course")
-    return context._replace(course=found, member=member)
+    return {"course": found, "member": member} if found and member else None
 
 
-def _assignment(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    assert context.course
+def _member(name: str, column: str, *roles: str) -> _Look:
+    """Return what looks up somebody in the course with one of these roles, for its staff."""
+
+    def look(db: Connection, context: RequestContext, value: str) -> _Found:
+        named = {"course": context.course.id, column: value, "role": [*roles]}
+        found = courses.MEMBERS.find(db, **named) if context.is_staff else None
+        return _under(name, found and (found.key if name == "student" else found))
+
+    return look
+
+
+def _assignment(db: Connection, context: RequestContext, name: str) -> _Found:
     found = courses.ASSIGNMENTS.find(db, id=name, course=context.course.id)
-    if found is None or (found.hidden and not context.is_staff):
-        raise RequestRefused(404, "there is no such assignment")
-    return context._replace(assigned=found)
+    return _under("assigned", found and (context.is_staff or not found.hidden) and found)
 
 
-def _colleague(*roles: str) -> _Look:
-    """Return what looks up a member of the staff with one of these roles."""
-
-    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
-        assert context.course
-        found = courses.MEMBERS.find(db, course=context.course.id, person=name, role=[*roles])
-        if found is None or not context.is_staff:
-            raise RequestRefused(404, f"there is no such {' or '.join(roles)}")
-        return context._replace(colleague=found)
-
-    return look
+def _upload(db: Connection, context: RequestContext, name: str) -> _Found:
+    found = uploads.UPLOADS.find(db, id=name, assignment=context.assigned.id)
+    is_seen = found and (context.is_staff or found in own_uploads(db, context))
+    return _under("upload", is_seen and found)
 
 
-def _of_course(role: str) -> _Look:
-    """Return what looks up a student of the course, or a former one, by the key."""
-
-    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
-        assert context.course
-        found = courses.MEMBERS.find(db, course=context.course.id, key=name, role=role)
-        if found is None or not context.is_staff:
-            raise RequestRefused(404, "there is no such student")
-        return context._replace(student=found.key)
-
-    return look
-
-
-def _upload(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    known = context.require()
-    found = uploads.UPLOADS.find(db, id=name, assignment=known.assigned.id)
-    if found is None or not (context.is_staff or found in own_uploads(db, context)):
-        raise RequestRefused(404, "there is no such submission")
-    return context._replace(upload=found)
-
-
-def own_uploads(db: Connection, context: RequestContext) -> list[Upload]:
+def own_uploads(db: Connection, context: RequestContext) -> list[records.Upload]:
     """Return what the student who asks may see of the submissions, the last one last."""
-    known = context.require()
-    history = submissions.history_of(db, known.assigned, known.member.submits_as)
-    return history.seen_by(known.member.key)
+    history = submissions.history_of(db, context.assigned, context.member.submits_as)
+    return history.seen_by(context.member.key)
 
 
-def _grading(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    found = uploads.GRADINGS.find(db, id=name, assignment=context.require().assigned.id)
-    if found is None or not context.is_staff:
-        raise RequestRefused(404, "there is no such grading")
-    return context._replace(grading=found)
+def _grading(db: Connection, context: RequestContext, name: str) -> _Found:
+    found = uploads.GRADINGS.find(db, id=name, assignment=context.assigned.id)
+    return _under("grading", context.is_staff and found)
 
 
-def _student(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    if not (context.is_staff and courses.submitting_as(db, context.require().course.id, name)):
-        raise RequestRefused(404, "there is no such student")
-    return context._replace(student=name)
+def _student(db: Connection, context: RequestContext, name: str) -> _Found:
+    is_there = context.is_staff and courses.submitting_as(db, context.course.id, name)
+    return {"student": name} if is_there else None
 
 
-def _comment(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    known = context.require()
-    students = courses.students_of(db, known.course.id, context.student)
-    every = uploads.comments(db, known.assigned.id, students)
-    found = next((one for one in every if one.id == name), None)
-    if found is None:
-        raise RequestRefused(404, "there is no such comment")
-    return context._replace(comment=found)
+def _comment(db: Connection, context: RequestContext, name: str) -> _Found:
+    students = courses.students_of(db, context.course.id, context.student)
+    every = uploads.comments(db, context.assigned.id, students)
+    return _under("comment", next((one for one in every if one.id == name), None))
 
 
 def _job(kind: str) -> _Look:
     """Return what looks up a job of a kind, by what it is about."""
 
-    def look(db: Connection, context: RequestContext, name: str) -> RequestContext:
-        found = queue.JOBS.find(
-            db, kind=kind, about=name, assignment=context.require().assigned.id
-        )
-        if found is None or not context.is_staff:
-            raise RequestRefused(404, f"there is no such {kind}")
-        return context._replace(job=found)
+    def look(db: Connection, context: RequestContext, name: str) -> _Found:
+        found = queue.JOBS.find(db, kind=kind, about=name, assignment=context.assigned.id)
+        return _under("job", context.is_staff and found)
 
     return look
 
 
-def _suite(db: Connection, context: RequestContext, name: str) -> RequestContext:
+def _suite(db: Connection, context: RequestContext, name: str) -> _Found:
     found = courses.SUITES.find(db, id=name)
-    if found is None or not (found.is_open or found.person == context.by):
-        raise RequestRefused(404, "there is no such suite")
-    return context._replace(suite=found)
+    return _under("suite", found and (found.is_open or found.person == context.by) and found)
 
 
-def _run(db: Connection, context: RequestContext, name: str) -> RequestContext:
-    found = courses.RUNS.find(db, id=name, suite=context.require_suite().id)
-    if found is None:
-        raise RequestRefused(404, "there is no such run")
-    return context._replace(run=found)
+def _run(db: Connection, context: RequestContext, name: str) -> _Found:
+    return _under("run", courses.RUNS.find(db, id=name, suite=context.suite.id))
 
 
 # By the names of the parts of a path, in this order.
-_LOOKED_UP: dict[str, _Look] = {
-    "course": _course,
-    "assistant": _colleague(ASSISTANT),
-    "staff": _colleague(TEACHER, ASSISTANT),
-    "member": _of_course(STUDENT),
-    "former": _of_course(FORMER),
-    "assignment": _assignment,
-    "upload": _upload,
-    "grading": _grading,
-    "student": _student,
-    "comment": _comment,
-    "draft": _job(DRAFT),
-    "preview": _job(PREVIEW),
-    "suite": _suite,
-    "run": _run,
-}
-# What must be named before it.
-_WITHIN = {
-    **dict.fromkeys(("assignment", "assistant", "staff", "member", "former"), "course"),
-    **dict.fromkeys(("upload", "grading", "student", "draft", "preview"), "assignment"),
-    "comment": "student",
-    "run": "suite",
+_PARTS = {
+    "course": _Part("course", _course),
+    "assistant": _Part("assistant", _member("colleague", "person", ASSISTANT), "course"),
+    "staff": _Part(
+        "teacher or assistant", _member("colleague", "person", TEACHER, ASSISTANT), "course"
+    ),
+    "member": _Part("student", _member("student", "key", STUDENT), "course"),
+    "former": _Part("student", _member("student", "key", records.FORMER), "course"),
+    "assignment": _Part("assignment", _assignment, "course"),
+    "upload": _Part("submission", _upload, "assignment"),
+    "grading": _Part("grading", _grading, "assignment"),
+    "student": _Part("student", _student, "assignment"),
+    "comment": _Part("comment", _comment, "student"),
+    "draft": _Part("draft", _job(records.DRAFT), "assignment"),
+    "preview": _Part("preview", _job(records.PREVIEW), "assignment"),
+    "suite": _Part("suite", _suite),
+    "run": _Part("run", _run, "suite"),
 }
 FREE = frozenset({"code", "name", "token", "badge"})  # parts that nobody needs to look up
 
@@ -318,21 +241,75 @@ def look_up(db: Connection, context: RequestContext, named: Mapping[str, str]) -
     Raises:
         RequestRefused: there is no such thing, or not for who asks.
     """
-    for name, look in _LOOKED_UP.items():
+    for name, part in _PARTS.items():
         if name in named:
-            context = look(db, context, named[name].replace("\0", ""))
+            found = part.look(db, context, named[name].replace("\0", ""))
+            if found is None:
+                raise RequestRefused(404, f"there is no such {part.noun}")
+            context = dataclasses.replace(context, named={**context.named, **found})
     return context
 
 
 def find_unknown(names: Iterable[str]) -> set[str]:
     """Return the parts of a path that nobody looks up, and that need it."""
-    return {*names} - FREE - {*_LOOKED_UP}
+    return {*names} - FREE - {*_PARTS}
 
 
 def find_missing(names: Iterable[str]) -> set[str]:
     """Return the parts that a path with these lacks: the others are looked up within them."""
     found: set[str] = set()
     for name in names:
-        while name := _WITHIN.get(name, ""):
+        while name in _PARTS and (name := _PARTS[name].within):
             found.add(name)
     return found - {*names}
+
+
+# --- Problems (RFC 9457): what the API answers instead of what was asked for ---------------------
+
+
+MEDIA_TYPE = "application/problem+json"
+# What any request may be answered with; 422: something in it cannot be read or cannot be done.
+_ANY = (422, 429, 500, 503)
+_SIGNED_IN = (401, 403, 404)
+_CHANGING = (409, 413)
+
+
+class RequestRefused(Exception):  # noqa: N818 - an answer rather than an error
+    """A request that is not answered as asked; ``status`` as HTTP has it."""
+
+    def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
+        self.headers = headers
+
+
+class Problem(BaseModel):
+    """Why a request is not answered as asked."""
+
+    title: str
+    status: int
+    detail: str
+
+
+# Made once: each route of the API has it for each status.
+_SCHEMA = Problem.model_json_schema()
+
+
+def respond(status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """Return a problem as an answer."""
+    told = Problem(title=http.HTTPStatus(status).phrase, status=status, detail=why)
+    return JSONResponse(told.model_dump(), status, dict(headers or {}), media_type=MEDIA_TYPE)
+
+
+def document_problems(method: str, *, signed_in: bool) -> dict[int | str, dict[str, Any]]:
+    """Return the problems that a route of the API may answer with, for the schema."""
+    statuses = _ANY + (_SIGNED_IN if signed_in else (404,))
+    statuses += _CHANGING if method != "GET" else ()
+    return {
+        status: {
+            "description": http.HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": _SCHEMA}},
+        }
+        for status in sorted(statuses)
+    }

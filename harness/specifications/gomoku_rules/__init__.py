@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import wordings
+from harness.vocabulary import GOMOKU, wordings
 from harness.vocabulary.answer_forms import CASELESS, EXACT, GTP, MOVE
-from harness.vocabulary.board_kinds import GOMOKU
 from harness.vocabulary.wordings import Wording, one_of
 from oracle.answers.gomoku_policy import policy_moves
 from oracle.gtp.protocol import Engine, split

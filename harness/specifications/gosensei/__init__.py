@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from harness.specifications.record import Specification
-from harness.vocabulary import wordings
+from harness.vocabulary import BoardKind, wordings
 from harness.vocabulary.answer_forms import EXACT, PICTURE, SET_UP
-from harness.vocabulary.board_kinds import BoardKind
 from harness.vocabulary.transformations import COLORS, LARGER
 from harness.vocabulary.wordings import YES_OR_NO, Wording
 from oracle.command_properties import ASKS, NOTHING, CommandProperties

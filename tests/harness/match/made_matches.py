@@ -8,11 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.match.arbiter import Arbiter
-from harness.match.journal import Journal
+from harness.match.game import Arbiter
 from harness.match.records import Game, Match, Plan, Player, Rules
-from harness.match.schedule import ROUND_ROBIN, Schedule
-from harness.match.tournament import MatchResult, Tournament
+from harness.match.tournament import ROUND_ROBIN, Journal, MatchResult, Schedule, Tournament
 from harness.options import Limits, Options
 from oracle.position import BLACK, WHITE
 

@@ -14,9 +14,8 @@ from harness.assignments.assignment import find
 from harness.cli import main
 from harness.errors import ExitCode, UsageError
 from harness.grading.tournament import of_student, rank_points, rules_of
-from harness.match.schedule import ROUND_ROBIN, Schedule
 from harness.match.standings import Standings
-from harness.match.tournament import MatchResult
+from harness.match.tournament import ROUND_ROBIN, MatchResult, Schedule
 from harness.shipped import names
 from tests.harness.match.made_matches import made, match, player
 

@@ -133,6 +133,8 @@ def test_a_handicap_game_is_begun_by_white(tmp_path: Path) -> None:
         (["a", "b", "--openings", "/no/such.sgf"], "/no/such.sgf: No such file"),
         (["/no/such/engine", "b"], "engine /no/such/engine: The engine /no/such/engine could not"),
         (["a", "b", "--size", "2", "--random-moves", "30"], "draw fewer"),
+        (["a", "b", "--json", "-", "--junit", "-"], "--json and --junit would both be written"),
+        (["a", "b", "--sgf", "-"], "--sgf: found -, expected a folder"),
     ],
 )
 def test_what_is_asked_wrongly_is_told_in_one_line(

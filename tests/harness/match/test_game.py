@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import StarvedError
-from harness.match.arbiter import Arbiter
-from harness.match.game import GameClock
-from harness.match.records import Opening, Plan, TimeControl, claimed_winner
-from harness.match.referee import GomokuReferee, GoReferee, after_opening
+from harness.match.game import Arbiter, GameClock
+from harness.match.records import Opening, Plan, Rules, TimeControl, claimed_winner
+from harness.match.referee import REFEREES, GomokuReferee, GoReferee, after_opening
 from oracle.errors import IllegalMove
 from oracle.position import BLACK, EMPTY, WHITE
 from tests.harness.match.made_matches import arbiter, hold, match, player
@@ -121,6 +120,7 @@ def test_what_the_harness_fails_at_is_played_again(
 # --- referees ----------------------------------------------------------------------------------
 
 RULES = match().rules
+GOMOKU = RULES._replace(game="gomoku")
 
 
 def moves(referee: GoReferee | GomokuReferee, text: str) -> None:
@@ -163,22 +163,22 @@ def test_positional_superko_sees_what_a_ko_rule_does_not() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "z9", "a0", "a1 b1", "a\x00", "x" * 10_000, "ａ1"])
-@pytest.mark.parametrize("kind", [GoReferee, GomokuReferee])
-def test_what_is_not_a_move_is_refused(kind: type[GoReferee], text: str) -> None:
+@pytest.mark.parametrize("rules", [RULES, GOMOKU])
+def test_what_is_not_a_move_is_refused(rules: Rules, text: str) -> None:
     with pytest.raises(IllegalMove) as refused:
-        kind(RULES, Opening()).play(text)
+        REFEREES[rules.game](rules, Opening()).play(text)
     assert len(str(refused.value)) < 200
 
 
 def test_five_in_a_row_win_and_a_full_board_is_a_draw() -> None:
-    referee = GomokuReferee(RULES, Opening())
+    referee = GomokuReferee(GOMOKU, Opening())
     moves(referee, "a1 a2 b1 b2 c1 c2 d1 d2 e1")
     assert referee.end == (BLACK, "five in a row", "")
-    small = GomokuReferee(RULES._replace(size=(2, 2)), Opening())
+    small = GomokuReferee(GOMOKU._replace(size=(2, 2)), Opening())
     moves(small, "a1 a2 b1 b2")
     assert small.end == (EMPTY, "board full", "0")
     with pytest.raises(IllegalMove):
-        GomokuReferee(RULES, Opening()).play("pass")
+        GomokuReferee(GOMOKU, Opening()).play("pass")
 
 
 def test_an_opening_is_played_before() -> None:

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.match.ratings import ELO, Ratings
-from harness.match.sprt import (
+from harness.match.ratings import (
     ACCEPTED,
+    ELO,
     REJECTED,
-    Course,
+    Ratings,
     Sprt,
-    SprtProgress,
-    decide,
+    SprtCourse,
     expected_score,
 )
+from harness.match.records import Game
 from tests.harness.match.made_matches import by_first, made
 
 MATCHES = 2_000
@@ -38,12 +38,36 @@ def simulate(share: float, matches: int, pairs: int, draws: float, luck: float, 
     return points
 
 
+def of_pairs(points: Any) -> list[tuple[int, int, float, int]]:
+    """Return results of two players, from the first one's points in each pair."""
+    return [(0, 1, one / 2, pair) for pair, one in enumerate(points) for _ in range(2)]
+
+
+def rated(players: int, games: list[Game]) -> Ratings:
+    """Return the ratings after some games."""
+    plans = [game.plan for game in games]
+    return Ratings(
+        players,
+        [(one.black, one.white, game.points(1), one.pair)
+         for one, game in zip(plans, games, strict=True)],
+    )  # fmt: skip
+
+
+def decide(sprt: Sprt, course: Any) -> tuple[int | None, str | None]:
+    """Return after which pair, from 0, a test was decided, and how."""
+    low, high = sprt.bounds
+    over = np.flatnonzero((course <= low) | (course >= high))
+    if not len(over):
+        return None, None
+    return int(over[0]), ACCEPTED if course[over[0]] >= high else REJECTED
+
+
 @pytest.mark.parametrize(
     ("elo", "draws", "luck"), [(0.0, 0.0, 0.3), (60.0, 0.3, 0.1), (200.0, 0.1, 0.05)]
 )
 def test_intervals_cover_and_elo_is_unbiased(elo: float, draws: float, luck: float) -> None:
     points = simulate(expected_score(elo), MATCHES // 2, 100, draws, luck, seed=1)
-    found = [Ratings.of_pairs(one).difference(0, 1) for one in points]
+    found = [Ratings(2, of_pairs(one)).difference(0, 1) for one in points]
     covered = sum(low <= elo <= high for low, high in (one.interval for one in found))
     assert 0.93 <= covered / len(found) <= 0.97
     mean = np.mean([one.elo for one in found])
@@ -71,12 +95,12 @@ def test_the_test_errs_no_more_often_than_it_says(elo1: float, draws: float, luc
         assert needed < expected * 1.45 + 3
 
 
-def follow(sprt: Sprt, pairs: list[float]) -> Course:
+def follow(sprt: Sprt, pairs: list[float]) -> SprtCourse:
     """Return how a test goes that is told of one pair after the other."""
-    progress = SprtProgress(sprt)
+    course = SprtCourse(sprt)
     for points in pairs:
-        progress.go_on([points])
-    return progress.course
+        course.add(points)
+    return course
 
 
 def test_each_pair_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,12 +119,12 @@ def test_a_test_stops_where_it_is_decided() -> None:
     assert sum(course.counts) == len(course.llr)
     assert follow(sprt, [0.0] * 1_000).verdict == REJECTED
     assert follow(sprt, [1.0, 2.0]).verdict is None
-    assert follow(sprt, []).llr == ()
+    assert follow(sprt, []).llr == []
 
 
 def test_two_players_are_rated_by_their_points() -> None:
     """One drawn game is added: 15.5 of 21."""
-    ratings = Ratings(2, by_first([1] * 15 + [0] * 5))
+    ratings = rated(2, by_first([1] * 15 + [0] * 5))
     odds = 15.5 / 5.5
     assert ratings.difference(0, 1).elo == pytest.approx(ELO * math.log(odds), abs=0.01)
     assert ratings.of(0).elo == pytest.approx(-ratings.of(1).elo)
@@ -108,7 +132,7 @@ def test_two_players_are_rated_by_their_points() -> None:
 
 @pytest.mark.parametrize("points", [[1.0] * 20, [0.5] * 20, [1, 1, 0, 0] * 5, [1.0]])
 def test_few_games_that_end_alike_do_not_make_us_certain(points: list[float]) -> None:
-    found = Ratings(2, by_first(points)).difference(0, 1)
+    found = rated(2, by_first(points)).difference(0, 1)
     assert 20 < found.error < 1_000
 
 
@@ -123,9 +147,9 @@ def test_many_players_are_rated_together() -> None:
             first._replace(plan=first.plan._replace(black=0, white=1, pair=2 * number)),
             second._replace(plan=second.plan._replace(black=1, white=2, pair=2 * number + 1)),
         ]
-    ratings = Ratings(4, games)
+    ratings = rated(4, games)
     assert ratings.of(0).elo > ratings.of(1).elo > ratings.of(2).elo
     step = ratings.difference(0, 1).elo
     assert ratings.difference(0, 2).elo == pytest.approx(2 * step, abs=0.1)
     assert math.isinf(ratings.of(3).error)
-    assert Ratings(2, []).of(0).elo == 0
+    assert rated(2, []).of(0).elo == 0

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import UsageError
-from harness.match.journal import Journal
+from harness.errors import StarvedError, UsageError
+from harness.match.game import Arbiter
+from harness.match.ratings import Sprt
 from harness.match.records import Game, Plan
-from harness.match.schedule import GAUNTLET, ROUND_ROBIN, SWISS, Schedule
-from harness.match.sprt import Sprt
 from harness.match.standings import Standings
-from harness.match.tournament import MatchResult
+from harness.match.tournament import GAUNTLET, ROUND_ROBIN, SWISS, Journal, MatchResult, Schedule
 from oracle.position import BLACK, WHITE
 from tests.harness.match.made_matches import PLAYER, by_first, hold, made, match, player
 
@@ -71,6 +70,46 @@ def test_a_swiss_pairs_nobody_twice_and_finds_the_best(players: int) -> None:
     )
 
 
+def swiss_result(players: int, games: list[Game]) -> Standings:
+    everybody = match(*(player(str(one)) for one in range(players)))
+    return Standings(MatchResult(everybody, Schedule(SWISS, players, 2), tuple(games)))
+
+
+@pytest.mark.parametrize("left", range(1, 12))
+def test_only_who_sits_out_has_points_for_it(left: int) -> None:
+    """Not who still has to play when a match is broken off, nor whom the harness failed."""
+    _, games = swiss(5)
+    found = swiss_result(5, games[:left])
+    rounds = 1 + max(game.plan.round for game in games[:left])
+    assert sum(row.missed for row in found.rows) == 2 * rounds
+    lost = swiss_result(5, games[:2] + games[4:])  # a pair of the first round
+    assert sum(row.missed for row in lost.rows) == 2 * Schedule(SWISS, 5, 2).all_rounds
+
+
+@pytest.mark.processes
+def test_a_game_that_failed_is_not_played_once_later_rounds_are_paired(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They would be paired otherwise with it: games in the journal would stand for others."""
+    broken = {0}
+
+    def play(_: Arbiter, plan: Plan, note: object = None) -> Game:
+        if plan.number in broken:
+            raise StarvedError("the machine is too busy")
+        return Game(plan, BLACK if plan.black > plan.white else WHITE, "score")
+
+    monkeypatch.setattr(Arbiter, "play", play)
+    of, journal = match(*(player(str(one)) for one in range(6))), Journal()
+    first = hold(of, 2, schedule={"format": SWISS}, journal=journal)
+    broken.clear()
+    before = dict(journal.games)
+    again = hold(of, 2, schedule={"format": SWISS}, journal=journal)
+    assert journal.games == before
+    assert again.games == first.games
+    assert [plan for plan, _ in again.unplayed] == [plan for plan, _ in first.unplayed]
+    assert not again.is_whole
+
+
 # --- the journal -------------------------------------------------------------------------------
 
 
@@ -112,7 +151,7 @@ def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str
 @pytest.mark.processes
 def test_two_do_not_write_one_journal(tmp_path: Path) -> None:
     path = str(tmp_path / "games.jsonl")
-    code = f"from harness.match.journal import Journal; Journal({path!r})"
+    code = f"from harness.match.tournament import Journal; Journal({path!r})"
     with closing(Journal(path)):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert b"BusyError" in other.stderr
@@ -176,8 +215,46 @@ def test_a_match_stops_when_its_test_has_decided() -> None:
     assert result.course.verdict == "H1"
     assert result.is_whole
     assert len(result.games) == 2 * len(result.course.llr) < 60
-    assert Standings(result._replace(baseline=1)).comparisons[0].is_weaker is False
-    assert Standings(result._replace(baseline=0)).comparisons[0].player == 1
+    assert Standings(result).comparisons[0].is_weaker is False
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("baseline", "verdict"), [(0, "H0"), (1, "H1")])
+def test_a_test_is_of_the_engine_that_is_not_the_baseline(baseline: int, verdict: str) -> None:
+    players = player("a"), player("b", "resigns")
+    result = hold(match(*players), 400, sprt=Sprt(-200, 0), baseline=baseline)
+    assert result.course is not None
+    assert result.course.verdict == verdict
+    (found,) = Standings(result).comparisons
+    assert (found.player, found.baseline) == (players[1 - baseline], players[baseline])
+    assert found.is_weaker is (baseline == 0)
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(("faults", "unplayed"), [(1, []), (9, [1])])
+def test_a_test_does_not_wait_for_what_the_harness_fails_at(
+    faults: int, unplayed: list[int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not even if that is its first pair: it is replayed at once, and in the end left out."""
+    tries, usual = tmp_path / "tries", Arbiter.play
+    tries.touch()
+
+    def play(self: Arbiter, plan: Plan, note: object = None) -> Game:
+        if plan.number == 1 and len(tries.read_text()) < faults:
+            with tries.open("a") as file:
+                file.write("x")
+            raise StarvedError("the machine is too busy")
+        return usual(self, plan, note)
+
+    monkeypatch.setattr(Arbiter, "play", play)
+    journal = Journal()
+    result = hold(
+        match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 200), journal=journal
+    )
+    assert result.course is not None
+    assert result.course.verdict == "H1"
+    assert len(journal.games) < 60
+    assert [plan.number for plan, _ in result.unplayed] == unplayed
 
 
 # --- standings ---------------------------------------------------------------------------------

@@ -22,10 +22,7 @@ from lti1p3platform.oidc_login import OIDCLoginAbstract
 from lti1p3platform.registration import Registration
 from lti1p3platform.request import Request
 from lti1p3platform.score import UpdateScoreStatus
-from lti1p3platform.service_connector import (
-    AssignmentsGradesService,
-    NamesRoleProvisioningService,
-)
+from lti1p3platform.service_connector import AssignmentsGradesService, NamesRoleProvisioningService
 
 ROLE = "http://purl.imsglobal.org/vocab/lis/v2/membership"
 TEACHER, LEARNER = f"{ROLE}#Instructor", f"{ROLE}#Learner"
@@ -39,15 +36,16 @@ def key_of(name: str) -> RSAKey:
     return RSAKey.generate_key(2048, {"kid": name, "use": "sig"})
 
 
-@functools.cache
-def pem_of(name: str, *, private: bool) -> str:
-    """Return a key as the library wants it."""
-    return key_of(name).as_pem(private=private).decode()
-
-
 class _Request(Request):
     def build_metadata(self, request: dict[str, Any]) -> Any:
         return request
+
+
+class _Registration(Registration):
+    """The library's, with the private key as an object: to read it takes longer than a launch."""
+
+    def get_kid(self) -> str:
+        return self.get_jwks()[0]["kid"]
 
 
 class _Platform(LTI1P3PlatformConfAbstract):
@@ -56,7 +54,7 @@ class _Platform(LTI1P3PlatformConfAbstract):
     def init_platform_config(self, campus: Campus) -> None:
         tool = campus.tool
         self._registration = (
-            Registration()
+            _Registration()
             .set_iss(campus.base)
             .set_client_id(CLIENT)
             .set_deployment_id(campus.deployment)
@@ -64,8 +62,8 @@ class _Platform(LTI1P3PlatformConfAbstract):
             .set_launch_url(f"{tool}/lti/launch")
             .set_deeplink_launch_url(f"{tool}/lti/launch")
             .set_tool_key_set_url(f"{tool}/lti/keys")
-            .set_platform_public_key(pem_of(str(campus.key.kid), private=False))
-            .set_platform_private_key(pem_of(str(campus.key.kid), private=True))
+            .set_platform_public_key(campus.key.as_pem(private=False).decode())
+            .set_platform_private_key(campus.key.private_key)
         )
         self._campus = campus
 

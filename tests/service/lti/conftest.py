@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 import time
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import httpx2
+import jwt.algorithms
 import pytest
+from cryptography.hazmat.primitives import serialization
+from joserfc._rfc7517 import pem
+from joserfc._rfc7518.rsa_key import RSABinding
 
 from harness.service.lti import connection, platforms
-from harness.service.lti.platforms import Platform
 from harness.service.people import accounts
+from harness.service.records import Platform
 from tests.service.lti.campus import TEACHER, Campus, query_of
-from tests.service.serving import (
-    FORM_TOKEN,
-    client_of,
-    counting,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import FORM_TOKEN, client_of, counting, open_service, settings_of
 
 __all__ = ["counting"]
 BASE = "https://localhost"
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
+
+
+class Linked(NamedTuple):
+    """A service, a campus, and the course that their teacher has linked."""
+
+    service: object
+    campus: Campus
+    tess: object
+    course: str  # its path
+
+    def visitor(self, **how):
+        return Visitor(self.service, self.campus, **how)
 
 
 class Visitor:
@@ -78,12 +90,33 @@ class Visitor:
 _new_key = functools.cache(platforms._new_key)
 
 
+@pytest.fixture(scope="package", autouse=True)
+def _keys_read_once():
+    """Read a private key once: each time its primes are tested, as long as a launch takes."""
+    load = functools.cache(serialization.load_pem_private_key)
+    by_number = {}
+
+    def import_once(fields):
+        name = json.dumps(fields, sort_keys=True)
+        if name not in by_number:
+            by_number[name] = imported(fields)
+        return by_number[name]
+
+    imported = RSABinding.import_private_key
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (serialization, jwt.algorithms, pem):
+            patch.setattr(module, "load_pem_private_key", load)
+        patch.setattr(RSABinding, "import_private_key", import_once)
+        yield
+
+
 @contextmanager
 def campus_of(service):
     """Give a campus that is registered at a service."""
     made = Campus(BASE)
     made.fetch_tool_keys = lambda: platforms.publish_keys(service.settings)
     connection._tokens.clear()
+    connection._keys.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(platforms, "_new_key", _new_key)  # to make one takes longer than a launch
         patch.setattr(
@@ -126,6 +159,18 @@ def open_course_of(service, campus, **how):
     shown = tess.submit(page, "/lti/link")
     assert shown.status_code == 200, shown.text
     return tess, shown.url.path
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory, request):
+    """A service with a linked course, once for all that stay out of each other's way in it."""
+    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("linked") / "data")
+    with (
+        open_service(settings._replace(address=BASE)) as service,
+        campus_of(service) as campus,
+    ):
+        tess, course = open_course_of(service, campus)
+        yield Linked(service, campus, tess, course)
 
 
 @pytest.fixture

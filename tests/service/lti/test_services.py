@@ -7,14 +7,15 @@ import time
 import pytest
 
 from harness import cli
+from harness.errors import HarnessError, UsageError
 from harness.service.lti import connection, members, platforms, scores
 from harness.service.storage import courses
 from harness.service.storage.database import Database
-from harness.service.storage.scores import SCORES
+from harness.service.storage.lti import LINES, LINKS, PLATFORMS, SCORES
 from tests.harness import small_class
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, TEACHER
 from tests.service.lti.conftest import BASE, Visitor, admin
-from tests.service.serving import KINDS, work
+from tests.service.serving import KINDS, ship_counting, work
 
 pytestmark = pytest.mark.processes
 FULL, MOST = 4.0, 5.0  # of public tests alone; it is late
@@ -78,15 +79,13 @@ REFUSED = [
     ({"assignment": "new:nothing"}, 422, "There is no assignment"),
     ({"assignment": "own:0"}, 422, "hoose one of the list"),
     ({"assignment": ""}, 422, "hoose one of the list"),
-    ({"assignment": "new:counting", "code": "0"}, 404, "begun too long ago"),
+    ({"assignment": "new:counting", "code": "0"}, 410, "begun too long ago"),
 ]
 
 
 @pytest.mark.parametrize(("fields", "status", "why"), REFUSED)
-def test_what_cannot_be_chosen_is_refused(
-    service, campus, open_course, counting, fields, status, why
-):
-    tess, course = open_course()
+def test_what_cannot_be_chosen_is_refused(linked, counting, fields, status, why):
+    _, _, tess, course = linked
     page = tess.launch("tess", [TEACHER], deep=True)
     sent = {"code": page.url.params["code"], **fields}
     answer = tess.submit(page, f"{course}/lti/pick", **sent)
@@ -95,9 +94,8 @@ def test_what_cannot_be_chosen_is_refused(
 
 
 @pytest.mark.parametrize("roles", [[LEARNER], [TEACHER, ASSISTANT]])
-def test_only_a_teacher_chooses(service, campus, open_course, roles):
-    open_course()
-    page = Visitor(service, campus).launch("una", roles, deep=True)
+def test_only_a_teacher_chooses(linked, roles):
+    page = linked.visitor().launch("una", roles, deep=True)
     assert page.status_code == 403
 
 
@@ -118,11 +116,11 @@ def person(name, role=LEARNER, **more):
 
 
 def synchronize(service):
+    with service.database.changing() as db:
+        LINKS.change(db, {"due": 0.0, "tries": 0})
+    assert members.synchronize_next(service.settings, service.database)
     with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
-    members.synchronize(service.settings, service.database, link, time.time())
-    with service.database.reading() as db:
-        (link,) = platforms.LINKS.all(db)
+        (link,) = LINKS.all(db)
         found = courses.MEMBERS.all(db, "name", course=link.course)
     return link, {one.name: (one.role, one.key, one.team_name) for one in found}
 
@@ -171,12 +169,12 @@ MEMBERS_BROKEN = [
 
 
 @pytest.mark.parametrize(("broken", "why"), MEMBERS_BROKEN)
-def test_a_platform_that_does_not_answer_changes_nobody(service, campus, open_course, broken, why):
-    tess, course = open_course()
+def test_a_platform_that_does_not_answer_changes_nobody(linked, broken, why, monkeypatch):
+    service, campus, tess, course = linked
     campus.members = [person("tess", TEACHER), person("ada")]
     _, before = synchronize(service)
     connection._tokens.clear()
-    campus.broken = broken
+    monkeypatch.setattr(campus, "broken", broken)
     link, found = synchronize(service)
     assert found == before
     assert why in link.trouble
@@ -252,6 +250,17 @@ def course(service, campus, open_course, counting):
     return Class(service, campus, open_course)
 
 
+@pytest.fixture(scope="module")
+def graded(linked, tmp_path_factory):
+    """A class with a released mark that the platform has, once for all troubles."""
+    with pytest.MonkeyPatch.context() as patch:
+        ship_counting(tmp_path_factory.mktemp("graded"), patch)
+        made = Class(linked.service, linked.campus, lambda: (linked.tess, linked.course))
+        made.release(made.grade())
+        assert deliver(linked.service) == 1
+        yield made
+
+
 @pytest.mark.parametrize("settings", KINDS, indirect=True)
 def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(service, course):
     grading = course.grade()
@@ -292,25 +301,39 @@ def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(servi
     assert "Marks sent: 1. Marks that wait: 0." in course.tess.get(f"{course.course}/lti").text
 
 
-def test_a_launch_that_tells_no_column_leaves_the_known_one(service, course):
-    course.ada.launch("ada", [LEARNER], custom=course.custom, services=False)
-    choose(course.tess, course.course, f"own:{course.custom['assignment']}")
-    course.release(course.grade())
-    deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+def test_a_launch_that_tells_no_column_leaves_the_known_one(graded):
+    graded.ada.launch("ada", [LEARNER], custom=graded.custom, services=False)
+    choose(graded.tess, graded.course, f"own:{graded.custom['assignment']}")
+    graded.campus.scores.clear()
+    graded.override("2")
+    deliver(graded.service)
+    assert graded.sent == [(graded.line, "ada", 2.0, MOST)]
 
 
-def test_the_same_mark_is_not_sent_twice(service, course):
-    course.release(course.grade())
-    assert deliver(service) == 1
-    course.override("5")
-    course.tess.submit(
-        course.tess.get(f"{course.one}/students/s-ada"),
-        f"{course.one}/students/s-ada/override/end",
-        sure="yes",
-    )
-    assert deliver(service) == 1
-    assert len(course.sent) == 1
+def test_the_same_mark_is_not_sent_twice(graded):
+    graded.override("2.5")
+    deliver(graded.service)
+    graded.campus.scores.clear()
+    graded.override("3")
+    graded.override("2.5")
+    assert deliver(graded.service) == 1
+    assert graded.sent == []
+
+
+def test_a_mark_that_changes_while_the_last_one_is_sent_is_sent_too(graded, monkeypatch):
+    campus, serve = graded.campus, graded.campus._serve
+
+    def serve_slowly(request, path):
+        if path.endswith("/scores") and not campus.scores:
+            graded.override("0.5")
+        return serve(request, path)
+
+    monkeypatch.setattr(campus, "_serve", serve_slowly)
+    campus.scores.clear()
+    graded.override("1.5")
+    assert deliver(graded.service) == 2
+    assert [one[2] for one in graded.sent] == [1.5, 0.5]
+    assert deliver(graded.service) == 0
 
 
 TROUBLE = [
@@ -324,9 +347,12 @@ TROUBLE = [
 
 
 @pytest.mark.parametrize(("broken", "why"), TROUBLE)
-def test_a_mark_that_is_not_taken_waits_and_is_seen(service, course, broken, why):
+def test_a_mark_that_is_not_taken_waits_and_is_seen(graded, broken, why):
+    course, service = graded, graded.service
     course.campus.broken = broken
-    course.release(course.grade())
+    course.campus.scores.clear()
+    points = 1.0 + TROUBLE.index((broken, why)) / 10
+    course.override(str(points))
     connection._tokens.clear()
     assert deliver(service) == 1
     with service.database.reading() as db:
@@ -335,17 +361,18 @@ def test_a_mark_that_is_not_taken_waits_and_is_seen(service, course, broken, why
     assert 30 < one.due - time.time() <= 61
     page = course.tess.get(f"{course.course}/lti")
     assert why in page.text
-    assert "Marks sent: 0. Marks that wait: 1." in page.text
+    assert "Marks that wait: 1." in page.text
     course.campus.broken = {}
     assert deliver(service) == 0  # not yet due
     course.tess.submit(page, f"{course.course}/lti/now")
     deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+    assert course.sent == [(course.line, "ada", points, MOST)]
 
 
-def test_tries_become_seldom_and_never_end(service, course):
-    course.campus.broken = {"/lines": 500}
-    course.release(course.grade())
+def test_tries_become_seldom_and_never_end(graded, monkeypatch):
+    course, service = graded, graded.service
+    monkeypatch.setattr(course.campus, "broken", {"/lines": 500})
+    course.override("4.5")
     waits = []
     for _ in range(14):
         with service.database.changing() as db:
@@ -359,23 +386,22 @@ def test_tries_become_seldom_and_never_end(service, course):
     assert waits == sorted(waits)
 
 
-def test_a_column_is_found_or_made_if_no_launch_told_it(service, campus, open_course, counting):
-    course = Class(service, campus, open_course)
+def test_a_column_is_found_or_made_if_no_launch_told_it(graded):
+    course, campus, service = graded, graded.campus, graded.service
+    campus.scores.clear()
     with service.database.changing() as db:
-        from harness.service.storage.tables import LTI_LINE
-
-        db.execute(LTI_LINE.update().values(url=""))
-    course.release(course.grade())
+        LINES.change(db, {"url": ""})
+    course.override("3.5")
     deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+    assert course.sent == [(course.line, "ada", 3.5, MOST)]
     campus.lines.clear()  # the platform's teacher has removed it
-    course.override("5")
+    course.override("3")
     deliver(service)
     with service.database.changing() as db:
         SCORES.change(db, {"due": 0.0}, state="waiting")
     deliver(service)
-    assert [one[2] for one in course.sent] == [FULL, 5.0]
-    assert len(campus.lines) == 1
+    assert [one[2] for one in course.sent] == [3.5, 3.0]
+    (course.line,) = campus.lines
 
 
 # --- registration ------------------------------------------------------------------------------
@@ -383,7 +409,7 @@ def test_a_column_is_found_or_made_if_no_launch_told_it(service, campus, open_co
 
 def test_a_platform_registers_itself_by_a_link_once(service, campus):
     with service.database.acting() as act:
-        (known,) = platforms.PLATFORMS.all(act.db)
+        (known,) = PLATFORMS.all(act.db)
         platforms.remove(act, known.id)
     boss = admin(service)
     page = boss.submit(boss.get("/lti"), "/lti/registrations")
@@ -400,7 +426,7 @@ def test_a_platform_registers_itself_by_a_link_once(service, campus):
     assert campus.registered["initiate_login_uri"] == f"{BASE}/lti/login"
     assert there.ask("GET", link, params=query).status_code == 404
     with service.database.reading() as db:
-        (found,) = platforms.PLATFORMS.all(db)
+        (found,) = PLATFORMS.all(db)
     assert (found.client_id, found.deployments, found.title) == (CLIENT, "7", "Moodle")
     tess = Visitor(service, campus)
     assert "A new course" in tess.launch("tess", [TEACHER]).text
@@ -416,13 +442,11 @@ UNTRUE = [
 
 @pytest.mark.parametrize("told", UNTRUE)
 def test_a_platform_that_speaks_for_another_is_not_registered(service, campus, told):
-    from harness.service.lti import registration
-
     plain = campus.describe()
     campus.describe = lambda: {**plain, **told}
     address = f"{campus.base}/.well-known/openid-configuration"
-    with pytest.raises(platforms.UsageError):
-        registration.perform(service.settings, address, "")
+    with pytest.raises(HarnessError):
+        connection.register_there(service.settings, address, "")
     assert campus.registered == {}
 
 
@@ -435,18 +459,18 @@ def test_an_administrator_registers_changes_and_removes_a_platform(service, camp
     second = {**campus.fields, "client_id": "service-2", "title": "Second"}
     boss.submit(page, "/lti/platforms", platform="", **second)
     with service.database.reading() as db:
-        one = platforms.PLATFORMS.find(db, title="Second")
+        one = PLATFORMS.find(db, title="Second")
     changed = {**second, "deployments": "8 9", "hosts": "https://other.example.org"}
     boss.submit(page, "/lti/platforms", platform=one.id, **changed)
     with service.database.reading() as db:
-        one = platforms.PLATFORMS.find(db, title="Second")
+        one = PLATFORMS.find(db, title="Second")
     assert one.deployments == "8 9"
     assert one.has("https://other.example.org/x")
     asked = boss.submit(page, "/lti/platforms/remove", platform=one.id)
     assert "Remove Second?" in asked.text
     boss.submit(page, "/lti/platforms/remove", platform=one.id, sure="yes")
     with service.database.reading() as db:
-        assert len(platforms.PLATFORMS.all(db)) == 1
+        assert len(PLATFORMS.all(db)) == 1
 
 
 def test_an_operator_registers_and_removes_a_platform_by_command(settings, capsys):
@@ -477,7 +501,7 @@ def test_keys_are_rotated_while_both_are_published(service, campus, monkeypatch)
         assert not any("d" in one for one in platforms.publish_keys(settings)["keys"])
         assert platforms.signing_key(settings, now).kid == before
         assert platforms.signing_key(settings, now + 3601).kid == kids[0]
-        with pytest.raises(platforms.UsageError, match="wait for an hour"):
+        with pytest.raises(UsageError, match="wait for an hour"):
             platforms.rotate_keys(act, settings, now + 60)
     (path,) = settings.keys.glob("lti.json")
     assert path.stat().st_mode & 0o077 == 0

@@ -4,30 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from urllib import parse
 
-from harness.grading.attempts.units import TestResult, own, quote
+from harness.grading import records
+from harness.grading.attempts.units import own, quote
 from harness.grading.auditing.audit import FOLDER
-from harness.grading.exports.class_page.parts import ClassOverview, Places, file_anchor, link_names
-from harness.grading.marks.findings import (
-    DEAD_ALIKE,
-    FOREIGN_OVERLAY,
-    NO_POINTS,
-    Concern,
-    concerns,
-)
-from harness.grading.records import (
-    PUBLIC,
-    Attempt,
-    ClassResult,
-    Graded,
-    Item,
-    Suspicion,
-    WrongAnswer,
-    decimal,
-)
+from harness.grading.exports.class_page.parts import ClassOverview, file_anchor, link_names
+from harness.grading.marks import findings
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, escape, join_markup
@@ -48,7 +33,7 @@ _SUSPECTS_SECTION = Markup(
     '<table class="tr"><thead><tr>%s</tr></thead><tbody>\n%s</tbody></table></details>%s'
     "</section>\n"
 )
-_HEAD = Markup('<th scope="col"%s><button type="button">%s</button></th>')
+_HEAD = Markup('<th scope="col"><button type="button">%s</button></th>')
 _ROW = Markup(
     '<tr id="%s"><th scope="row" data-k="%s"><a href="#%s">%s:%s</a><code>%s</code></th>'
     '<td data-l="expected">%s</td><td data-l="passed" data-k="%s">'
@@ -69,16 +54,8 @@ def suspects_section(known: ClassOverview) -> Markup:
     if not items:
         return NOTHING
     trial = _Trial(known)
-    heads = join_markup(
-        (
-            _HEAD % (NOTHING, "Test"),
-            _HEAD % (NOTHING, "Expected"),
-            _HEAD % (NOTHING, "Passed"),
-            _HEAD % (NOTHING, "Correlation"),
-            _HEAD % (NOTHING, "Wrong answers"),
-            _HEAD % (NOTHING, "Remarks"),
-        )
-    )
+    names = ("Test", "Expected", "Passed", "Correlation", "Wrong answers", "Remarks")
+    heads = join_markup(_HEAD % name for name in names)
     rows = join_markup(trial.row(number, item) for number, item in enumerate(items))
     count = number_of(len(items), "test")
     return _SUSPECTS_SECTION % (count, heads, rows, join_markup(trial.texts()))
@@ -94,18 +71,15 @@ class _Trial:
         self._expected: dict[Key, str] = {}
         self._wrong: dict[Key, Counter[str]] = {key: Counter() for key in self._keys}
         for test in chain.from_iterable(known.tests.values()):
-            self._meet(test)
+            key = test.key
+            if key not in self._expected:
+                assert test.attempt.result is not None
+                self._cases.setdefault(key[:2], test.attempt.result.case)
+                self._expected[key] = in_words(test.step.pattern)
+            if test.passed is False and key in self._wrong:
+                self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
 
-    def _meet(self, test: TestResult) -> None:
-        attempt, key = test.attempt, test.key
-        if key not in self._expected:
-            assert attempt.result is not None
-            self._cases.setdefault(key[:2], attempt.result.case)
-            self._expected[key] = in_words(test.step.pattern)
-        if test.passed is False and key in self._wrong:
-            self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
-
-    def row(self, number: int, item: Item) -> Markup:
+    def row(self, number: int, item: records.Item) -> Markup:
         """Return the row of a test."""
         key = (item.kind, item.case, item.line)
         share = 100 * item.passed / item.judged if item.judged else 0
@@ -130,22 +104,19 @@ class _Trial:
 
     def texts(self) -> Iterator[Markup]:
         """Yield the case files, folded, with names for the lines of tests."""
-        rows: Mapping[tuple[str, str], dict[int, Key]] = {}
-        rows = {key: {} for key in self._cases}
+        rows: dict[tuple[str, str], dict[int, Key]] = {key: {} for key in self._cases}
         for key in self._keys:
             if key[:2] in rows:
                 rows[key[:2]][key[2]] = key
         for (kind, case), found in rows.items():
             lines = self._cases[kind, case].lines
             text = Markup("\n").join(
-                self._line(found[number], line) if number in found else line
+                _LINE % (self._places.line(*key), self._places.test(key), line) if key else line
                 for number, line in enumerate(lines, 1)
+                for key in [found.get(number)]
             )
-            private = "" if kind == PUBLIC else f"{kind}, "
+            private = "" if kind == records.PUBLIC else f"{kind}, "
             yield _TEXT % (case, private, number_of(len(found), "test"), text)
-
-    def _line(self, key: Key, text: str) -> Markup:
-        return _LINE % (self._places.line(*key), self._places.test(key), text)
 
 
 def _answers(found: Counter[str]) -> str:
@@ -154,7 +125,7 @@ def _answers(found: Counter[str]) -> str:
     return ", ".join(listed) + count_rest(left, " and {} more")
 
 
-def _correlation(item: Item) -> Markup:
+def _correlation(item: records.Item) -> Markup:
     if item.correlation is None:
         return NOTHING
     r = item.correlation
@@ -182,26 +153,28 @@ _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     """Return what is to be looked at, a point each; ``notes``: of the sheets."""
     result = known.result
+    withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
+    refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
     found = (
         *_concerns(result),
-        _listing("w", "withheld: it is nowhere written as a number", "mark", _withheld(result)),
+        _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
         _listing("w", "without a mark yet", "student", map(escape, map(str, result.unmarked))),
         _listing(
             "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
         ),
-        _listing("w", "of the harness, which cost no marks", "error", _faults(result)),
+        _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
         _suspicions(result.graded),
         _audit_point(result),
-        _listing("f", "refused, or without a file", "submission", _list_refused(result)),
+        _listing("f", "refused, or without a file", "submission", _lines(refused)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(known)),
-        _listing("w", "nearly or just hit", "limit", _near(result)),
+        _listing("w", "nearly or just hit", "limit", _attempts(result, "near_limit")),
         _listing("x", "on tests to doubt", "remark", _doubts(known)),
         _listing("w", "on sheets that were filled in", "note", map(escape, notes)),
     )
     return [one for one in found if one]
 
 
-def section(found: Sequence[Markup], result: ClassResult) -> Markup:
+def section(found: Sequence[Markup], result: records.ClassResult) -> Markup:
     """Return the section with what :func:`points` found."""
     calm = "All went as it should." if result.graded else "No submission was graded."
     return _SECTION % join_markup(found or [_POINT % ("p", "Nothing", _sub(calm))])
@@ -225,59 +198,38 @@ def _listing(kind: str, rest: str, noun: str, lines: Iterable[Markup]) -> Markup
     return _POINT % (kind, title, Markup('<ul class="sub">%s</ul>') % shown)
 
 
-def _concerns(result: ClassResult) -> Iterator[Markup]:
+def _concerns(result: records.ClassResult) -> Iterator[Markup]:
     graded = {one.submission.key: one for one in result.graded}
-    for one in concerns(result):
-        kind = "f" if one.kind in (DEAD_ALIKE, FOREIGN_OVERLAY) else "w"
+    for one in findings.concerns(result):
+        kind = "f" if one.kind in (findings.DEAD_ALIKE, findings.FOREIGN_OVERLAY) else "w"
         title = one.text[:1].upper() + one.text[1:]
         about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
         about += count_rest(len(one.keys) - _LISTED, " and {} more")
-        yield _POINT % (kind, title, _about(one, about))
+        hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
+        yield _POINT % (kind, title, join_markup(_sub(text) for text in (about, hint) if text))
 
 
-def _about(one: Concern, names: Markup) -> Markup:
-    hint = _EVERYBODY if one.kind in (NO_POINTS, FOREIGN_OVERLAY) else ""
-    return join_markup(_sub(text) for text in (names, hint) if text)
+def _lines(found: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
+    return (Markup("%s: %s") % (link_names(one), told) for one, told in found)
 
 
-def _withheld(result: ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        if one.marks.withheld:
-            yield Markup("%s: %s") % (link_names(one), one.marks.note)
-
-
-def _list_overrides(result: ClassResult) -> Iterator[Markup]:
+def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
     for one in result.graded:
         was = "no mark" if one.marks.withheld else str(one.marks)
         for student in one.submission.students:
             if given := result.get_given_mark(student):
-                told = f"{student.name}: {decimal(given.points)} instead of {was}: {given.reason}"
+                points = records.decimal(given.points)
+                told = f"{student.name}: {points} instead of {was}: {given.reason}"
                 yield Markup("%s: %s") % (link_names(one), told)
 
 
-def _list_refused(result: ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        if one.submission.refused:
-            yield Markup("%s: %s") % (link_names(one), one.submission.refused)
-
-
-def _faults(result: ClassResult) -> Iterator[Markup]:
+def _attempts(result: records.ClassResult, field: str) -> Iterator[Markup]:
+    """Yield what attempts have in a field, with a link to each."""
     for one in result.graded:
         for attempt in one.attempts:
-            if attempt.fault:
-                yield _at(one, attempt, attempt.fault)
-
-
-def _near(result: ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        for attempt in one.attempts:
-            if attempt.near_limit:
-                yield _at(one, attempt, attempt.near_limit)
-
-
-def _at(one: Graded, attempt: Attempt, what: str) -> Markup:
-    place = file_anchor(one, attempt.kind, attempt.case)
-    return Markup("%s, %s: %s") % (link_names(one, place), attempt.case, what)
+            if told := getattr(attempt, field):
+                place = file_anchor(one, attempt.kind, attempt.case)
+                yield Markup("%s, %s: %s") % (link_names(one, place), attempt.case, told)
 
 
 def _flaky(known: ClassOverview) -> Iterator[Markup]:
@@ -293,19 +245,20 @@ def _flaky(known: ClassOverview) -> Iterator[Markup]:
 
 def _doubts(known: ClassOverview) -> Iterator[Markup]:
     """Yield each remark on tests, and those that it is made of."""
-    remarks: dict[str, list[Item]] = {}
+    remarks: dict[str, list[records.Item]] = {}
     for item in known.result.items:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(item)
     for remark, found in remarks.items():
-        shown = Markup(", ").join([_test(known.places, item) for item in found[:_TESTS]])
+        shown = Markup(", ").join(
+            [
+                Markup('<a href="#%s">%s:%s</a>')
+                % (known.places.test((item.kind, item.case, item.line)), item.case, item.line)
+                for item in found[:_TESTS]
+            ]
+        )
         rest = count_rest(len(found) - _TESTS, " and {} more")
         yield Markup("%s: %s%s") % (remark.rstrip("."), shown, rest)
-
-
-def _test(places: Places, item: Item) -> Markup:
-    anchor = places.test((item.kind, item.case, item.line))
-    return Markup('<a href="#%s">%s:%s</a>') % (anchor, item.case, item.line)
 
 
 # --- who knows the answers by heart, and who answers wrongly all the same ------------------------
@@ -316,8 +269,18 @@ def _table(heads: Sequence[str], rows: Markup) -> Markup:
     return Markup("<table><thead><tr>%s</tr></thead><tbody>%s</tbody></table>") % (shown, rows)
 
 
-def _suspicions(graded: Sequence[Graded]) -> Markup:
-    rows = [_suspicion(one, one.suspicion) for one in graded if one.suspicion]
+def _suspicions(graded: Sequence[records.Graded]) -> Markup:
+    rows = [
+        _row(
+            ("", link_names(one)),
+            ("tests", found.tests),
+            ("failed", f"{found.failed} of {found.images}"),
+            ("chance", f"{found.chance:.2g}"),
+            ("", found.example),
+        )
+        for one in graded
+        if (found := one.suspicion)
+    ]
     if not rows:
         return NOTHING
     title = (
@@ -331,18 +294,7 @@ def _suspicions(graded: Sequence[Graded]) -> Markup:
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
-def _suspicion(one: Graded, suspicion: Suspicion) -> Markup:
-    cells = (
-        ("", link_names(one)),
-        ("tests", suspicion.tests),
-        ("failed", f"{suspicion.failed} of {suspicion.images}"),
-        ("chance", f"{suspicion.chance:.2g}"),
-        ("", suspicion.example),
-    )
-    return _row(cells)
-
-
-def _row(cells: Iterable[tuple[str, object]]) -> Markup:
+def _row(*cells: tuple[str, object]) -> Markup:
     drawn = join_markup(
         (Markup('<td data-l="%s">%s</td>') % (label, cell))
         if label
@@ -352,7 +304,7 @@ def _row(cells: Iterable[tuple[str, object]]) -> Markup:
     return Markup("<tr>%s</tr>\n") % drawn
 
 
-def _audit_point(result: ClassResult) -> Markup:
+def _audit_point(result: records.ClassResult) -> Markup:
     """Return the point about who still answers wrongly: a case file for each cause."""
     graded = {one.submission.key: one for one in result.graded}
     rows = join_markup(
@@ -368,25 +320,20 @@ def _audit_point(result: ClassResult) -> Markup:
         "The audit asked these programs what no case file asks, and each answer below was wrong "
         "every time that it was asked. This changes no mark, because the case files let it pass."
     )
-    more_cases = _sub(_suggest_cases(result))
+    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
+    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
+    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
+    more = Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command
     heads = ("Submission", "Command", "Right", "Found", "Case file")
-    return _POINT % ("w", title, told + more_cases + _table(heads, rows))
+    return _POINT % ("w", title, told + _sub(more) + _table(heads, rows))
 
 
-def _show_wrong_answer(one: Graded, wrong: WrongAnswer) -> Markup:
+def _show_wrong_answer(one: records.Graded, wrong: records.WrongAnswer) -> Markup:
     file = f"{FOLDER}/{one.submission.key}/{wrong.file}"
     likely = Markup("<br>%s") % wrong.mistakes[0] if wrong.mistakes else NOTHING
     command = Markup("<code>%s</code>%s") % (one_line(wrong.command, _COMMAND), likely)
     there = Markup('<a href="%s">%s</a>') % (parse.quote(file), file)
     right, found = (one_line(text, _COMMAND) for text in (wrong.right, wrong.found))
     return _row(
-        (("", link_names(one)), ("", command), ("right", right), ("found", found), ("", there))
+        ("", link_names(one)), ("", command), ("right", right), ("found", found), ("", there)
     )
-
-
-def _suggest_cases(result: ClassResult) -> Markup:
-    """Return how cases are made that would have told."""
-    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
-    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
-    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
-    return Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command

@@ -16,14 +16,6 @@ from pathlib import Path
 
 from harness.errors import UsageError
 from harness.grading.ingest.sources import csv_source, listing
-from harness.grading.ingest.sources.listing import (
-    SourcePiece,
-    children,
-    entries,
-    is_zip,
-    list_hidden,
-    unzip,
-)
 from harness.grading.records import StudentSubmissions
 
 _ROOM = "gtp-harness-download-"
@@ -56,7 +48,7 @@ def read(
     found = read_pieces(source, kind, room, on_remark)
     if groups_file:
         found = csv_source.group_pieces(found, csv_source.read_groups(groups_file))
-    read_in = entries(found)
+    read_in = listing.entries(found)
     if not read_in:
         raise UsageError(f"there are no submissions in {source}")
     return read_in
@@ -67,7 +59,7 @@ def read_pieces(
     kind: str | None = None,
     room: Path | None = None,
     on_remark: Callable[[str], None] = lambda _: None,
-) -> Iterable[SourcePiece]:
+) -> Iterable[listing.SourcePiece]:
     """Return the pieces of a source, as they are called there; all else as :func:`read`."""
     if not source.exists():
         raise UsageError(f"there is no {source}")
@@ -76,17 +68,17 @@ def read_pieces(
     if source.is_dir():
         _tell_hidden(source, source, on_remark)
         return _of_folder(source, kind)
-    if not is_zip(source):
+    if not listing.is_zip(source):
         raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
     place = room or _room()
-    unzip(source, place)
+    listing.unzip(source, place)
     _tell_hidden(place, source, on_remark)
     return _of_folder(place, kind)
 
 
 def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -> None:
     """A name that begins with a dot is hidden: no submission may be lost without a word."""
-    if names := list_hidden(folder):
+    if names := listing.list_hidden(folder):
         told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
         on_remark(
             f"not read in {source}, because the name begins with a dot: {told}."
@@ -94,11 +86,11 @@ def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -
         )
 
 
-def _of_folder(folder: Path, kind: str | None) -> list[SourcePiece]:
+def _of_folder(folder: Path, kind: str | None) -> list[listing.SourcePiece]:
     """Return what lies in a folder. What is not called as the platform does is not lost: it is
     its own student's.
     """
-    paths = children(folder)
+    paths = listing.children(folder)
     platform = kind or _kind(paths)
     if platform not in _PLATFORMS:
         return [*listing.folder_pieces(paths)]

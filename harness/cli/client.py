@@ -1,0 +1,400 @@
+"""``gtp-harness submit`` and ``runs``, which ask a service, and their token."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness import extras
+from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
+from harness.cli.console import never_fail_to_encode
+from harness.errors import ExitCode, ServerError, UsageError
+from harness.text import escape_controls, number_of
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from harness.client import Client, RemoteAssignment, SuitePlace
+
+TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
+
+
+def require_httpx(command: str) -> None:
+    """See that the client can be imported; a UsageError says what to install."""
+    extras.require(command, "client", "httpx")
+
+
+def add_token_options(parser: argparse.ArgumentParser) -> None:
+    """Add what a token is read from and sent by.
+
+    A token itself is never typed: all users see command lines.
+    """
+    parser.add_argument("--token-file", default="", metavar="FILE",
+        help=f"file with an API token (default: the variable {TOKEN})")  # fmt: skip
+    parser.add_argument("--allow-http", action="store_true",
+        help="send the token to another machine without encryption: everyone on the way can"
+        " read it")  # fmt: skip
+
+
+def read_token(arguments: argparse.Namespace) -> str:
+    """Return the API token.
+
+    Raises:
+        UsageError: there is none, or its file cannot be read.
+    """
+    text = os.environ.get(TOKEN, "")
+    if arguments.token_file:
+        try:
+            text = Path(arguments.token_file).read_text(encoding="ascii")
+        except OSError as error:
+            raise UsageError(f"cannot read {arguments.token_file}: {error.strerror}") from None
+        except UnicodeError:
+            raise UsageError(f"{arguments.token_file} has no token in it") from None
+    if not text.strip().isascii() or not text.strip().isprintable() or not text.strip():
+        raise UsageError(
+            f"found no API token: make one on the page API tokens of the service, and put it"
+            f" into the variable {TOKEN} or a --token-file"
+        )
+    return text.strip()
+
+
+@contextmanager
+def telling_received(what: str) -> Iterator[None]:
+    """Say of what goes wrong here that ``what`` was received: nobody need send it once more."""
+    try:
+        yield
+    except (ServerError, UsageError) as error:
+        raise type(error)(f"the {what} was received, but not its results: {error}") from None
+
+
+# --- ``gtp-harness submit``: submit an archive to a service, and wait for its public tests -------
+
+
+_SUBMIT_PAGE = """\
+usage: gtp-harness submit ADDRESS FILE [OPTION…]
+
+Submit an archive to an assignment of a service (gtp-harness serve). ADDRESS is the
+address of the assignment's page. The receipt is printed when the archive is stored;
+the results of the public tests follow when they have run. The API token needs the
+scope all; with --no-wait the scope submit is enough.
+
+[options]
+
+Exit status:
+    0  submitted, and all public tests passed
+    1  submitted; something is wrong with the archive, or a public test failed
+    2  refused, or the input was bad
+    3  the service cannot be reached, or failed
+
+Examples:
+  gtp-harness submit https://tests.example.org/courses/12ab/assignments/34cd a1.tgz
+  gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
+
+
+def _run_submit(given: argparse.Namespace) -> int:
+    if not given.address or not given.file:
+        SUBMIT.refuse("give ADDRESS and FILE")
+    require_httpx("submit")
+    from harness.client import Client, place_of
+
+    never_fail_to_encode()
+    place = place_of(given.address)
+    token = read_token(given)
+    with Client(place.base, token, allow_http=given.allow_http) as client:
+        return submit(client, place, given)
+
+
+def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
+    """Submit, print what is to be known, and return the exit status."""
+    found = client.submit(place, Path(arguments.file))
+    print(escape_controls(f"Received: {found['name']}, {found['size']:,} bytes"))
+    if found.get("late"):  # a service of an earlier version says nothing
+        print(escape_controls(f"Late: {found['late']}"))
+    print(escape_controls(f"SHA-256: {found['sha256']}\nPage: {found['page']}"), flush=True)
+    return ExitCode.OK if arguments.no_wait else _wait(client, place, found["id"])
+
+
+def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
+    """Wait until it is checked, print how that ended, and return the exit status."""
+    with telling_received("archive"):
+        *_, found = client.watch(place, submission)
+    if found["state"] == "withdrawn":
+        print("It was withdrawn.")
+        return ExitCode.BROKEN
+    status = _tell_end(found)
+    print(escape_controls(found["place"]))
+    return status
+
+
+def _tell_end(found: dict[str, Any]) -> int:
+    """Print how the check of a submission ended; return the exit status."""
+    if found["state"] == "fault" or found["check"] is None:
+        print("It was received, but the service failed to check it: ask your teacher.")
+        return ExitCode.FAULT
+    check = found["check"]
+    for fault in filter(None, [check["refused"], *check["faults"]]):
+        print(escape_controls(f"The archive: {fault}"))
+    if check["builds"] is False:
+        print("It does not build.")
+    for one in check["cases"]:
+        passed = f"{one['passed']} of {one['tests']} tests passed" if one["tests"] else ""
+        print(escape_controls(f"{one['case']}: {passed or one['result']}"))
+    return _status(check)
+
+
+def _status(check: dict[str, Any]) -> int:
+    results = {one["result"] for one in check["cases"]}
+    if check["refused"] or check["faults"] or check["builds"] is False or "failed" in results:
+        return ExitCode.FAILED
+    return ExitCode.FAULT if "harness error" in results else ExitCode.OK
+
+
+def _add_submit_options(parser: CommandParser) -> None:
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=argparse.SUPPRESS)
+    parser.add_argument("file", nargs="?", metavar="FILE", help=argparse.SUPPRESS)
+    add_token_options(parser)
+    add = parser.add_argument
+    add("--no-wait", action="store_true", help="end as soon as the archive is received")
+
+
+SUBMIT = Command("submit", _SUBMIT_PAGE, _add_submit_options, _run_submit)
+
+
+# --- ``gtp-harness runs``: post runs of an engine to a suite of a service, list and compare them -
+
+
+_RUNS_PAGE = """\
+usage: gtp-harness runs push ADDRESS FILE [OPTION…]
+       gtp-harness runs cases ADDRESS FILE --command TEXT [OPTION…]
+       gtp-harness runs list ADDRESS [OPTION…]
+       gtp-harness runs compare ADDRESS NOW [FORMER] [OPTION…]
+
+Keep the runs of an engine on a service (gtp-harness serve). ADDRESS is the address of
+a suite's page.
+
+push posts FILE, which gtp-harness run --json wrote, and shows what differs from the
+run before. FILE may also be an archive of an engine, if the suite takes engines: the
+service runs it, and push waits for the end. cases sends case files of your own, a folder
+or an archive: the suite takes engines from then on, and runs them with --command. list
+shows the runs of a suite. compare shows what differs between run number NOW and the run
+before, or run number FORMER.
+
+The API token needs the scope submit to push a run or send case files, all to push an
+engine, and read for the other actions.
+
+[options]
+
+Exit status:
+    0  posted, and nothing is worse than before; listed; compared, and nothing is worse
+    1  a test broke that passed before, or a new test failed
+    2  refused, or the input was bad
+    3  the service cannot be reached, or failed
+
+Examples:
+  gtp-harness run --json run.json ./engine cases/
+  gtp-harness runs push https://tests.example.org/suites/12ab run.json
+  gtp-harness runs cases https://tests.example.org/suites/12ab cases/ \\
+      --command "{folder}/engine --gtp" --build make
+  gtp-harness runs compare https://tests.example.org/suites/12ab 41 12"""
+
+# Where systems of continuous integration tell the commit.
+_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA")
+_KINDS = ("broke", "mended", "new", "gone")
+_SENTENCES = {
+    "broken_files": "new engine failures",
+    "new_errors": "new errors in case files",
+    "faults": "the harness failed",
+}
+
+
+def _run_runs(given: argparse.Namespace) -> int:
+    if given.action not in _ACTIONS or not given.address:
+        RUNS.refuse(
+            "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
+            " [FORMER]"
+        )
+    least, most = _WORDS[given.action]
+    if not least <= len(given.words) <= most:
+        RUNS.refuse(f"{given.action}: found {len(given.words)} words after ADDRESS")
+    if given.revision and given.action != "push":
+        RUNS.refuse("--revision goes with push")
+    if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
+        RUNS.refuse("cases needs --command; --command and --build go with cases")
+    require_httpx("runs")
+    from harness.client import Client, suite_of
+
+    never_fail_to_encode()
+    suite = suite_of(given.address)
+    token = read_token(given)
+    with Client(suite.base, token, allow_http=given.allow_http) as client:
+        return _ACTIONS[given.action](client, suite, given)
+
+
+def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+    """Post a run, print what differs from the one before, and return the exit status."""
+    file = Path(arguments.words[0])
+    if _is_archive(file):
+        return _push_engine(client, suite, file, arguments.revision or _commit())
+    found = client.post_run(suite, file, arguments.revision or _revision(file))
+    print(escape_controls(f"{_line(found)}\nPage: {found['page']}"))
+    return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
+
+
+def _is_archive(file: Path) -> bool:
+    """Whether a file is an archive, and not a document of ``run --json``."""
+    from harness.report import json
+
+    try:
+        with file.open("rb") as opened:
+            return not json.begins_document(opened.read(100))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -> int:
+    """Post an engine, wait until it was run, and return the exit status."""
+    sent = client.post_engine(suite, file, revision)
+    print(escape_controls(f"SHA-256: {sent['sha256']}\nPage: {sent['page']}"), flush=True)
+    with telling_received("engine"):
+        *_, found = client.watch_run(suite, sent["id"])
+    if found["state"] == "fault":
+        print("The service failed to run it.")
+        return ExitCode.FAULT
+    if found["state"] == "failed":
+        print(escape_controls(found["trouble"]))
+        return ExitCode.FAILED
+    print(escape_controls(_line(found)))
+    return _tell_comparison(found["comparison"]) if found["comparison"] else ExitCode.OK
+
+
+def _revision(file: Path) -> str:
+    """Return what tells this build of the engine: the commit, or a digest of the program."""
+    from harness.history.history_file import program_digest
+    from harness.report import json
+
+    return _commit() or program_digest(str(json.load(str(file)).get("program", "")))
+
+
+def _commit() -> str:
+    return next(filter(None, (os.environ.get(name, "") for name in _COMMITS)), "")
+
+
+def send_cases(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+    """Send the case files of a suite, and return the exit status."""
+    with _as_archive(Path(arguments.words[0])) as archive:
+        found = client.send_cases(suite, archive, arguments.command, arguments.build)
+    print(escape_controls(f"{found['title']} runs engines with these case files."))
+    print(f"Page: {found['page']}")
+    return ExitCode.OK
+
+
+@contextmanager
+def _as_archive(place: Path) -> Iterator[Path]:
+    """Give an archive; a folder is packed into one, which is gone afterwards."""
+    if not place.is_dir():
+        yield place
+        return
+    from harness.archives.archive import files_in, pack_alike
+
+    with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
+        archive = Path(room, "cases.tar")
+        pack_alike(archive, place, {name: name for name in files_in(place)[0]})
+        yield archive
+
+
+def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
+    """Print the runs of a suite, the first one first; return the exit status."""
+    for one in client.items(suite.path):
+        print(escape_controls(_line(one)))
+    return ExitCode.OK
+
+
+def compare(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
+    """Print what differs between two runs, by their numbers; return the exit status."""
+    known = {str(one["number"]): one["id"] for one in client.items(suite.path)}
+    for word in arguments.words:
+        if word not in known:
+            raise UsageError(f"unknown run {word}; gtp-harness runs list shows the numbers")
+    return _tell_comparison(client.compare(suite, *(known[word] for word in arguments.words)))
+
+
+def _line(run: dict[str, Any]) -> str:
+    """Return a run in one line."""
+    counts = f"{run['passed']} of {run['tests']} passed, {run['failed']} FAILED"
+    parts = [f"run {run['number']}", run["started"], run["engine"], run["revision"][:12], counts]
+    if run["undecided"]:
+        parts.append(f"{run['undecided']} not run or not judged")
+    if run["broken"]:
+        parts.append(f"the engine failed in {number_of(run['broken'], 'file')}")
+    return "  ".join(filter(None, parts))
+
+
+def _tell_comparison(found: dict[str, Any]) -> int:
+    """Print how a run differs from a former one; return the exit status."""
+    print(f"Compared with run {found['former']}:")
+    sections = [*_sections(found)]
+    for heading, lines in sections:
+        print(f"  {heading} ({len(lines)})")
+        for line in lines:
+            print(escape_controls(f"    {line}"))
+    if not sections:
+        print("  all verdicts are the same")
+    return ExitCode.FAILED if found["is_worse"] else ExitCode.OK
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+    for name in _KINDS:
+        if found[name]:
+            yield name, [_change_line(one) for one in found[name]]
+    for name, heading in _SENTENCES.items():
+        if found[name]:
+            yield heading, found[name]
+
+
+def _change_line(one: dict[str, Any]) -> str:
+    verdicts = " → ".join(filter(None, (one["before"], one["now"])))
+    return f"{one['path']}:{one['line']}  {one['command']}  {verdicts}"
+
+
+_ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {
+    "push": push,
+    "cases": send_cases,
+    "list": list_runs,
+    "compare": compare,
+}
+# Words after ADDRESS: least and most.
+_WORDS = {"push": (1, 1), "cases": (1, 1), "list": (0, 0), "compare": (1, 2)}
+
+
+def _add_runs_options(parser: CommandParser) -> None:
+    hidden = argparse.SUPPRESS
+    parser.add_argument("action", nargs="?", choices=tuple(_ACTIONS), help=hidden)
+    parser.add_argument("address", nargs="?", metavar="ADDRESS", help=hidden)
+    parser.add_argument("words", nargs="*", metavar="FILE", help=hidden)
+    add_token_options(parser)
+    add = parser.add_argument
+    add("--revision", default="", metavar="TEXT",
+        help="name of this build of the engine (default: the commit, in"
+        f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip
+    add(
+        "--command",
+        default="",
+        metavar="TEXT",
+        help="with cases: command that starts an engine; {folder} is its folder",
+    )
+    add(
+        "--build",
+        default="",
+        metavar="TEXT",
+        help="with cases: command that builds an engine first, in its folder",
+    )
+
+
+RUNS = Command("runs", _RUNS_PAGE, _add_runs_options, _run_runs)

@@ -1,0 +1,305 @@
+"""``gtp-harness doctor`` and ``env``: what this machine has for engines."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from harness import find_assignment, platforms
+from harness.assignments import needs
+from harness.assignments.assignment import Assignment
+from harness.cli import arguments
+from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command
+from harness.environments import environment_cache
+from harness.errors import ExitCode, SandboxError, UsageError
+from harness.sandbox import cgroup, landlock, levels, watch
+from harness.sandbox.redteam import attack_report
+from harness.sandbox.redteam.attack_table import ROSTER
+from harness.text import number_of
+
+if TYPE_CHECKING:
+    from harness.assignments.assignment import Assignment
+    from harness.sandbox.redteam.referee import AttackResult
+
+_DOCTOR_PAGE = """\
+usage: gtp-harness doctor [OPTION…]
+
+Show which sandbox levels work on this machine. Each is tried with a canary, a program
+that looks for a way out. With --attack, hostile programs (a red team) are sent
+through every level that works, or through --level; the report says whether each was
+stopped, and by what. They are limited: a machine without any sandbox would survive
+them. Those in C and Java are left out if cc or a JDK is missing. With --assignment,
+also show which of its programs are installed, and the Debian packages of the others.
+
+[options]
+
+Exit status:
+    0  a level works; with --attack: every attack was stopped, except those that a
+       level cannot stop according to the threat model (docs/threat-model.md)
+    1  no level works; an attack escaped; with --assignment: something is missing
+    3  the level asked for cannot be used here"""
+
+
+def _run_doctor(given: argparse.Namespace) -> int:
+    asked = (given.level,) if given.level else (3, 2, 1)
+    facts, found = _facts(), _find_levels()
+    if not given.json:
+        _describe(facts, found)
+    if given.assignment and not _describe_needs(given.assignment):
+        return ExitCode.FAILED
+    working = [level for level, why in found.items() if not why]
+    attacked = [level for level in asked if level in working or given.level]
+    attacks = _attack(attacked) if given.attack else {}
+    if given.json:
+        print(json.dumps(_as_json(facts, found, attacks), indent=2))
+    elif attacks:
+        print("\n".join(attack_report.text(attacks, ROSTER)))
+    good = all(attack_report.is_held(one) for found in attacks.values() for one in found)
+    return ExitCode.OK if working and good else ExitCode.FAILED
+
+
+def _add_doctor_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add("--attack", action="store_true", help="send the red team")
+    add("--level", type=int, choices=(3, 2, 1), help="attack only this level")
+    add("--json", action="store_true", help="print everything as JSON")
+    add("--assignment", metavar="NAME", help="show what the assignment needs on this machine")
+
+
+def _facts() -> dict[str, str]:
+    """Return what matters of the machine, by the name that it is printed with."""
+    root = os.geteuid() == 0
+    found = {"machine": f"{platform.system()} {platform.release()}, {platform.machine()}"}
+    if not platforms.has_sandboxes():
+        return found
+    groups = cgroup.usable_parents()
+    return found | {
+        "user": "root: engines run as a user without rights" if root else "an ordinary user",
+        "bubblewrap": _bubblewrap(),
+        "Landlock": f"ABI {landlock.abi()}" if landlock.abi() else "not in this kernel",
+        "control groups": "count memory and processes" if groups else _NO_GROUPS,
+        "CPU time": _CLOCK if _has_clock() else _NO_CLOCK,
+    }
+
+
+_CLOCK = "counted by a clock of the whole process tree"
+_NO_CLOCK = "estimated for children that nobody waits for"
+
+
+def _has_clock() -> bool:
+    counted = watch.BoxClock()
+    try:
+        return counted.seconds() is not None
+    finally:
+        counted.close()
+
+
+_NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
+
+
+def _describe_needs(name: str) -> bool:
+    """Print what an assignment needs; return whether all of it is there."""
+    from harness import find_assignment
+    from harness.assignments import needs
+
+    assignment = find_assignment(name)
+    tools = needs.of(assignment)
+    print(f"\n{assignment.key} needs")
+    for tool in tools:
+        missing = f"missing (Debian: apt install {tool.package})"
+        there = f"{tool.version()} ({tool.path})".strip()
+        print(f"  {tool.name:14}{there if tool.path else missing}")
+    python, is_there = _python_of(assignment)
+    print(f"  {'Python':14}{python}")
+    return is_there and all(tool.path for tool in tools)
+
+
+def _python_of(assignment: Assignment) -> tuple[str, bool]:
+    """Return the Python of engines in words, and whether it is there."""
+    from harness.assignments.needs import with_python
+
+    try:
+        with with_python(assignment) as chosen:
+            return chosen.python.described if chosen.python else "none", True
+    except UsageError as error:
+        return str(error), False
+
+
+def _bubblewrap() -> str:
+    path = shutil.which("bwrap")
+    if path is None:
+        return "not installed (Debian: apt install bubblewrap)"
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    return f"{said.stdout.strip().removeprefix('bubblewrap ')} ({path})"
+
+
+def _find_levels() -> dict[int, str]:
+    """Return for each level why it does not work, empty if it does."""
+    found = {}
+    for level in (3, 2, 1):
+        found[level] = ""
+        try:
+            levels.make_proven(level).close()
+        except SandboxError as error:
+            found[level] = str(error)
+    return found
+
+
+def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
+    for name, value in facts.items():
+        print(f"{name:16}{value}")
+    reasons = set(found.values())
+    if len(reasons) == 1 and all(reasons):
+        print(f"levels 3 to 1   no: {reasons.pop()}")
+        found = {}
+    for level, why in found.items():
+        print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
+        if not why:
+            if level in levels.GAPS:
+                print(f"{'':16}does not hold: {levels.GAPS[level]}")
+            if level in levels.REMARKS:
+                print(f"{'':16}{levels.REMARKS[level]}")
+    best = max((level for level, why in found.items() if not why), default=0)
+    print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
+
+
+_NONE = "Engines cannot be contained here: untrusted ones are refused"
+
+
+def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
+    """Send the red team through the levels; return what was found, in the order of the roster."""
+    from harness.sandbox.redteam import referee, scene
+
+    found: dict[int, list[AttackResult]] = {level: [] for level in asked}
+    total = sum(map(scene.can_run, ROSTER)) * len(asked)
+    _show_progress(0, total)
+    try:
+        with contextlib.closing(referee.play_at_once(asked)) as findings:
+            for number, finding in enumerate(findings, 1):
+                found[finding.level].append(finding)
+                _show_progress(number, total)
+    finally:
+        _show_progress(0, 0)
+    order = {attack.name: number for number, attack in enumerate(ROSTER)}
+    for ones in found.values():
+        ones.sort(key=lambda finding: order[finding.attack.name])
+    return found
+
+
+def _show_progress(done: int, total: int) -> None:
+    """Show how far it is, on a terminal alone; 0 of 0 clears the line."""
+    if sys.stderr.isatty():
+        text = f"attacks: {done} of {total}" if total else ""
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def _as_json(
+    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[AttackResult]]
+) -> dict[str, object]:
+    return {
+        "schema": "gtp-harness doctor",
+        "version": 1,
+        "machine": facts,
+        "levels": [
+            {"level": level, "works": not why, "why_not": why or None}
+            for level, why in found.items()
+        ],
+        "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
+        "attacks": [
+            attack_report.as_json(one) for findings in attacks.values() for one in findings
+        ],
+    }
+
+
+DOCTOR = Command("doctor", _DOCTOR_PAGE, _add_doctor_options, _run_doctor)
+
+
+# --- ``gtp-harness env``: the Python environment of a course, built once and kept ----------------
+
+
+_ENV_PAGE = """\
+usage: gtp-harness env --assignment NAME | --list | --remove ENVIRONMENT
+
+Build the Python environment that an assignment declares for its engines (keys python
+and packages of [engine]). Print where it is and what was installed. It is built once,
+with uv if that is installed, else with venv and pip, from the package index that they
+are set to. check builds a missing environment, too; grade asks for it. Engines can
+only read it.
+
+[options]
+
+Environments are kept in ~/.cache/gtp-harness or, for root, whose engines run as
+another user, in /var/cache/gtp-harness; XDG_CACHE_HOME names another folder.
+
+Exit status:
+    0  the environment is built, or none is declared
+    2  it cannot be built, or the input was bad
+  130  interrupted with Ctrl-C: nothing half-built is left
+
+Examples:
+  gtp-harness env --assignment my/assignment
+  gtp-harness env --list
+  gtp-harness env --remove python3.11.7-4790efd77e2e"""
+
+
+def _run_env(given: argparse.Namespace) -> int:
+    if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
+        ENV.refuse("give --assignment, --list or --remove")
+    if given.remove:
+        environment_cache.remove(given.remove)
+        print(f"{given.remove} is removed")
+    elif given.list:
+        found = environment_cache.all_of_them()
+        for one in found:
+            lines = [line for line in one.requirements.splitlines() if line.strip()]
+            print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
+        print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
+    else:
+        _build_environment(find_assignment(given.assignment))
+    return ExitCode.OK
+
+
+def _build_environment(assignment: Assignment) -> None:
+    choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
+    if choice is None:
+        _tell_undeclared(assignment)
+        return
+    if not environment_cache.find(choice.name):
+        print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
+    made = needs.build_environment(assignment, choice)
+    from harness.environments import interpreters
+
+    found = interpreters.inspect_python(made.program)
+    print(made.folder)
+    print(f"Python {found.version}")
+    for name, version in found.packages:
+        print(f"{name}=={version}")
+
+
+def _tell_undeclared(assignment: Assignment) -> None:
+    if not assignment.starts_python:
+        print(f"{assignment.key}: its command starts no Python")
+        return
+    with needs.with_python(assignment) as chosen:
+        assert chosen.python
+        print(
+            f"{assignment.key} declares no environment; its engines get {chosen.python.described}"
+        )
+
+
+def _add_env_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    arguments.add_assignment(add)
+    add("--list", action="store_true", help="list the environments that are built")
+    add("--remove", metavar="ENVIRONMENT", help="remove one, named as in the list")
+
+
+ENV = Command("env", _ENV_PAGE, _add_env_options, _run_env)

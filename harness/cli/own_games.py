@@ -1,0 +1,453 @@
+"""``gtp-harness new`` and ``calibrate``: an assignment of one's own, drafted and tried out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import file_system, find_assignment
+from harness.assignments import needs
+from harness.assignments.assignment import FILE, Assignment
+from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, number, whole
+from harness.cli.console import colors, never_fail_to_encode
+from harness.declared import declaration as declarations
+from harness.declared import proposal
+from harness.declared.evidence import Evidence
+from harness.declared.probes import NoProtocolError, try_protocols
+from harness.declared.program_process import ProgramStart
+from harness.declared.reference import ReferenceProgram
+from harness.declared.remarks import Note, bounds, notes
+from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDeclaration, calibrate
+from harness.engine.launch import as_typed, split_program
+from harness.environments import interpreters
+from harness.errors import CaseError, ExitCode, UsageError
+from harness.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST
+from harness.reading import casefile, suite
+from harness.records import ANSWERS_FILE, CaseFile
+from harness.report import report_files
+from harness.report.paint import Paint
+from harness.text import encode_without_surrogates, number_of, one_line
+from oracle.command_properties import STANDARD
+
+SCHEMA, VERSION = "gtp-harness/calibrate", 1
+_SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
+_WRAP = 88
+
+_CALIBRATE_PAGE = """\
+usage: gtp-harness calibrate ASSIGNMENT [--engine PROGRAM]… [OPTION…]
+
+Try out an assignment of your own before it grades anybody. Random conversations
+are sent to its reference, to new processes of the reference, and to other engines
+that you believe to be right (--engine). Their replies are compared.
+
+For each command it reports:
+  too strict      nearly all replies of another engine differ
+  not repeatable  a new process of the reference answers otherwise
+  never refused   wrong arguments that the reference takes, or none to try
+  always refused  the reference takes none of its arguments
+  never reached   no conversation used it, or it never said what it sometimes should
+  not declared    the reference knows the command, but nothing uses it
+  another kind    it does more than ask, or does not play what it chooses
+  its own choice  the reference's play refuses a move that the reference chose
+and for the game: sizes, turns, refusals, the end. If the reference stands alone
+against engines that agree with each other, it asks you who is right. Last it lists
+what no case file can ask, such as errors of GTP.
+
+[options]
+
+Exit status:
+    0  nothing was reported
+    1  something was reported
+    2  the input was bad, or the reference does not answer
+
+Examples:
+  gtp-harness calibrate nogo/
+  gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
+
+
+def _calibrate(given: argparse.Namespace) -> int:
+    if not given.assignment:
+        CALIBRATE.refuse("give ASSIGNMENT")
+    if given.json:
+        report_files.try_to_write(given.json)
+    never_fail_to_encode()
+    assignment = find_assignment(given.assignment)
+    trial = try_declaration(assignment, given)
+    paint = Paint(0 if given.no_color else colors(sys.stdout))
+    print("\n".join(lines(trial, paint)))
+    if given.json:
+        report_files.write(given.json, [_document(trial)], encode_without_surrogates)
+    return ExitCode.FAILED if trial.notes else ExitCode.OK
+
+
+class TriedDeclaration(NamedTuple):
+    """A declaration after it was tried."""
+
+    seen: Observed
+    notes: list[Note]
+    bounds: list[str]  # what cases cannot ask, in sentences
+
+
+def try_declaration(assignment: Assignment, arguments: argparse.Namespace) -> TriedDeclaration:
+    """Try the declaration of an assignment as the command line says.
+
+    Raises:
+        UsageError: it has none, or no reference.
+        ReferenceFailedError: the reference does not answer.
+    """
+    whole_one = _without_extension(assignment)
+    specification, declaration = whole_one.specification, whole_one.declaration
+    assert declaration is not None
+    if specification is None or not isinstance(specification.truth, ReferenceProgram):
+        raise UsageError(f"{assignment.place}: found no [reference], expected one: it is asked")
+    reference = specification.truth.program
+    engines = {one: _program(one, reference, arguments) for one in arguments.engine}
+    seen = calibrate(
+        TrialDeclaration(declaration, specification, assignment.place),
+        reference,
+        engines,
+        TrialBudget(arguments.seconds, arguments.conversations),
+        arguments.seed,
+    )
+    return TriedDeclaration(
+        seen, notes(seen, declaration), bounds(seen, assignment.declaration or declaration)
+    )
+
+
+def _without_extension(assignment: Assignment) -> Assignment:
+    """Return an assignment whose reference is asked about all, also where it extends another."""
+    declaration = assignment.declaration
+    if declaration is None:
+        raise UsageError(f"{assignment.place}: found no [reference], [game] or [[command]] to try")
+    commands = declarations.with_standard(declaration.commands, declaration.game)
+    alone = declaration._replace(extends="", commands=commands)
+    return assignment._replace(declaration=alone) if declaration.extends else assignment
+
+
+def _program(command: str, reference: ProgramStart, arguments: argparse.Namespace) -> ProgramStart:
+    """Return an engine at hand, started in the folder of its first file, or here."""
+    words, _ = needs.in_command(as_typed(split_program(command)), "")
+    named = [Path(word) for word in words[1:] if Path(word).is_file()]
+    return reference._replace(
+        words=tuple(words),
+        folder=named[0].parent if named else Path.cwd(),
+        sandbox=arguments.sandbox,
+        timeout=_TIMEOUT,
+    )
+
+
+def _add_calibrate_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add("assignment", nargs="?", metavar="ASSIGNMENT",
+        help="an assignment.toml, or its folder")  # fmt: skip
+    _add_trial_options(parser)
+    add("--json", metavar="FILE", help="write the observations and the report as JSON")
+    add("--no-color", action="store_true", help="no colors (also: NO_COLOR in the environment)")
+
+
+def _add_trial_options(parser: CommandParser) -> None:
+    """Add the options that say how long is tried, and with which engines."""
+    add = parser.add_argument
+    add("--engine", action="append", default=[], metavar="PROGRAM",
+        help="another engine for the game; may be repeated")  # fmt: skip
+    add("--seconds", type=number(0, "seconds, 0 for no limit"), default=_SECONDS, metavar="S",
+        help="how long to try, in seconds (default: %(default)g; 0: no limit)")  # fmt: skip
+    add("--conversations", type=whole(0, "a whole number, 0 for no limit"),
+        default=_CONVERSATIONS, metavar="N",
+        help="number of conversations to draw (default: %(default)s; 0: no limit)")  # fmt: skip
+    add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
+        help="random seed; it alone decides the draws (default: %(default)s)")  # fmt: skip
+    add("--sandbox", choices=SANDBOXES, default="auto",
+        help="sandbox level of the engines; the assignment sets the reference's (default:"
+        " %(default)s)")  # fmt: skip
+
+
+# --- for a reader ------------------------------------------------------------------------------
+
+
+def lines(trial: TriedDeclaration, paint: Paint) -> Iterator[str]:
+    """Yield a table of the commands, and what should be looked at."""
+    seen, told, beyond = trial
+    width = max((len(name) for name in seen.tallies), default=7)
+    engines = list(dict.fromkeys(name for one in seen.tallies.values() for name in one.pairs))
+    heads = [f"engine {place}" for place, _ in enumerate(engines, 1)]
+    yield f"{'command':{width}} {'asked':>7} {'refused':>8}" + "".join(f" {h:>12}" for h in heads)
+    for name, tally in seen.tallies.items():
+        shares = "".join(f" {_share(tally, engine):>12}" for engine in engines)
+        refused = tally.refused + sum(count[1] for count in tally.bad.values())
+        yield f"{one_line(name):{width}} {tally.asked:>7,} {refused:>8,}{shares}"
+    for head, engine in zip(heads, engines, strict=True):
+        yield f"{head}: replies of {one_line(engine)} that are the reference's"
+    yield ""
+    for note in told:
+        yield from _paragraph(note, paint)
+    for sentence in beyond:
+        yield from (*textwrap.wrap(one_line(sentence, 400), _WRAP), "")
+    yield f"{number_of(seen.conversations, 'conversation')}: {_many(told)}"
+
+
+def _share(tally: CommandTally, engine: str) -> str:
+    pairs = tally.pairs.get(engine, [])
+    return f"{sum(pair.is_same for pair in pairs)} of {len(pairs)}" if pairs else "-"
+
+
+def _paragraph(note: Note, paint: Paint) -> Iterator[str]:
+    head = f"{paint('warn', note.matter.value.upper())}  {paint('bold', one_line(note.command))}"
+    yield head.rstrip()
+    yield from (f"    {line}" for line in textwrap.wrap(one_line(note.text, 400), _WRAP))
+    yield ""
+
+
+def _many(notes: list[Note]) -> str:
+    return f"{number_of(len(notes), 'thing')} to look at" if notes else "nothing to look at"
+
+
+# --- for programs ------------------------------------------------------------------------------
+
+
+def _document(trial: TriedDeclaration) -> str:
+    """Return what trying a declaration showed as JSON.
+
+    The document is an object with these members::
+
+        schema         "gtp-harness/calibrate", and version: 1
+        conversations  how many were held
+        commands       by name {asked, refused, bad, engines}: how often the command was asked and
+                       refused; bad: the same for each wrong argument; engines: by name {replies,
+                       same}, how many replies there were and how many are the reference's
+        notes          [{matter, command, text}]: what to look at
+        bounds         [text]: what no case file can ask
+    """
+    seen, told, beyond = trial
+    commands = {
+        name: {
+            "asked": tally.asked,
+            "refused": tally.refused,
+            "bad": {text: dict(zip(("asked", "refused"), counts, strict=True))
+                    for text, counts in tally.bad.items()},
+            "engines": {name: {"replies": len(pairs), "same": sum(one.is_same for one in pairs)}
+                        for name, pairs in tally.pairs.items()},
+        }
+        for name, tally in seen.tallies.items()
+    }  # fmt: skip
+    document = {
+        "schema": SCHEMA,
+        "version": VERSION,
+        "conversations": seen.conversations,
+        "commands": commands,
+        "notes": [one._asdict() | {"matter": one.matter.value} for one in told],
+        "bounds": beyond,
+    }
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+CALIBRATE = Command("calibrate", _CALIBRATE_PAGE, _add_calibrate_options, _calibrate)
+
+
+# --- ``gtp-harness new``: an assignment of one's own, proposed from a right solution -------------
+
+
+_QUESTIONS = 3  # at most, at a terminal
+_LAST_LINES = 8  # of standard error
+_SHOWN = 200  # characters of such a line
+
+_NEW_PAGE = """\
+usage: gtp-harness new DIR --reference COMMAND [--public FILE…] [OPTION…]
+
+Draft an assignment of your own in DIR from a correct solution. It is any program that
+speaks GTP or the course's protocol with a status line at the end. The program is asked
+for its commands, the public tests are run with it, some games are played, and
+DIR/assignment.toml is written. It declares the game; each guess in it has its reason
+beside it. At a terminal, you are asked what nothing tells: three questions at most.
+
+The declaration is then tried out with the solution and the engines that you name, as
+gtp-harness calibrate does. Correct what is wrong, and calibrate again.
+
+[options]
+
+Exit status:
+    0  written; the report says what to check
+    2  the input was bad, or the program does not answer
+
+Examples:
+  gtp-harness new nogo --reference "python3 nogo.py" --public public/*.gtp
+  gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
+
+
+def _new(given: argparse.Namespace) -> int:
+    if not given.folder or not given.reference:
+        NEW.refuse("give DIR and --reference")
+    never_fail_to_encode()
+    folder = Path(given.folder)
+    if (folder / FILE).exists():
+        raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
+    cases = list(_cases(given.public))
+    _make(given, folder, cases)
+    assignment = find_assignment(str(folder))
+    trial = try_declaration(assignment, given)
+    print("\n".join(lines(trial, Paint(colors(sys.stdout)))))
+    print(f"\n{_next_steps(given, folder, cases, bool(trial.notes))}")
+    return ExitCode.OK
+
+
+def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]) -> None:
+    """Ask the program, read the tests, and write the assignment's file beside them."""
+    conversations = tuple(tuple(step.command for step in case.steps) for case in cases)
+    told = {STATUS_LAST if case.format == ANSWERS_FILE else GTP for case in cases}
+    protocol = arguments.protocol or (told.pop() if len(told) == 1 else "")
+    file_system.make(folder)
+    ask = Questions()
+    failure = ""
+    for words in _commands(
+        _from(folder, split_program(arguments.reference)), arguments.python, ask
+    ):
+        full, described = needs.in_command(words, "")
+        start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
+        try:
+            with try_protocols(start, conversations, protocol) as trial:
+                proposed = proposal.propose(Evidence(trial, conversations, ask))
+            break
+        except NoProtocolError as error:
+            failure = failure or _explain(arguments, full, described, error)
+            ask.missing = needs.missing_module(" ".join(error.seen.values()))
+            if not ask.missing:
+                raise UsageError(failure) from None
+    else:
+        raise UsageError(failure)
+    for path in arguments.public:
+        shutil.copy(path, folder)
+    report_files.write(
+        str(folder / FILE), [proposal.text(shlex.join(words), arguments.sandbox, proposed)]
+    )
+    print(f"{folder / FILE}: {number_of(len(proposed.commands), 'command')} proposed\n")
+
+
+class Questions:
+    """Asks the person at the terminal; elsewhere there is no answer.
+
+    Attributes: ``missing``, a module that the program needs and its Python lacks.
+    """
+
+    def __init__(self) -> None:
+        self.missing = ""
+        self._left = _QUESTIONS if sys.stdin.isatty() and sys.stdout.isatty() else 0
+
+    def __call__(self, question: str) -> str:
+        """Return the answer; "" if there is none."""
+        if not self._left:
+            return ""
+        self._left -= 1
+        try:
+            return input(f"{question}? ").strip()
+        except EOFError:
+            self._left = 0
+            return ""
+
+
+def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str]]:
+    """Yield the command, and while a module is missing, the same with Pythons that may have it."""
+    if named or not interpreters.is_meant(words[0]):
+        own = needs.in_command(words, named)[0][0] if named else ""
+        yield [own or words[0], *words[1:]]
+        return
+    yield words
+    files = [Path(word) for word in words[1:] if Path(word).suffix == ".py"]
+    for program in interpreters.environments_near([Path.cwd(), *(one.parent for one in files)]):
+        yield [program, *words[1:]]
+    for found in interpreters.of_all_versions():
+        if ask.missing in dict(found.packages):
+            yield [found.program, *words[1:]]
+    if answer := ask(f"{ask.missing} is missing. Which Python has it (its path)"):
+        yield [needs.in_command(["python3"], answer)[0][0], *words[1:]]
+
+
+def _explain(
+    arguments: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
+) -> str:
+    """Return why a program is not understood: its last words, and where it ran."""
+    lines = [f"{arguments.reference!r} does not answer as a program for a game does:"]
+    lines += [f"  as {name!r}: {one_line(what, 2 * _SHOWN)}" for name, what in error.seen.items()]
+    if said := [line for line in error.stderr.splitlines() if line.strip()][-_LAST_LINES:]:
+        lines.append("The end of its standard error:")
+        lines += [f"  {one_line(line, _SHOWN)}" for line in said]
+    lines.append(f"It was started as {shlex.join(full)!r}, sandbox: {error.box}.")
+    if described:
+        lines.append(f"That is {described}.")
+    advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
+    if not advice:
+        advice = (
+            "Is the command right? --protocol says what it speaks, --sandbox off lets it do all"
+        )
+    return "\n".join([*lines, f"{advice}."])
+
+
+def _next_steps(
+    arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile], has_notes: bool
+) -> str:
+    """Return what to do now: the last command compares the reference with itself."""
+    own = shlex.join(["gtp-harness", "calibrate", arguments.folder])
+    steps = [f"Correct {folder / FILE}, and try it again: {own}"] * has_notes
+    steps += [
+        f"{case.path}: no command counts; write '?' before those whose answers are judged"
+        for case in cases
+        if not any(step.is_test for step in case.steps) and case.format == ANSWERS_FILE
+    ]
+    words = ["gtp-harness", "fuzz", arguments.reference, "--assignment", arguments.folder]
+    words += ["--seconds", "30"] + ["--sandbox", arguments.sandbox] * (arguments.sandbox != "auto")
+    words += ["--python", arguments.python] * bool(arguments.python)
+    return "\n".join([*steps, f"Grade the reference against itself: {shlex.join(words)}"])
+
+
+def _from(folder: Path, words: Sequence[str]) -> list[str]:
+    """Return a command with its files as they are called from the assignment's folder."""
+    first, *rest = words
+    is_interpreter = Path(first).is_absolute() and any(Path(word).is_file() for word in rest)
+    named = [
+        os.path.relpath(word, folder) if "/" in word or Path(word).is_file() else word
+        for word in words
+    ]
+    return [first, *named[1:]] if is_interpreter else named
+
+
+def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
+    """Yield the public tests, those too in which no command counts.
+
+    Raises:
+        CaseError: one cannot be read.
+    """
+    for path in suite.expand(paths, has_answers=True):
+        case = casefile.read(path)
+        if not case.steps:
+            raise CaseError("found no command, expected a test", path)
+        yield case
+
+
+def _add_new_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add(
+        "folder",
+        nargs="?",
+        metavar="DIR",
+        help="folder of the assignment; created if it does not exist",
+    )
+    add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
+    add("--public", nargs="+", default=[], metavar="FILE",
+        help="public tests to copy into DIR")  # fmt: skip
+    add("--protocol", choices=PROTOCOLS, default="",
+        help="what the program speaks (default: as in the tests, or as it answers)")  # fmt: skip
+    add("--python", default="", metavar="PATH",
+        help="the Python of a command that begins with python3 (default: the system's, or one of"
+        " an environment beside the program that has the modules it needs)")  # fmt: skip
+    _add_trial_options(parser)
+
+
+NEW = Command("new", _NEW_PAGE, _add_new_options, _new)

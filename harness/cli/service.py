@@ -1,0 +1,395 @@
+"""``gtp-harness serve``, ``backup``, ``restore`` and ``prune``: a service and its data."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness import extras
+from harness.cli import arguments
+from harness.cli.arguments import CommandParser
+from harness.cli.commandline import Command, port, whole
+from harness.errors import ExitCode, UsageError
+from harness.processes import processors
+from harness.text import escape_controls, number_of
+
+if TYPE_CHECKING:
+    from harness.service.settings import Settings
+
+_SERVE_PAGE = """\
+usage: gtp-harness serve [OPTION…]
+
+Serve courses: students submit in a browser and see the public tests run; teachers
+grade and release marks. Without options, all data are in a folder of this user, and
+only this machine can reach the pages. The first start prints a link with which the
+first teacher signs in, once. Submissions are graded as gtp-harness grade does it.
+
+[options]
+
+Exit status:
+    0  with --check: nothing is missing
+    1  with --check: something is missing or wrong
+    2  the input was bad, or the port is taken
+    3  the harness itself failed, or the database's server cannot be used
+  130  interrupted with Ctrl-C, or 143, ended by SIGTERM: unfinished work continues
+       at the next start
+
+Examples:
+  gtp-harness serve --check
+  gtp-harness serve
+  gtp-harness serve --data /srv/tests --port 8080 --workers 8
+  gtp-harness serve --database postgresql://tests@db.example.org/tests \\
+      --address https://tests.example.org --host 0.0.0.0
+  gtp-harness serve --scheduler tls://10.0.0.1:8786 --tls ~/cluster --workers 40"""
+
+
+def _run_serve(given: argparse.Namespace) -> int:
+    settings = place(given)._replace(
+        host=given.host,
+        port=given.port,
+        address=given.address,
+        allowed_hosts=",".join(given.allowed_host),
+        workers=given.workers or processors(),
+        sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
+        largest=given.largest << 20,
+        most_uploads=given.most_uploads,
+        most_uploaded=given.most_uploaded << 20,
+        log="-" if given.log_stderr else "",
+        keep=",".join(given.keep),
+        mail=given.mail,
+        mail_from=given.mail_from,
+        mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
+    )
+    settings = _with_cluster(_with_oidc(settings, given), given)
+    return _check(settings) if given.check else _serve(settings)
+
+
+def _with_oidc(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    return settings._replace(
+        oidc=arguments.oidc,
+        oidc_client=arguments.oidc_client,
+        oidc_secret=str(Path(arguments.oidc_secret).absolute()) if arguments.oidc_secret else "",
+        oidc_claim=arguments.oidc_claim,
+        oidc_add=arguments.oidc_add,
+    )
+
+
+def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings:
+    if not arguments.scheduler:
+        return settings
+    from harness.cli import cluster
+
+    found = cluster.connector_settings(arguments)
+    return settings._replace(
+        scheduler=found.scheduler, tls=found.tls, bytes_host=found.host, bytes_port=found.port
+    )
+
+
+def _check(settings: Settings) -> int:
+    from harness.service.operations.health import check_settings
+
+    is_good = True
+    for found in check_settings(settings):
+        print(
+            escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
+        )
+        is_good &= found.is_good
+    return ExitCode.OK if is_good else ExitCode.FAILED
+
+
+def _serve(settings: Settings) -> int:
+    from harness.service import processes, serving
+    from harness.service.operations import pruning
+    from harness.service.people import mail_server, oidc
+    from harness.service.settings import own_names
+    from harness.service.storage import data_folder
+
+    data_folder.keep_files_private()
+    own_names(settings)
+    mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
+    oidc.check(settings)
+    pruning.read(settings.keep)
+    with processes.open_socket(settings.host, settings.port) as open_socket:
+        found = settings._replace(port=open_socket.getsockname()[1])
+        link = serving.first_link(found)
+        print(f"Data: {found.data}\nPages: {found.base}", flush=True)
+        print_timezone(found)
+        if link:
+            print(f"Sign in, once: {link}", flush=True)
+        serving.serve(found, open_socket)
+    return ExitCode.OK
+
+
+def print_timezone(settings: Settings) -> None:
+    """Warn once if the data were last served in another time zone, and write this one down."""
+    from harness.service import monitoring
+    from harness.service.storage import data_folder
+
+    now = data_folder.find_zone()
+    if why := data_folder.explain_other_zone(settings.data, now):
+        monitoring.warn(settings, why)
+    data_folder.keep_zone(settings.data, now)
+
+
+def _add_serve_options(parser: CommandParser) -> None:
+    add = parser.add_argument
+    add_place(parser)
+    add("--host", default="127.0.0.1", metavar="ADDRESS",
+        help="address to listen on (default: %(default)s, this machine only)")  # fmt: skip
+    add("--port", type=port, default=8017, metavar="N",
+        help="port to listen on; 0: any free one (default: %(default)s)")  # fmt: skip
+    add("--address", default="", metavar="URL",
+        help="address that people type if a proxy is in front: https://…")  # fmt: skip
+    add("--allowed-host", action="append", default=[], metavar="NAME",
+        help="another name by which the service may be asked; repeatable (default: those of"
+        " --address, --host and this machine)")  # fmt: skip
+    add("--workers", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+        help="submissions run at a time (default: the number of cores; with --scheduler, twice as"
+        " many as its workers keep all of them busy)")  # fmt: skip
+    add("--largest", type=whole(1, "a whole number of megabytes from 1"), default=64, metavar="MB",
+        help="largest file that is uploaded, in MB (default: %(default)s); no submission may"
+        " have more than 32")  # fmt: skip
+    add("--most-uploads", type=whole(1, "a whole number from 1"), default=100, metavar="N",
+        help="submissions of a student to an assignment (default: %(default)s)")  # fmt: skip
+    add("--most-uploaded", type=whole(1, "a whole number of megabytes from 1"), default=2048,
+        metavar="MB",
+        help="size of these together, in MB (default: %(default)s)")  # fmt: skip
+    arguments.add_sandbox(add)
+    arguments.add_unsafe(add)
+    arguments.add_cluster(add)
+    add("--log-stderr", action="store_true",
+        help="write the log to standard error instead of files in DIR/logs")  # fmt: skip
+    add("--mail", default="", metavar="SERVER",
+        help="smtp://USER@HOST (with STARTTLS) or smtps://USER@HOST: send links (default:"
+        " mails are files in DIR/mail)")  # fmt: skip
+    add("--mail-from", default="", metavar="ADDRESS", help="sender of the mails")
+    add("--mail-password", default="", metavar="FILE",
+        help="file with the password of USER (default: GTP_HARNESS_MAIL_PASSWORD in the"
+        " environment)")  # fmt: skip
+    add("--oidc", default="", metavar="ISSUER",
+        help="OpenID provider for signing in besides links: https://…")  # fmt: skip
+    add("--oidc-client", default="", metavar="ID", help="ID of this service at the provider")
+    add("--oidc-secret", default="", metavar="FILE", help="file with the secret of that client")
+    add("--oidc-claim", default="email", metavar="CLAIM",
+        help="claim that identifies people: email, if verified, or a column of rosters of that"
+        " name,"
+        " such as sub (default: %(default)s)")  # fmt: skip
+    add("--oidc-add", action="store_true",
+        help="add people with a verified mail address that nobody has yet")  # fmt: skip
+    add_keep(parser)
+    add("--check", action="store_true",
+        help="start nothing; check whether everything that a service needs is there")  # fmt: skip
+
+
+SERVE = Command("serve", _SERVE_PAGE, _add_serve_options, _run_serve)
+
+
+# --- Options that the commands of the service share: where its data are, a token, and who asks ---
+
+
+def add_place(parser: CommandParser) -> None:
+    """Add the options that say where the data of a service are."""
+    add = parser.add_argument
+    add("--data", default="", metavar="DIR",
+        help="folder with everything (default: ~/.local/share/gtp-harness/service)")  # fmt: skip
+    add("--database", default="", metavar="ADDRESS",
+        help="postgresql://USER@HOST/DATABASE instead of files in --data")  # fmt: skip
+
+
+def add_folder(parser: CommandParser) -> None:
+    """Add a folder, and the options that say where the data of a service are."""
+    parser.add_argument("folder", nargs="?", metavar="DIR", help=argparse.SUPPRESS)
+    add_place(parser)
+
+
+def add_keep(parser: CommandParser) -> None:
+    """Add the option that says how long what is kept."""
+    parser.add_argument("--keep", action="append", default=[], metavar="THING=DAYS",
+        help="keep logs, mail, sessions, checks, marks, originals or audit for DAYS or"
+        " forever; may be repeated (see gtp-harness prune --help)")  # fmt: skip
+
+
+def require(settings: Settings) -> None:
+    """Check that a service exists.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not settings.keys.is_dir():
+        raise UsageError(
+            f"found no service in {settings.data}: give its --data; gtp-harness serve makes one"
+        )
+
+
+def place(arguments: argparse.Namespace) -> Settings:
+    """Return settings that say where the data are.
+
+    Raises:
+        UsageError: a package is missing, or --database names no server's database.
+    """
+    extras.require("the service", "service", "fastapi", "jinja2", "multipart", "uvicorn")
+    from harness.grading.ledger.places import is_server
+    from harness.service.settings import Settings, data_folder
+
+    if arguments.database and not is_server(arguments.database):  # which may have a password in it
+        raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
+    if arguments.database:
+        extras.require("--database on a server", "postgresql", "psycopg")
+    return Settings(
+        Path(arguments.data).absolute() if arguments.data else data_folder(), arguments.database
+    )
+
+
+# --- ``gtp-harness backup``: copy all of a service into a folder ---------------------------------
+
+
+_BACKUP_PAGE = """\
+usage: gtp-harness backup DIR [OPTION…]
+
+Copy a whole service into a new folder: its database, ledgers, keys, submissions, and
+what grading wrote. The service may be running; unfinished work is redone after a
+restore. A database on a server is copied by pg_dump. The copy contains the keys and
+all submissions: keep it as safe as the service.
+
+[options]
+
+Exit status:
+    1  backed up, but the keys of some ledgers are missing, which are named
+    2  the input was bad, such as a DIR that exists
+    3  the database cannot be used now
+
+Examples:
+  gtp-harness backup /backups/$(date +%F)
+  gtp-harness backup /backups/tests --data /srv/tests \\
+      --database postgresql://tests@db.example.org/tests"""
+
+
+_KEYLESS_SERVICE = (
+    "the service has a ledger without its key. The backup has the ledger, but nothing is graded"
+    " with it, here or after a restore, until its key is there: {}"
+)
+
+
+def _backup(given: argparse.Namespace) -> int:
+    if not given.folder:
+        BACKUP.refuse("expected the new folder DIR")
+    settings = place(given)
+    from harness.service.operations.backups import back_up
+    from harness.service.storage import data_folder
+
+    data_folder.keep_files_private()
+    made = back_up(settings, Path(given.folder).absolute())
+    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
+    for key in made.keyless:
+        print(f"warning: {_KEYLESS_SERVICE.format(key)}", file=sys.stderr)
+    return ExitCode.FAILED if made.keyless else ExitCode.OK
+
+
+BACKUP = Command("backup", _BACKUP_PAGE, add_folder, _backup)
+
+
+# --- ``gtp-harness restore``: make a service of a backup -----------------------------------------
+
+
+_RESTORE_PAGE = """\
+usage: gtp-harness restore DIR [OPTION…]
+
+Restore a service from a folder that gtp-harness backup wrote. Its data folder must
+not exist yet. If the backup has a database of a server, give an empty one with
+--database. First, every file is compared with its SHA-256. Last, the audit log and
+every ledger are checked: each mark is as it was given.
+
+[options]
+
+Exit status:
+    1  restored, but the keys of some ledgers are missing, which are named
+    2  the input was bad: the backup is not complete, or was edited
+    3  the database's server cannot be used now
+
+Examples:
+  gtp-harness restore /backups/2026-01-29 --data /srv/tests
+  gtp-harness restore /backups/tests --data /srv/tests \\
+      --database postgresql://tests@db.example.org/tests"""
+
+
+_KEYLESS_BACKUP = (
+    "the backup has a ledger without its key, which was copied but not checked. Nothing is graded"
+    " with it until its key is there: {}"
+)
+
+
+def _restore(given: argparse.Namespace) -> int:
+    if not given.folder:
+        RESTORE.refuse("expected the folder DIR of a backup")
+    settings = place(given)
+    from harness.service.operations.backups import restore
+    from harness.service.storage import data_folder
+
+    data_folder.keep_files_private()
+    made = restore(Path(given.folder).absolute(), settings)
+    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
+    for key in made.keyless:
+        print(f"warning: {_KEYLESS_BACKUP.format(key)}", file=sys.stderr)
+    print(f"The audit log and all {'other ' if made.keyless else ''}ledgers are intact.")
+    return ExitCode.FAILED if made.keyless else ExitCode.OK
+
+
+RESTORE = Command("restore", _RESTORE_PAGE, add_folder, _restore)
+
+
+# --- ``gtp-harness prune``: remove what a service need not keep any longer -----------------------
+
+
+_PRUNE_PAGE = """\
+usage: gtp-harness prune [OPTION…]
+
+Delete data that a service no longer needs. The service itself does so once a day,
+by the --keep that it was started with. It may be running.
+
+Log files are deleted after 90 days; mails that were sent, and sessions, links and
+tokens that ended, after 30; results of public tests after 365. Questions about the
+marks of an assignment may come up to 1095 days after its last date, submission or
+grading (marks). Until then its originals and the audit log since its start stay,
+whatever their own rules say. Originals are deleted after 1095 days, the audit log
+never, unless you say so. Marks, ledgers and the output of gradings stay. The audit
+log records what was deleted.
+
+[options]
+
+Exit status:
+    2  the input was bad, such as a DIR without a service
+    3  the database cannot be used now, or was edited
+
+Examples:
+  gtp-harness prune --dry-run
+  gtp-harness prune --keep logs=14 --keep originals=forever --data /srv/tests"""
+
+
+def _prune(given: argparse.Namespace) -> int:
+    settings = place(given)._replace(keep=",".join(given.keep))
+    from harness.service.operations import pruning
+    from harness.service.storage.database import Database
+
+    pruning.read(settings.keep)
+    require(settings)
+    with closing(Database(settings)) as database:
+        found = pruning.prune(settings, database, is_dry=given.dry_run)
+    for one in found:
+        print(f"{one.kind:10}{one.number:8,}{f'  {one.size:,} bytes' if one.size else ''}")
+    if given.dry_run:
+        print("nothing was deleted: --dry-run")
+    return ExitCode.OK
+
+
+def _add_prune_options(parser: CommandParser) -> None:
+    add_place(parser)
+    add_keep(parser)
+    parser.add_argument(
+        "--dry-run", action="store_true", help="only show how much would be deleted"
+    )
+
+
+PRUNE = Command("prune", _PRUNE_PAGE, _add_prune_options, _prune)

@@ -1,0 +1,345 @@
+"""A client of the service's API, for Python."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness import extras, network
+from harness.errors import ServerError, UsageError
+from harness.network import is_this_machine
+
+__all__ = ["Client", "place_of", "suite_of"]
+
+
+# --- Send requests to the API of a service, and repeat those that fail ---------------------------
+# A request that may have been lost is sent again with the same idempotency key, so that nothing is
+# done twice. If the service says when to try again, the client waits until then.
+
+
+try:
+    import httpx
+except ImportError:  # Client says so: all other public names can be used, and listed, without it
+    httpx = None  # type: ignore[assignment]
+
+_TRIES = 5
+_LONGEST = 60.0  # seconds to wait between two tries
+_AGAIN = (429, 502, 503, 504)
+_ID = "[0-9A-Za-z]+"
+_BASE = r"(?P<base>https?://[^/?#\s]+)(?:/api/v1)?"
+_PLACE = re.compile(rf"{_BASE}/courses/(?P<course>{_ID})/assignments/(?P<assignment>{_ID})/?")
+_SUITE = re.compile(rf"{_BASE}/suites/(?P<suite>{_ID})/?")
+# What the environment may say of connections; each is also read in lower case.
+_OF_CONNECTIONS = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT_FILE",
+                   "SSL_CERT_DIR")  # fmt: skip
+_LAST_PORT = 65535
+_PATIENCE = 60.0  # seconds for an answer
+_ARCHIVE, _JSON = "application/octet-stream", "application/json"
+
+
+class RemoteAssignment(NamedTuple):
+    """An assignment of a service."""
+
+    base: str  # such as https://tests.example.org
+    course: str
+    assignment: str
+
+    @property
+    def path(self) -> str:
+        """Return the path of its submissions in the API."""
+        return f"/courses/{self.course}/assignments/{self.assignment}/submissions"
+
+
+def place_of(address: str) -> RemoteAssignment:
+    """Return the assignment of a page's address.
+
+    Raises:
+        UsageError: it is not such an address.
+    """
+    return RemoteAssignment(
+        **_parts(_PLACE, address, "an assignment's", "courses/12ab/assignments/34cd")
+    )
+
+
+class SuitePlace(NamedTuple):
+    """A suite of a service."""
+
+    base: str
+    suite: str
+
+    @property
+    def path(self) -> str:
+        """Return the path of its runs in the API."""
+        return f"/suites/{self.suite}/runs"
+
+
+def suite_of(address: str) -> SuitePlace:
+    """Return the suite of a page's address.
+
+    Raises:
+        UsageError: it is not such an address.
+    """
+    return SuitePlace(**_parts(_SUITE, address, "a suite's", "suites/12ab"))
+
+
+def _parts(form: re.Pattern[str], address: str, whose: str, example: str) -> dict[str, str]:
+    """Return the named parts of the address of a page.
+
+    Raises:
+        UsageError: it does not have the form.
+    """
+    found = form.fullmatch(address)
+    if found is None:
+        raise UsageError(
+            f"found {address!r}, expected the address of {whose} page,"
+            f" such as https://tests.example.org/{example}"
+        )
+    return found.groupdict()
+
+
+class Client:
+    """A client with a token. Close it, or use it in a ``with`` statement."""
+
+    def __init__(
+        self,
+        base: str,
+        token: str,
+        *,
+        allow_http: bool = False,
+        transport: httpx.BaseTransport | None = None,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """``base``: such as https://tests.example.org; ``transport``: for tests.
+
+        ``allow_http``: send the token without encryption, and not to this machine alone.
+
+        Raises:
+            UsageError: that is not an address, or not a token; anyone on the way could read the
+                token; the environment names a proxy or certificates that cannot be used; httpx is
+                not installed.
+        """
+        extras.require("Client", "client", "httpx")
+        url = _read_address(base)
+        if not allow_http:
+            _refuse_cleartext(url)
+        if not token.isascii() or not token.isprintable():
+            raise UsageError("the API token has characters in it that none has")
+        with _naming_settings():
+            self._http = httpx.Client(
+                base_url=url,
+                headers={"authorization": f"Bearer {token}"},
+                timeout=_PATIENCE,
+                transport=transport,
+                trust_env=not _stays_here(url),
+            )
+        self._base = base
+        self._pause = pause
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._http.close()
+
+    # --- requests ---
+
+    def get(self, path: str, **query: str | int) -> Any:
+        """Return the answer of the API for a path, such as ``/me``.
+
+        Raises:
+            UsageError: the service refuses the request, and says why.
+            ServerError: the service cannot be reached, or failed.
+        """
+        return self._ask("GET", path, params=query)
+
+    def items(self, path: str) -> Iterator[Any]:
+        """Yield all items of a list, page by page; raises as :meth:`get`."""
+        after: str | None = ""
+        while after is not None:
+            page = self.get(path, after=after)
+            yield from page["items"]
+            after = page["next"]
+
+    def submit(self, place: RemoteAssignment, archive: Path) -> dict[str, Any]:
+        """Submit an archive; return the submission as the API describes it.
+
+        Raises:
+            UsageError: the archive cannot be read, or the service refuses it.
+            ServerError: as :meth:`get`.
+        """
+        return self._send(place.path, archive, _ARCHIVE, name=archive.name)
+
+    def post_run(self, suite: SuitePlace, document: Path, revision: str = "") -> dict[str, Any]:
+        """Post a document of ``run --json``; return the run as the API describes it.
+
+        ``revision``: identifies this build of the engine; raises as :meth:`submit`.
+        """
+        return self._send(suite.path, document, _JSON, revision=revision)
+
+    def post_engine(self, suite: SuitePlace, archive: Path, revision: str = "") -> dict[str, Any]:
+        """Post an engine for the service to run; return the run as the API describes it.
+
+        Raises as :meth:`submit`.
+        """
+        return self._send(suite.path, archive, _ARCHIVE, name=archive.name, revision=revision)
+
+    def send_cases(
+        self, suite: SuitePlace, archive: Path, command: str, build: str = ""
+    ) -> dict[str, Any]:
+        """Send the case files by which the service runs engines; return the suite.
+
+        ``command``: starts an engine; ``{folder}`` is its folder. ``build``: builds it first.
+        Raises as :meth:`submit`.
+        """
+        query = {"name": archive.name, "command": command, "build": build}
+        return self._send(f"/suites/{suite.suite}/cases", archive, _ARCHIVE, "PUT", **query)
+
+    def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
+        """Yield the state of a run until it has ended; raises as :meth:`get`."""
+        while True:
+            found = self.get(f"{suite.path}/{run}")
+            yield found
+            if found["state"] not in ("waiting", "running"):
+                return
+            self._pause(1.0)
+
+    def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
+        """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
+
+        ``former``: the earlier run; empty: the one before.
+        """
+        found: dict[str, Any] = self.get(f"{suite.path}/{run}/comparison", **{"with": former})
+        return found
+
+    def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
+        """Yield the state of a submission until it is checked; raises as :meth:`get`."""
+        while True:
+            found = self.get(f"{place.path}/{submission}")
+            yield found
+            if found["state"] not in ("waiting", "checking"):
+                return
+            self._pause(1.0)
+
+    # --- sending and repeating ---
+
+    def _send(
+        self, path: str, file: Path, kind: str, method: str = "POST", **query: str
+    ) -> dict[str, Any]:
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read {file}: {error.strerror}") from None
+        headers = {
+            "idempotency-key": uuid.uuid4().hex,
+            "content-type": kind,
+        }
+        found: dict[str, Any] = self._ask(
+            method, path, params=query, content=data, headers=headers
+        )
+        return found
+
+    def _ask(self, method: str, path: str, **rest: Any) -> Any:
+        for again in range(_TRIES):
+            answer = self._answer(method, path, **rest)
+            is_last = again == _TRIES - 1
+            if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
+                return self._read(answer)
+            if not is_last:
+                self._pause(_wait(answer, again))
+        if isinstance(answer, httpx.Response):
+            raise ServerError(f"{self._base}: {_why(answer)}")
+        raise ServerError(f"{self._base} cannot be reached: {answer}")
+
+    def _answer(self, method: str, path: str, **rest: Any) -> httpx.Response | str:
+        """Return the answer, or why the request may not have arrived."""
+        try:
+            return self._http.request(method, path, **rest)
+        except httpx.LocalProtocolError:  # its message has the header, and in it the token
+            raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
+        except httpx.TransportError as error:
+            why = _explain(error)
+            if network.is_distrusted(error):  # it will be the same in a minute
+                raise ServerError(f"{self._base} cannot be reached: {why}") from None
+            return why
+        except (httpx.InvalidURL, httpx.HTTPError, UnicodeError) as error:
+            raise UsageError(f"{self._base} cannot be asked: {error}") from None
+
+    def _read(self, answer: httpx.Response) -> Any:
+        if answer.status_code >= 500:
+            raise ServerError(f"{self._base}: {_why(answer)}")
+        if answer.has_redirect_location:
+            there = answer.headers["location"]
+            raise UsageError(f"{self._base} leads to {there}: give the address of that service")
+        if not answer.is_success:
+            raise UsageError(f"{self._base} refuses: {_why(answer)}")
+        try:
+            return answer.json()
+        except ValueError:
+            raise UsageError(f"{self._base} is not a service of gtp-harness") from None
+
+
+def _read_address(base: str) -> httpx.URL:
+    """Return the address of the API; raises UsageError if it is not one."""
+    with suppress(httpx.InvalidURL, ValueError):
+        found = httpx.URL(f"{base.rstrip('/')}/api/v1")
+        if found.host and (found.port or 0) <= _LAST_PORT:
+            return found
+    raise UsageError(f"found {base!r}, expected an address such as https://tests.example.org")
+
+
+def _stays_here(url: httpx.URL) -> bool:
+    """Whether what is sent in the clear stays on this machine: no proxy may get it."""
+    return url.scheme == "http" and is_this_machine(url.host)
+
+
+def _refuse_cleartext(url: httpx.URL) -> None:
+    """Raise a UsageError if others on the way could read what is sent, such as the token."""
+    if url.scheme == "https" or _stays_here(url):
+        return
+    raise UsageError(
+        f"http://{url.host} is not encrypted: everyone on the way could read the API token. Use"
+        " https://, or allow it: --allow-http (in Python: allow_http=True)"
+    )
+
+
+@contextmanager
+def _naming_settings() -> Iterator[None]:
+    """Turn what is wrong with the settings of the environment into a sentence that names them."""
+    try:
+        yield
+    except (httpx.InvalidURL, ValueError, ImportError, OSError) as error:
+        known = (both for name in _OF_CONNECTIONS for both in (name, name.lower()))
+        named = ", ".join(name for name in known if os.environ.get(name))
+        where = f"; the environment has {named}" if named else ""
+        raise UsageError(f"no connection can be made: {error}{where}") from None
+
+
+def _explain(error: httpx.TransportError) -> str:
+    """Return why a request may not have arrived."""
+    if isinstance(error, httpx.TimeoutException):
+        return f"no answer in {_PATIENCE:g} seconds"
+    return network.explain(error)
+
+
+def _wait(answer: httpx.Response | str, again: int) -> float:
+    """Return the seconds to wait: as the service says, else longer each time."""
+    said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+    return min(float(said), _LONGEST) if said.isdecimal() else float(2**again)
+
+
+def _why(answer: httpx.Response) -> str:
+    """Return the detail of a problem document, else the status."""
+    try:
+        return str(answer.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return f"{answer.status_code} {answer.reason_phrase}"

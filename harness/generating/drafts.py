@@ -1,0 +1,431 @@
+"""Drafts of tests for a declared game, and the conversations that they open with."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+from harness.declared.conversation_drawing import Drawer
+from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
+from harness.declared.engine import ReferenceEngine
+from harness.declared.game_state import Allowing, vertex_of
+from harness.declared.specifying import match_anywhere
+from harness.generating.record_reading import Choices
+from harness.generating.record_replay import is_private
+from harness.judging import in_process
+from harness.records import CaseFile, Reply, Step
+from harness.specifications.record import Specification
+from harness.vocabulary.answer_forms import literally
+from oracle.errors import SgfError
+from oracle.position import grid
+from oracle.sgf import Node, games, load, write
+
+
+class Opening(NamedTuple):
+    """A conversation to continue from, and where it is from, as a phrase."""
+
+    commands: tuple[str, ...]
+    origin: str
+
+
+class Draft(NamedTuple):
+    """A test: what leads to it, its command, and the right answer as an expression."""
+
+    setup: tuple[str, ...]
+    command: str
+    expression: str
+    origin: str  # where the position is from, as a phrase
+    size: tuple[int, int]  # columns and rows
+    refused: frozenset[int] = frozenset()  # places in the setup of commands that are refused
+    is_free: bool = False  # an engine chooses in it: what it catches hangs on chance, too
+    caught: int = 0  # the engines that it catches, as bits of their places
+
+    @property
+    def name(self) -> str:
+        """The name of its command."""
+        return self.command.partition(" ")[0]
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The same for tests that are the same."""
+        return (*self.setup, self.command)
+
+
+# --- Tests made of conversations that are drawn: each question, with the reference's answer ------
+
+
+_AS_ASKED = 0.3  # how often what was asked before a test is asked in it, too
+_BAD = 0.5  # how often a command is given a wrong argument
+_AFTER = 2  # questions tried after a move of the engine's choice
+_DRAWN = "drawn at random"
+
+
+class Drafter:
+    """Makes tests for one declared game."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        declaration: Declaration,
+        folder: Path,
+        openings: Sequence[Opening] = (),
+        *,
+        refusals: bool = True,
+    ) -> None:
+        """``folder``: where the files lie that commands name.
+
+        ``unsaid`` counts, by command, tests that cannot be made: their right answer is an error.
+        ``refusals``: whether tests may expect one. In a file of answers a status line is expected
+        to the letter, and right programs give other reasons.
+        """
+        self._refusals = refusals
+        self._specification = specification
+        self._declaration = declaration
+        self._folder = folder
+        self._openings = tuple(openings)
+        self.unsaid: Counter[str] = Counter()
+
+    def drafts(self, random: Random, length: int) -> Iterator[Draft]:
+        """Yield tests of one conversation with about ``length`` moves and questions.
+
+        All possible questions are asked at its end, at some place before, and where a game is
+        over: there most is decided.
+        """
+        openings = [one.commands for one in self._openings]
+        drawer = Drawer(self._declaration, random, self._folder, openings)
+        script = drawer.draw(length, self._engine().reply)
+        last = len(script.commands)
+        places = {last, random.randint(0, last), *self._ends(script.commands)}
+        engine = self._engine()
+        for index, command in enumerate((*script.commands, "")):
+            if index in places and max(engine.session.state.size):
+                yield from self._here(engine, drawer, random)
+            if command:
+                engine.reply(command)
+
+    def _ends(self, commands: Sequence[str]) -> Iterator[int]:
+        """Yield how many commands of a conversation end a game, for each game that ends."""
+        engine, now = self._engine(), Allowing(self._declaration)
+        for count, command in enumerate(commands, 1):
+            was_over = now.is_over
+            now.observe(command, engine.reply(command))
+            if now.is_over and not was_over:
+                yield count
+
+    def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
+        """Yield the tests of a position, those last that may change it."""
+        state = engine.session.state
+        setup = self._setup(engine, random)
+        for declared in sorted(self._declaration.commands, key=lambda one: one.kind != Kind.ASKS):
+            if not self._may_be_asked(declared):
+                continue
+            is_bad = declared.bad and random.random() < _BAD
+            command = (drawer.bad if is_bad else drawer.command)(declared, state)
+            yield from self._at(engine, setup, declared, command, random)
+
+    def _may_be_asked(self, declared: DeclaredCommand) -> bool:
+        """Whether replies to a command tell anything."""
+        if declared.kind == Kind.MOVES:
+            return bool(declared.arguments and (self._declaration.game.refused or declared.bad))
+        return declared.kind == Kind.CHOOSES or (
+            declared.kind == Kind.ASKS and not declared.is_free
+        )
+
+    def _engine(self) -> ReferenceEngine:
+        engine = self._specification.reference_engine()
+        assert isinstance(engine, ReferenceEngine)
+        return engine
+
+    def _at(
+        self,
+        engine: ReferenceEngine,
+        setup: Draft,
+        declared: DeclaredCommand,
+        command: str,
+        random: Random,
+    ) -> Iterator[Draft]:
+        """Yield the tests that a command is, where a conversation stands."""
+        right = engine.replies((*engine.said, command))[-1]
+        choices = self._specification.choices(engine, command)
+        if expression := self._expression(declared, command, right, choices):
+            is_free = declared.kind == Kind.CHOOSES
+            yield setup._replace(command=command, expression=expression, is_free=is_free)
+        if self._is_unsaid(right):
+            self.unsaid[declared.name] += 1
+            yield from self._after_error(engine, setup, command)
+        if declared.kind == Kind.CHOOSES and declared.plays and choices:
+            after = setup._replace(setup=(*setup.setup, command), is_free=True)
+            yield from self._after(engine, after, command, choices, random)
+
+    def _is_unsaid(self, right: Reply) -> bool:
+        """Whether the right reply is one that no test may expect."""
+        return not right.ok or (not self._refusals and self._engine().refuses(right))
+
+    def _after_error(self, engine: ReferenceEngine, setup: Draft, command: str) -> Iterator[Draft]:
+        """Yield questions after a command that is to be refused: they are answered as before."""
+        asked = [one.name for one in self._asks_alone() if one.name != command][:_AFTER]
+        refused = setup.refused | {len(setup.setup)}
+        after = setup._replace(setup=(*setup.setup, command), refused=refused)
+        for name in asked:
+            right = engine.replies((*engine.said, command, name))[-1]
+            if right.ok:
+                found = in_process.expression(name, right, self._specification)
+                yield after._replace(command=name, expression=found)
+
+    def _asks_alone(self) -> list[DeclaredCommand]:
+        """Return the questions without arguments that have one answer."""
+        asks = self._declaration.of_kind(Kind.ASKS)
+        return [one for one in asks if not (one.is_free or one.arguments)]
+
+    def _after(
+        self,
+        engine: ReferenceEngine,
+        setup: Draft,
+        command: str,
+        choices: Sequence[str],
+        random: Random,
+    ) -> Iterator[Draft]:
+        """Yield questions that have one answer whatever an engine has chosen before."""
+        asks = self._asks_alone()
+        moves = [engine.session.state.as_move(command, one) for one in choices]
+        for asked in random.sample(asks, min(len(asks), _AFTER)):
+            found = [engine.replies((*engine.said, move, asked.name))[-1] for move in moves]
+            if self._are_same(asked.name, found):
+                expression = self._expression(asked, asked.name, found[0], ())
+                yield setup._replace(command=asked.name, expression=expression)
+
+    def _are_same(self, command: str, found: Sequence[Reply]) -> bool:
+        first = found[0]
+        return first.ok and all(
+            in_process.same(command, first, one, self._specification) for one in found
+        )
+
+    def _expression(
+        self, declared: DeclaredCommand, command: str, right: Reply, choices: Sequence[str]
+    ) -> str:
+        """Return the pattern that only right answers match; "" if the command is not a test."""
+        if self._is_unsaid(right):
+            return ""
+        if declared.kind == Kind.CHOOSES:
+            return _any_of(choices or self._sure(declared, right))
+        if declared.kind == Kind.MOVES:
+            return self._of_move(command, right)
+        if declared.kind != Kind.ASKS or declared.is_free:
+            return ""
+        return in_process.expression(command, right, self._specification)
+
+    @staticmethod
+    def _sure(declared: DeclaredCommand, right: Reply) -> tuple[str, ...]:
+        """Return the only right answer; of a solver that gives up another one may know more."""
+        gives_up = declared.keeps and right.text.lower() in map(str.lower, declared.instead)
+        return () if gives_up or not right.text else (right.text,)
+
+    def _of_move(self, command: str, right: Reply) -> str:
+        """Return what tells a refusal that says ``=`` from a move that is played."""
+        refused = self._declaration.game.refused
+        if not refused:
+            return ""
+        engine = self._engine()
+        if engine.refuses(right):
+            return in_process.expression(command, right, self._specification)
+        return f"!{match_anywhere(refused)}"
+
+    def _setup(self, engine: ReferenceEngine, random: Random) -> Draft:
+        """Return what tests have in common where a conversation stands."""
+        said = engine.said
+        origin = self._origin(said)
+        if random.random() >= _AS_ASKED:
+            said = tuple(one for one in said if not self._asks(one))
+        replies = engine.replies(said) if said else ()
+        refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
+        return Draft(said, "", "", origin, engine.session.state.size, refused)
+
+    def _asks(self, command: str) -> bool:
+        found = self._declaration.command(command.partition(" ")[0])
+        return (
+            found is None
+            or found.kind == Kind.ASKS
+            or (found.kind == Kind.CHOOSES and not found.plays)
+        )
+
+    def _origin(self, said: tuple[str, ...]) -> str:
+        for one in self._openings:
+            count = len(one.commands)
+            if any(said[n : n + count] == one.commands for n in range(len(said) - count + 1)):
+                return f"{one.origin}, and what was drawn at random after it"
+        return _DRAWN
+
+
+def _any_of(texts: Sequence[str]) -> str:
+    return f"(?i){'|'.join(literally(one.lower()) for one in texts)}" if texts else ""
+
+
+# --- Conversations to continue from: the positions of given cases, and of game records -----------
+
+
+_EACH = 3  # positions of a game or a case file
+_LONGEST = 60  # commands that lead to a position
+_COLORS = (("B", 0), ("W", 1))
+
+
+def of_cases(cases: Iterable[CaseFile], declaration: Declaration) -> Iterator[Opening]:
+    """Yield the positions at which case files ask something, the last ones of each file."""
+    for case in cases:
+        found = {said: step for said, step in _questions(case, declaration) if said}
+        usable = [said for said in found if len(said) <= _LONGEST]
+        for said in usable[-_EACH:]:
+            place = f"{Path(case.path).name}:{found[said].line}"
+            yield Opening(said, f"from the position of {place}")
+
+
+def identities(case: CaseFile, declaration: Declaration) -> Iterator[tuple[str, ...]]:
+    """Yield what is the same for tests that are the same, of each test of a case file."""
+    for said, step in _questions(case, declaration):
+        yield (*said, step.command)
+
+
+def _questions(case: CaseFile, declaration: Declaration) -> Iterator[tuple[tuple[str, ...], Step]]:
+    """Yield each question with what leads to it, from the last beginning of a board on.
+
+    Nothing is known of a position after a move of an engine's choice.
+    """
+    said: list[str] | None = None
+    for step in case.steps:
+        command = declaration.command(step.command.partition(" ")[0])
+        if command and command.kind in (Kind.ASKS, Kind.CHOOSES):
+            if said is not None:
+                yield tuple(said), step
+            said = None if command.plays else said
+        elif command and command.kind == Kind.STARTS and command.arguments:
+            said = [step.command]
+        elif command and said is not None:
+            said.append(step.command)
+
+
+class Records:
+    """Game records as openings; ``counts`` tells how many games there were, and which not used."""
+
+    def __init__(
+        self,
+        specification: Specification,
+        declaration: Declaration,
+        choices: Choices,
+        *,
+        private: bool | None,
+        strict: bool = False,
+    ) -> None:
+        """Take what is asked for.
+
+        ``private``: which half of the games; None: all. ``strict``: whether sizes and points are
+        read only as SGF writes them.
+        """
+        self.counts: Counter[str] = Counter()
+        self._specification = specification
+        self._declaration = declaration
+        self._choices = choices
+        self._private = private
+        self._strict = strict
+
+    def openings(self, paths: Iterable[str]) -> Iterator[Opening]:
+        """Yield positions of games, as far as the reference accepts their moves."""
+        for path in paths:
+            self.counts["files"] += 1
+            try:
+                found = games(Path(path).read_bytes(), path)
+            except (OSError, SgfError):
+                self.counts["a file is not a game record"] += 1
+                continue
+            for number, game in enumerate(found, 1):
+                self.counts["games"] += 1
+                if game.fault:
+                    self.counts["damaged or cut off; used up to there"] += 1
+                name = f"game {number} of {path}" if len(found) > 1 else path
+                yield from self._of_game(game.root, name)
+
+    def _of_game(self, root: Node, name: str) -> Iterator[Opening]:
+        begun, played = self._play_accepted(list(self._moves(root)), self._size(root))
+        identity = sha256("\n".join(played).encode()).hexdigest()  # hangs on its moves alone
+        if self._private is not None and is_private(identity) != self._private:
+            self.counts[f"kept for {'public' if self._private else 'private'} cases"] += 1
+        elif not played:
+            self.counts["no move that the reference accepts"] += 1
+        else:
+            self.counts["used"] += 1
+            for number in self._numbers(identity, len(played)):
+                yield Opening((*begun, *played[:number]), f"from {name}, after move {number}")
+
+    def _numbers(self, identity: str, last: int) -> list[int]:
+        some = {1 + self._choices.rank(identity, turn) % last for turn in range(_EACH - 1)}
+        return sorted({min(last, _LONGEST), *(one for one in some if one <= _LONGEST)})
+
+    def _moves(self, root: Node) -> Iterator[tuple[int, str]]:
+        """Yield the moves of the first variations: the place of the color, and the point."""
+        node: Node | None = root
+        while node is not None:
+            for name, color in _COLORS:
+                for value in node.properties.get(name, ()):
+                    yield color, self._respell(name, value)
+            node = node.children[0] if node.children else None
+
+    def _size(self, root: Node) -> tuple[int, int]:
+        size = self._respell("SZ", root.properties.get("SZ", ["19"])[0])
+        columns, _, rows = size.partition(":")
+        first, second = (
+            int(side) if side.strip().isdigit() else 0 for side in (columns, rows or columns)
+        )
+        return first, second
+
+    def _respell(self, name: str, value: str) -> str:
+        """Return a value as SGF has it, if that is known."""
+        spelled = None if self._strict else load.spell(name, value)
+        return value if spelled is None else spelled
+
+    def _play_accepted(
+        self, moves: list[tuple[int, str]], size: tuple[int, int]
+    ) -> tuple[tuple[str, ...], list[str]]:
+        """Return what begins the board, and the moves up to the first that is refused."""
+        begun = tuple(self._begin(size))
+        engine = self._specification.reference_engine()
+        assert isinstance(engine, ReferenceEngine)
+        played: list[str] = []
+        if not begun or size not in self._declaration.game.sizes:
+            return (), []
+        if any(engine.refuses(engine.reply(command)) for command in begun):
+            return (), []
+        for color, value in moves:
+            command = self._play(color, value, size)
+            if not command or engine.refuses(engine.reply(command)):
+                break
+            played.append(command)
+        return begun, played
+
+    def _begin(self, size: tuple[int, int]) -> Iterator[str]:
+        """Yield what begins a board of a size; nothing where that needs more than a number."""
+        starts = self._declaration.of_kind(Kind.STARTS)
+        if all({one.drawn for one in start.arguments} <= {Drawn.SIZE} for start in starts):
+            for start in starts:
+                yield " ".join([start.name, *(str(size[0]) for _ in start.arguments)])
+
+    def _play(self, color: int, value: str, size: tuple[int, int]) -> str:
+        """Return the command that plays a move of a record; "" if nobody can tell."""
+        move, game = self._declaration.move, self._declaration.game
+        place = _place(value, size)
+        if move is None or place is None or color >= len(game.colors):
+            return ""
+        words = {Drawn.COLOR: game.colors[color], Drawn.VERTEX: vertex_of(place, game)}
+        told = [words.get(one.drawn, "") for one in move.arguments]
+        return " ".join([move.name, *told]) if all(told) else ""
+
+
+def _place(value: str, size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the column and row, from the lower left, of a point in a record."""
+    columns, rows = size
+    try:
+        row, column = write.point(value, grid(rows, columns))
+    except ValueError:
+        return None
+    return column, row

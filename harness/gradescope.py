@@ -1,0 +1,495 @@
+"""An autograder for Gradescope: the zip to upload, and a run of it in the container there."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import datetime
+import hashlib
+import io
+import json
+import shlex
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+
+import oracle
+from harness import (
+    ClassResult,
+    ClassWideError,
+    Graded,
+    GradeOptions,
+    find_assignment,
+    grade,
+    shipped,
+)
+from harness.assignments import needs
+from harness.assignments.assignment import Assignment
+from harness.assignments.needs import with_python
+from harness.clock_changes import to_local, to_seconds
+from harness.errors import UsageError
+from harness.grading.attempts import attempt_plan
+from harness.grading.exports import gradescope
+from harness.grading.exports.gradescope import Later
+from harness.grading.exports.showing import feedback
+from harness.grading.ingest.sources import listing
+from harness.grading.records import PRIVATE
+from harness.options import GTP
+from harness.reading import suite
+from harness.report.views import Views
+
+# --- Settings of an autograder, and how they travel in its zip -----------------------------------
+
+
+FILE = "gtp-harness.json"  # in the zip
+# When students see the points and tests of private case files. Source: Gradescope's autograder
+# specifications, "Controlling Test Case Visibility".
+VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
+_BEFORE_END = 120.0  # seconds for what is not a test: reading, building, writing
+
+
+class GradescopeSettings(NamedTuple):
+    """The decisions. Paths are relative to the folder of the zip's contents."""
+
+    assignment: str  # its folder
+    private: tuple[str, ...]  # files or folders of case files, besides the assignment's own
+    public_only: bool
+    timeout: float  # seconds after which Gradescope ends an autograder, and gives 0 points
+    private_visibility: str  # one of VISIBILITIES
+
+    @property
+    def budget(self) -> float:
+        """Seconds for all case files of a submission."""
+        return self.timeout - _BEFORE_END
+
+
+def to_json(settings: GradescopeSettings) -> str:
+    """Return settings as JSON."""
+    return json.dumps(settings._asdict(), indent=1) + "\n"
+
+
+def read(folder: Path) -> GradescopeSettings:
+    """Return the settings of an autograder.
+
+    ``folder``: with the contents of its zip.
+
+    Raises:
+        UsageError: there are none, or they are not what :func:`to_json` wrote.
+    """
+    path = folder / FILE
+    try:
+        found = GradescopeSettings(**json.loads(path.read_text(encoding="utf-8")))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, TypeError):
+        raise UsageError(
+            f"{path} is not what gtp-harness gradescope wrote: make the zip again"
+        ) from None
+    return found._replace(private=tuple(found.private))
+
+
+# --- ``submission_metadata.json``: when a submission was made, and when it was due ---------------
+# Source: "Submission Metadata" of Gradescope's documentation.
+
+
+METADATA_FILE = "submission_metadata.json"
+
+
+class Times(NamedTuple):
+    """Local times of this machine, as an assignment's deadline is one."""
+
+    created: datetime.datetime
+    due: datetime.datetime | None  # the latest of all who handed it in; None: never
+
+
+def read_metadata(path: Path) -> Times:
+    """Return the times of a submission.
+
+    A student may have got an extension, which stands with the student. Of a group the latest one
+    counts.
+
+    Raises:
+        UsageError: the file cannot be read, or a time is not one.
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:
+        raise UsageError(f"{path} is not JSON") from None
+    found = _object(found)
+    users = found.get("users")
+    students = users if isinstance(users, list) else []
+    dates = [_object(_object(one).get("assignment")).get("due_date") for one in students]
+    extended = [_time(path, "due_date", date) for date in dates if date]
+    common = _object(found.get("assignment")).get("due_date")
+    due = extended or ([_time(path, "due_date", common)] if common else [])
+    last = max(due, key=to_seconds, default=None)
+    return Times(_time(path, "created_at", found.get("created_at")), last)
+
+
+def _object(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _time(path: Path, name: str, value: object) -> datetime.datetime:
+    try:
+        time = datetime.datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        time = None
+    if time is None:
+        expected = "a time such as 2026-01-29T23:55:00-07:00"
+        raise UsageError(f"{path}: {name}: found {value!r}, expected {expected}")
+    return to_local(time)
+
+
+# --- The run of an autograder: grades one submission as a class of one, and writes the result ----
+# A result is written only when there is a mark. Whatever goes wrong before that leaves no
+# ``results.json``: then Gradescope shows "The autograder failed to execute correctly" and gives no
+# points, neither 0 nor any others, and the teacher sees standard output.
+
+
+class MarkingNotes(NamedTuple):
+    """What the teacher is told on standard output."""
+
+    mark: str
+    sandbox: str  # empty if nothing was run
+
+
+def mark(root: Path) -> MarkingNotes:
+    """Grade ``root/submission``, and write ``root/results/results.json``.
+
+    ``root``: a folder laid out as Gradescope's ``/autograder``.
+
+    Raises:
+        HarnessError: there is no mark; no result is left then.
+    """
+    target = root / "results" / "results.json"
+    target.unlink(missing_ok=True)
+    source = root / "source"
+    wanted = read(source)
+    times = read_metadata(root / METADATA_FILE)
+    found = find_assignment(str(source / wanted.assignment))
+    needs.require(found)
+    with with_python(_set_due_date(found, times)) as found, _room() as room:
+        result = _grade(found, _sheet(Path(room), root, times), source, wanted)
+    (one,) = result.graded
+    if one.marks.withheld:
+        faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
+        raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
+    _write(target, _text(one, result, wanted))
+    return MarkingNotes(str(one.marks), result.sandbox)
+
+
+def _room() -> tempfile.TemporaryDirectory[str]:
+    """Give a folder that nobody else may enter, for the ledger."""
+    return tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-")
+
+
+def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
+    """Return the assignment with the due date that Gradescope has, if it has one.
+
+    What is refused then is Gradescope's business: it knows who got an extension.
+    """
+    if times.due is None:
+        return assignment
+    return assignment._replace(
+        late=assignment.late._replace(deadline=times.due, refused_after=None)
+    )
+
+
+def _sheet(room: Path, root: Path, times: Times) -> Path:
+    """Write the CSV of a class of one; return its path."""
+    path = room / "class.csv"
+    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["student", "file", "time"])
+        for piece in pieces:
+            name = str(piece.handed.path) if piece.handed else ""
+            rows.writerow([piece.student.key, name, times.created.isoformat()])
+    return path
+
+
+def _grade(
+    assignment: Assignment, sheet: Path, source: Path, settings: GradescopeSettings
+) -> ClassResult:
+    room = sheet.parent
+    return grade(
+        GradeOptions(
+            assignment=assignment,
+            source=sheet,
+            output=room,
+            private=tuple(str(source / one) for one in settings.private),
+            public_only=settings.public_only,
+            images=False,  # what they show is for a teacher, who sees nothing of them here
+            budget=settings.budget,
+            go_on=True,  # a class of one always fails alike
+        )
+    )
+
+
+def _text(one: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
+    found = result.assignment
+    private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
+    shown = feedback(one, result, Views(found.specification, found.place))
+    return gradescope.results(shown, Later(settings.private_visibility, private))
+
+
+def _write(target: Path, text: str) -> None:
+    """Write a file that is there as a whole or not at all."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = target.with_suffix(".unfinished")
+    unfinished.write_text(text, encoding="utf-8")
+    unfinished.replace(target)
+
+
+# --- The two scripts that Gradescope calls: one when the image is built, one for each submission -
+# Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
+
+
+HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
+SOURCE = "/autograder/source"
+_SPARE = 30  # seconds before Gradescope's own limit, at which we end ourselves
+_KILL = 15  # seconds that ending takes at most
+
+_SETUP = """\
+#!/usr/bin/env bash
+# Made by gtp-harness gradescope. Gradescope runs this once, as root, to build the image.
+set -euo pipefail
+umask 022
+cd {source}
+chmod -R go= .  # private case files are for the harness alone
+
+find_python() {{
+    for python in python3.14 python3.13 python3.12 python3.11 python3; do
+        if "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
+        then echo "$python"; return; fi
+    done
+    return 1
+}}
+install() {{
+    apt-get -qq update
+    DEBIAN_FRONTEND=noninteractive apt-get -qqy install --no-install-recommends "$@"
+}}
+
+find_python >/dev/null || install python3.11 python3.11-venv || install python3 python3-venv
+python=$(find_python) || {{ echo "no Python from 3.11: take a newer base image" >&2; exit 1; }}
+{packages}"$python" -m venv {home}
+{home}/bin/pip install --quiet --no-cache-dir --disable-pip-version-check ./{wheel}
+{home}/bin/gtp-harness env --assignment {assignment}
+{home}/bin/gtp-harness doctor || echo "No sandbox works while the image is built." >&2
+"""
+
+_RUN = """\
+#!/bin/sh
+# Made by gtp-harness gradescope. Gradescope runs this, as root, for each submission.
+# Gradescope's time limit would give 0 points; this one, which is shorter, gives an error.
+exec timeout --signal=INT --kill-after={kill} {seconds:g} \\
+    {home}/bin/gtp-harness gradescope --grade /autograder
+"""
+
+
+def setup(wheel: str, assignment: str, packages: list[str]) -> str:
+    """Return ``setup.sh``.
+
+    ``wheel``, ``assignment``: their names in the zip. ``packages``: Debian's and Ubuntu's, which
+    the assignment needs.
+    """
+    wanted = f"install {shlex.join(packages)}\n" if packages else ""
+    return _SETUP.format(
+        source=SOURCE,
+        home=HOME,
+        packages=wanted,
+        wheel=shlex.quote(wheel),
+        assignment=shlex.quote(assignment),
+    )
+
+
+def run(timeout: float) -> str:
+    """Return ``run_autograder``. ``timeout``: Gradescope's, in seconds."""
+    return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
+
+
+# --- The wheel of this very installation, made without a network and without a build tool --------
+# A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
+# format" of the Python Packaging User Guide.
+
+
+_NAME = "gtp-harness"
+_TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+_LICENSE = "licenses/LICENSE"
+_LONG_AGO = (1980, 1, 1, 0, 0, 0)  # so that the same files make the same bytes
+
+Member = tuple[str, bytes]  # a name in a zip, and the content
+
+
+def wheel() -> Member:
+    """Return the name of the wheel and its bytes.
+
+    Raises:
+        UsageError: gtp-harness runs from a folder into which it was not installed.
+    """
+    try:
+        found = distribution(_NAME)
+    except PackageNotFoundError:
+        raise UsageError(
+            "the wheel is made from the installed package, but gtp-harness is not installed:"
+            " pip install it first"
+        ) from None
+    stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
+    members = [*_packages(), *_about(found, f"{stem}.dist-info")]
+    record = f"{stem}.dist-info/RECORD"
+    return f"{stem}-py3-none-any.whl", zip_members([*members, (record, _record(members, record))])
+
+
+def files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the files of a folder by their names in it, without hidden and compiled ones."""
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        is_left = any(part.startswith(".") or part == "__pycache__" for part in parts)
+        if path.is_file() and not is_left:
+            yield "/".join(parts), path
+
+
+def zip_members(members: Iterable[Member], executable: frozenset[str] = frozenset()) -> bytes:
+    """Return a zip of the members; those named in ``executable`` may be executed."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            info = zipfile.ZipInfo(name, _LONG_AGO)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = (0o100755 if name in executable else 0o100644) << 16
+            archive.writestr(info, content)
+    return written.getvalue()
+
+
+def _packages() -> Iterator[Member]:
+    """Yield both packages and the cases that ship, which a wheel has within ``harness``."""
+    packages = [Path(oracle.__file__).parent, Path(shipped.__file__).parent]
+    cases = shipped.folder()
+    for folder in packages:
+        for name, path in files(folder):
+            if not path.is_relative_to(cases):
+                yield f"{folder.name}/{name}", path.read_bytes()
+    for name, path in files(cases):
+        if "private" not in Path(name).parts:  # a teacher's own, beside those that ship
+            yield f"harness/cases/{name}", path.read_bytes()
+
+
+def _about(distribution: Distribution, folder: str) -> Iterator[Member]:
+    for name in ("METADATA", "entry_points.txt", _LICENSE):
+        text = distribution.read_text(name)
+        if text is not None:
+            yield f"{folder}/{name}", text.encode()
+    yield f"{folder}/WHEEL", _TAGS.encode()
+
+
+def _record(members: Iterable[Member], own: str) -> bytes:
+    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in members]
+    return "".join(f"{line}\n" for line in [*lines, f"{own},,"]).encode()
+
+
+def _digest(content: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+
+
+# --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
+
+
+_ASSIGNMENT, _PRIVATE = "assignment", "private"
+_EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
+
+
+def bundle(
+    assignment: Assignment,
+    private: Sequence[str],
+    overlay: Path | None,
+    settings: GradescopeSettings,
+) -> bytes:
+    """Return the zip.
+
+    ``private``: case files that only the teacher has, as for a grading. ``overlay``: the course's
+    folder, if it is not beside the assignment. ``settings``: its paths are filled in here.
+
+    Raises:
+        CaseError: a case file is wrong.
+        UsageError: something that grading needs is missing.
+    """
+    _check(assignment, None if settings.public_only else private)
+    place = f"{_ASSIGNMENT}/{assignment.key}"
+    kept = [] if settings.public_only else [*_private(assignment, private)]
+    members = [
+        *_assignment(assignment, place, public_only=settings.public_only),
+        *_overlay(assignment, place, overlay),
+        *((name, path.read_bytes()) for _, name, path in kept),
+    ]
+    named = tuple(dict.fromkeys(given for given, _, _ in kept))
+    found = settings._replace(assignment=place, private=named)
+    return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
+
+
+def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
+    """Check that a grading would take the case files and that a course folder exists."""
+    for path in private or ():
+        if not path.startswith("@") and not Path(path).exists():
+            raise UsageError(f"there is no {path}")
+    attempt_plan.cases(assignment, private, seed="")
+
+
+def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:
+    name, content = wheel()
+    tools = " ".join(tool.package for tool in needs.of(assignment))
+    packages = list(dict.fromkeys(tools.split()))
+    yield "setup.sh", setup(name, settings.assignment, packages).encode()
+    yield "run_autograder", run(settings.timeout).encode()
+    yield FILE, to_json(settings).encode()
+    yield name, content
+
+
+def _assignment(assignment: Assignment, place: str, *, public_only: bool) -> Iterator[Member]:
+    left_out = set(assignment.private_cases()) if public_only else set()
+    for name, path in files(assignment.place):
+        if path not in left_out:
+            yield f"{place}/{name}", path.read_bytes()
+
+
+def _overlay(assignment: Assignment, place: str, overlay: Path | None) -> Iterator[Member]:
+    """Yield the course's folder, if it does not lie beside the assignment."""
+    name = assignment.engine.overlay
+    if not name or (overlay is None and (assignment.place / name).is_dir()):
+        return
+    if overlay is None or not overlay.is_dir():
+        raise UsageError(f"course folder {name} not found; give it with --overlay")
+    for own, path in files(overlay):
+        yield f"{place}/{name}/{own}", path.read_bytes()
+
+
+def _private(assignment: Assignment, named: Sequence[str]) -> Iterator[tuple[str, str, Path]]:
+    """Yield (what grading is given, name in the zip, file) of all that is named.
+
+    A folder goes as it is. A file goes with the files that its commands name.
+    """
+    for number, one in enumerate(named, 1):
+        place = f"{_PRIVATE}/{number}"
+        if Path(one).is_dir():
+            yield from ((place, f"{place}/{name}", path) for name, path in files(Path(one)))
+            continue
+        paths = suite.expand([one], has_answers=assignment.protocol != GTP)
+        for count, path in enumerate(map(Path, paths), 1):
+            given = f"{place}/{count}/{path.name}"
+            yield given, given, path
+            case = attempt_plan.PlannedCase(
+                PRIVATE, path.name, path.read_bytes(), str(path.absolute())
+            )
+            for word, companion in attempt_plan.companions(case):
+                yield given, f"{place}/{count}/{_within(word, path)}", companion
+
+
+def _within(word: str, path: Path) -> str:
+    if Path(word).is_absolute() or ".." in Path(word).parts:
+        raise UsageError(f"{path} names {word}, which is not below its own folder")
+    return Path(word).as_posix()

@@ -1,0 +1,311 @@
+"""Pages about platforms: an administrator registers them; teachers see the links of their course.
+
+A teacher also chooses here what a platform asks for by deep linking.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from fastapi.responses import RedirectResponse, Response
+
+from harness import shipped
+from harness.errors import UsageError
+from harness.network import origin_of
+from harness.service.courses import making, own_files
+from harness.service.courses.point_weights import apply_weights, load_weights
+from harness.service.lti import connection, members, messages, platforms
+from harness.service.lti.connection import PlatformError
+from harness.service.lti.launch_pages import read_step
+from harness.service.lti.messages import Launch
+from harness.service.lti.platforms import ALGORITHMS, REGISTER
+from harness.service.pages import forms
+from harness.service.pages.forms import SecondQuestion
+from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
+from harness.service.storage import courses, lti, outgoing
+from harness.service.storage.audit import AuditedTransaction
+from harness.service.web import rendering
+from harness.service.web.access import (
+    ADMINS,
+    ANYBODY,
+    STAFF_ONLY,
+    TEACHERS,
+    Context,
+    Form,
+    Routes,
+)
+from harness.service.web.request_context import RequestContext, RequestRefused
+
+ROUTES = Routes()
+_PATH = "/courses/{course}/lti"
+_CODE = 7 * 86400.0  # seconds that a code holds
+_SHOWN = 50  # scores
+_FIELDS = (
+    *("title", "issuer", "client_id", "login_url", "token_url", "jwks_url", "algorithm"),
+    *("deployments", "hosts"),
+)
+
+
+# --- platforms ---------------------------------------------------------------------------------
+
+
+@ROUTES.at("GET", "/lti", ADMINS)
+def show(context: Context) -> Response:
+    """Show the platforms, and what their administrators need to know of this service."""
+    return _page(context)
+
+
+def _page(context: RequestContext, link: str = "") -> Response:
+    with context.service.database.reading() as db:
+        found = lti.PLATFORMS.all(db, "title", "id")
+    trail = [("Moodle and Canvas", "")]
+    return rendering.page(
+        context, "lti_platforms.html", trail, platforms=found, link=link, algorithms=ALGORITHMS
+    )
+
+
+@ROUTES.at("POST", "/lti/platforms", ADMINS, most=Form(page=show))
+def register(context: Context) -> Response:
+    """Register a platform, or change one."""
+    given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
+    with context.service.database.acting(context.by) as act:
+        platforms.register(act, context.service.settings, given)
+    return RedirectResponse("/lti", 303)
+
+
+@ROUTES.at("POST", "/lti/platforms/remove", ADMINS)
+def remove(context: Context) -> Response:
+    """Remove a platform, once it was said that this is wanted."""
+    with context.service.database.acting(context.by) as act:
+        found = platforms.find(act.db, context.field("platform"))
+        if not forms.is_sure(context):
+            question = SecondQuestion(
+                f"Remove {found.title}?",
+                "Nobody gets in from there any more, and no marks go there. Courses, people and"
+                " marks stay here.",
+                f"Yes, remove {found.title}",
+                "/lti",
+            )
+            return forms.ask_again(context, [("Remove", "")], question)
+        platforms.remove(act, found.id)
+    return RedirectResponse("/lti", 303)
+
+
+@ROUTES.at("POST", "/lti/keys/rotate", ADMINS, most=Form(page=show))
+def rotate(context: Context) -> Response:
+    """Make a new key of this service."""
+    with context.service.database.acting(context.by) as act:
+        platforms.rotate_keys(act, context.service.settings, time.time())
+    return RedirectResponse("/lti", 303)
+
+
+# --- dynamic registration ----------------------------------------------------------------------
+
+
+@ROUTES.at("POST", "/lti/registrations", ADMINS)
+def make_link(context: Context) -> Response:
+    """Make a link for the administrator of a platform; it is shown once."""
+    with context.service.database.acting(context.by) as act:
+        link = platforms.make_link(act, context.service.settings.base)
+    return _page(context, link)
+
+
+@ROUTES.at("GET", f"{REGISTER}/{{code}}", ANYBODY)
+def ask_to_register(context: Context) -> Response:
+    """Ask the administrator of a platform whether to register it."""
+    query = context.request.query_params
+    configuration = query.get("openid_configuration", "")
+    origin = _check_link(context, configuration, once=False)
+    return rendering.page(
+        context, "lti_register.html", [("Register", "")],
+        origin=origin, configuration=configuration, key=query.get("registration_token", ""),
+        is_done=False,
+    )  # fmt: skip
+
+
+def _check_link(context: RequestContext, configuration: str, *, once: bool) -> str:
+    """Return where a platform is, if a link to register it holds; its page may show this one."""
+    if not platforms.is_plain(context.service.settings, configuration):
+        raise RequestRefused(
+            422, "open this link from your platform: paste it where a tool is registered"
+        )
+    code, database = context.request.path_params["code"], context.service.database
+    with database.changing() if once else database.reading() as db:
+        if platforms.read_secret(db, "register", code, once=once) is None:
+            raise RequestRefused(404, "this link is used, or too old: ask for a new one")
+    origin = origin_of(configuration)
+    context.request.state.frame = origin
+    return origin
+
+
+@ROUTES.at("POST", f"{REGISTER}/{{code}}", ANYBODY)
+def perform(context: Context) -> Response:
+    """Register a platform and this service with each other."""
+    settings, configuration = context.service.settings, context.field("configuration")
+    origin = _check_link(context, configuration, once=True)
+    try:
+        found = connection.register_there(settings, configuration, context.field("key"))
+        with context.service.database.acting() as act:
+            platforms.register(act, settings, found)
+    except (PlatformError, UsageError) as error:
+        raise RequestRefused(
+            422, f"the platform was not registered: {error}. Ask for a new link"
+        ) from None
+    return rendering.page(
+        context, "lti_register.html", [("Registered", "")], origin=origin, is_done=True
+    )
+
+
+# --- the links of a course ---------------------------------------------------------------------
+
+
+@ROUTES.at("GET", _PATH, STAFF_ONLY)
+def show_links(context: Context) -> Response:
+    """Show which courses of platforms open this one, and what they were told."""
+    return _course_page(context)
+
+
+def _course_page(context: RequestContext, code: str = "") -> Response:
+    assert context.course
+    own, found = {"course": context.course.id}, []
+    with context.service.database.reading() as db:
+        titles = {one.id: one.title for one in courses.ASSIGNMENTS.all(db, **own)}
+        for link in lti.LINKS.all(db, "id", **own):
+            sent, waiting = lti.count_scores(db, link.id)
+            scores = lti.SCORES.all(db, "due", link=link.id, state=WAITING)
+            late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
+            platform = lti.PLATFORMS.find(db, id=link.platform)
+            found.append((link, platform, sent, waiting, late))
+    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Moodle and Canvas", "")]
+    return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
+
+
+@ROUTES.at("POST", f"{_PATH}/code", TEACHERS)
+def make_code(context: Context) -> Response:
+    """Make a code by which a course of a platform is linked with this one; it is shown once."""
+    assert context.course
+    with context.service.database.acting(context.by) as act:
+        kept = {"course": context.course.id, "person": context.by}
+        code = platforms.put_secret(act.db, "course", kept, _CODE)
+        act.note("code to link made", context.course.id)
+    return _course_page(context, code)
+
+
+@ROUTES.at("POST", f"{_PATH}/now", TEACHERS)
+def try_now(context: Context) -> Response:
+    """Let the platform be asked, and told what waits, at once."""
+    assert context.course
+    with context.service.database.changing() as db:
+        for one in lti.LINKS.all(db, course=context.course.id):
+            outgoing.try_now(db, lti.SCORES, link=one.id)
+            outgoing.try_now(db, lti.LINKS, id=one.id)
+    return RedirectResponse(f"/courses/{context.course.id}/lti", 303)
+
+
+@ROUTES.at("POST", f"{_PATH}/unlink", TEACHERS)
+def unlink(context: Context) -> Response:
+    """End a link, once it was said that this is wanted."""
+    assert context.course
+    back = f"/courses/{context.course.id}/lti"
+    with context.service.database.acting(context.by) as act:
+        found = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
+        if found is None:
+            raise RequestRefused(404, "there is no such link")
+        if not forms.is_sure(context):
+            question = SecondQuestion(
+                "End the link?",
+                "Nobody gets in from the platform any more, and no marks go there. All people,"
+                " submissions and marks of this course stay.",
+                "Yes, end the link",
+                back,
+            )
+            return forms.ask_again(context, [("End the link", "")], question)
+        platforms.unlink(act, found)
+    return RedirectResponse(back, 303)
+
+
+# --- deep linking ------------------------------------------------------------------------------
+
+
+@ROUTES.at("GET", f"{_PATH}/pick", TEACHERS)
+def show_choice(context: Context) -> Response:
+    """Let a teacher choose the assignment that an activity of the platform is to be."""
+    assert context.course
+    _find_request(context)
+    with context.service.database.reading() as db:
+        found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
+    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Choose", "")]
+    return rendering.page(
+        context, "lti_pick.html", trail,
+        assignments=found, shipped=shipped.names(), code=_code_of(context),
+    )  # fmt: skip
+
+
+def _code_of(context: RequestContext) -> str:
+    return context.field("code") or context.request.query_params.get("code", "")
+
+
+def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch]:
+    step = read_step(context, "pick", _code_of(context))
+    with context.service.database.reading() as db:
+        link = members.find_link(db, step.platform, step.launch)
+    if link is None or context.course is None or link.course != context.course.id:
+        raise RequestRefused(404, "this is for another course")
+    return link, step.platform, step.launch
+
+
+@ROUTES.at("POST", f"{_PATH}/pick", TEACHERS, most=Form(page=show_choice))
+def choose(context: Context) -> Response:
+    """Send the platform which assignment was chosen; one that ships becomes the course's."""
+    settings, now = context.service.settings, time.time()
+    link, platform, launch = _find_request(context)
+    origin = origin_of(launch.return_url)
+    if not platform.has(launch.return_url):
+        raise UsageError(
+            f"{origin or 'where the answer goes'} is not registered as an origin of"
+            f" {platform.title}: its administrator can add it"
+        )
+    with context.service.database.acting(context.by) as act:
+        if platforms.read_secret(act.db, "pick", _code_of(context), once=True) is None:
+            raise RequestRefused(410, "this was chosen already: begin anew in your course")
+        found = _choose_assignment(act, link, context.field("assignment"))
+        courses.lock(act.db, found.id)
+        if lti.LINES.find(act.db, link=link.id, assignment=found.id) is None:
+            lti.set_line(act.db, link.id, found.id, "")
+        act.note("assignment linked", found.id, platform=platform.id)
+    context.service.database.make_ledger_schema(found.id)
+    own = apply_weights(own_files.assignment_of(settings, found), load_weights(found))
+    item: dict[str, Any] = {
+        "type": "ltiResourceLink",
+        "title": found.title,
+        "url": f"{settings.base}/courses/{link.course}/assignments/{found.id}",
+        "custom": {"assignment": found.id},
+    }
+    most = float(sum(part.points for part in own.marks))
+    if launch.takes_line and most > 0:
+        named = {"label": found.title, "resourceId": found.id}
+        item["lineItem"] = {"scoreMaximum": most, **named}
+    key = platforms.signing_key(settings, now)
+    answer = messages.answer_deep_linking(platform, launch, item, key, now)
+    shown = rendering.page(
+        context, "lti_return.html", [("Back to the course", "")],
+        address=launch.return_url, answer=answer, chosen=found.title,
+    )  # fmt: skip
+    shown.headers["content-security-policy"] = rendering.POLICY.replace(
+        "form-action 'self'", f"form-action 'self' {origin}"
+    )
+    return shown
+
+
+def _choose_assignment(act: AuditedTransaction, link: CourseLink, choice: str) -> CourseAssignment:
+    kind, _, name = choice.partition(":")
+    if kind == "new":
+        source = making.check_shipped(name)
+        wanted = CourseAssignment(
+            "", link.course, "", source, "", "", "", "", making.AS_ITS_OWN, 0.0
+        )
+        return making.assign(act, wanted)
+    if found := courses.ASSIGNMENTS.find(act.db, id=name, course=link.course):
+        return found
+    raise UsageError("assignment: choose one of the list")
