@@ -17,7 +17,7 @@ import pytest
 from tests.contract import graded_class
 from tests.contract.product import PROGRAMS, call, check, dump, harness, settle, settle_json
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
 WORDS = ["--assignment", "scoring", "--unsafe-no-sandbox", "--jobs", "1", "--python"]
 SHEETS = ["--canvas", "gradebook.csv", "--moodle", "worksheet.csv"]

@@ -25,7 +25,7 @@ from tests.harness.hostile_archives import ROSTER, python_tar
 from tests.harness.spoilt_submissions import write, write_spoilt
 from tests.tiers import long_if
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
 HERE = Path(__file__).parent
 SUBMISSIONS = HERE.parent / "submissions"

@@ -32,7 +32,7 @@ from tests.harness.small_class import CLASS, Student, file_name, spin
 pytestmark = [
     pytest.mark.processes,
     pytest.mark.long(60),
-    pytest.mark.usefixtures("warm_workers"),
+    pytest.mark.usefixtures("warm_commands"),
 ]
 
 OK, CHANGES, BAD, FAULT, ATTENTION = 0, 1, 2, 3, 4

@@ -14,29 +14,12 @@ from harness.service.people import accounts
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    rows,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, client_of, make_course, rows
 from tests.service.test_api_gradings import Asker
 
-__all__ = ["counting"]
 FIRST = (
     "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
 )
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -270,24 +253,6 @@ def test_the_page_sums_up_what_was_done(service, course):
     again = upload(course, "student\ncyd\ndan\n").text
     assert "0 added, 1 added again, 0 changed, 1 as before" in again
     assert "2 students of the course are not in this file: Ada L, Ben." in again
-
-
-def test_the_api_tells_the_same(service, course):
-    with service.database.reading() as db:
-        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
-    tess = Asker(service, teacher.person, course.course)
-    text = "student,name,group,email\nada,Ada,solo,ada@right.org\nben,Ben,duo,\ndan,Dan,,\n"
-    told = tess.ask("POST", "/roster", content=text.encode())
-    changed = [(one["student"], one["what"], one["was"], one["now"]) for one in told["changed"]]
-    assert changed == [
-        ("ada", "group", "duo", "solo"),
-        ("ada", "mail address", "ada@wrong.org", "ada@right.org"),
-    ]
-    assert (told["students"], told["added"], told["unchanged"]) == (3, ["dan"], 1)
-    assert (told["missing"], told["returned"], len(told["remarks"])) == (["cyd"], [], 1)
-    twice = b"student,name\nada,Ada\nada,Eva\n"
-    answer = tess.ask("POST", "/roster", 422, params={"name": "a b.csv"}, content=twice)
-    assert answer["detail"].startswith("a b.csv:3: name: found 'Eva' for ada, expected 'Ada'")
 
 
 def test_the_api_takes_a_large_download(service, course):

@@ -19,8 +19,8 @@ from harness.service.courses.progress import (
     describe_status,
 )
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs.assignment_context import FAULT as UNJUDGED
-from harness.service.jobs.assignment_context import check_page, read_check_result
+from harness.service.jobs.result_files import FAULT as UNJUDGED
+from harness.service.jobs.result_files import check_page, read_check_result
 from harness.service.local_times import describe_day, describe_distance
 from harness.service.storage import queue, uploads
 from harness.service.web.request_context import RequestContext

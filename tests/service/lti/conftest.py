@@ -20,9 +20,8 @@ from harness.service.lti import connection, platforms
 from harness.service.people import accounts
 from harness.service.records import Platform
 from tests.service.lti.campus import TEACHER, Campus, query_of
-from tests.service.serving import FORM_TOKEN, client_of, counting, open_service, settings_of
+from tests.service.serving import FORM_TOKEN, client_of, open_service, settings_of
 
-__all__ = ["counting"]
 BASE = "https://localhost"
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
