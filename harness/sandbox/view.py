@@ -195,7 +195,7 @@ def of_program(
     """Return what the engine started by ``words`` in ``folder`` is shown.
 
     Shown are the program, and every program, file or folder that a word names; of a file the whole
-    folder. Of programs that are given (:func:`programs.is_given`), what they need is shown, too.
+    folder. Of programs that are given (:func:`is_given`), what they need is shown, too.
     ``also``: more paths to show. ``hidden``: what is never shown, wherever it lies, the case files
     for instance. ``submission``: a folder that is shown and in which nothing is looked at; the
     folder above it is the harness's own.
