@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
-from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
 from oracle.boards import Snapshot
 from oracle.commands import ask
 from oracle.commands.ask import Answer, OptionParser
@@ -67,6 +66,8 @@ def _add_score_options(parser: OptionParser) -> None:
 
 def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return the result, or the score of each color."""
+    from oracle.answers import go_scoring
+
     chosen = options.assignment or ("java-go" if snapshot.game == "java-go" else "go-scoring")
     if chosen == "go-scoring":
         position, amount = snapshot.position, options.komi
@@ -82,6 +83,8 @@ def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
 
 
 def _score_of_color(snapshot: Snapshot, color: int) -> Answer:
+    from oracle.answers import java_go
+
     position, name = snapshot.position, NAMES[color]
     points = java_go.score(position, color)
     readings = java_go.readings_score(position, color)
@@ -106,6 +109,8 @@ def captured(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
 
 
 def _one_captured(position: Position, point: Point) -> Answer:
+    from oracle.answers import java_go
+
     is_captured = java_go.is_captured(position, point)
     name, readings = vertex(point), java_go.readings_captured(position, point)
     return Answer(
@@ -118,6 +123,8 @@ def _one_captured(position: Position, point: Point) -> Answer:
 
 
 def _every_captured(position: Position) -> Answer:
+    from oracle.answers import java_go
+
     shape = position.grid
     found = [point for point in shape.points(shape.full) if java_go.is_captured(position, point)]
     stones = [point for point in found if position.color_at(point)]
@@ -152,6 +159,8 @@ def _one_move(point: Point, legal: bool, explanation: Explanation) -> Answer:
 
 
 def _in_go(snapshot: Snapshot, point: Point, color: int) -> Answer:
+    from oracle.answers import java_go
+
     if _is_ko(snapshot, point, color):
         return _one_move(
             point, False, Explanation([Sentence("ko", _KO)], {point: java_go.SUBJECT})
@@ -161,6 +170,8 @@ def _in_go(snapshot: Snapshot, point: Point, color: int) -> Answer:
 
 
 def _every_in_go(snapshot: Snapshot, color: int) -> Answer:
+    from oracle.answers import java_go
+
     position = snapshot.position
     empty = position.grid.points(position.empty)
     legal = [
@@ -183,6 +194,8 @@ def _is_ko(snapshot: Snapshot, point: Point, color: int) -> bool:
 
 
 def _in_gomoku(snapshot: Snapshot, point: Point) -> Answer:
+    from oracle.answers import gomoku_rules
+
     position = snapshot.position
     legal = point in gomoku_rules.legal_moves(position)
     stone = position.color_at(point)
@@ -194,6 +207,8 @@ def _in_gomoku(snapshot: Snapshot, point: Point) -> Answer:
 
 
 def _every_in_gomoku(snapshot: Snapshot) -> Answer:
+    from oracle.answers import gomoku_rules
+
     position = snapshot.position
     names = _lower(gomoku_rules.legal_moves(position))
     readings = gomoku_rules.readings_legal_moves(position)
@@ -218,27 +233,8 @@ def _add_legal_options(parser: OptionParser) -> None:
 
 # --- eyes ----------------------------------------------------------------------------------------
 
-_Count = Callable[[Position, int], Sequence[object]]
-_InWords = Callable[[int, int], str]
-_Explain = Callable[[Position, int], Explanation]
-_Readings = Callable[[Position, int], dict[str, int]]
-
-# Name on the command line: what is counted, the sentence, the reason and the readings.
-_EYES: dict[str, tuple[_Count, _InWords, _Explain, _Readings]] = {
-    "eyes": (gosensei.eyes, gosensei.eyes_sentence, gosensei.explain_eyes, gosensei.readings_eyes),
-    "twoeyes": (
-        gosensei.two_eyes,
-        gosensei.two_eyes_sentence,
-        gosensei.explain_two_eyes,
-        gosensei.readings_two_eyes,
-    ),
-    "eyespaces": (
-        gosensei.eye_spaces,
-        gosensei.eye_spaces_sentence,
-        gosensei.explain_eye_spaces,
-        gosensei.readings_eye_spaces,
-    ),
-}
+# Names on the command line, and in :mod:`oracle.answers.gosensei`.
+_EYES = {"eyes": "eyes", "twoeyes": "two_eyes", "eyespaces": "eye_spaces"}
 
 
 def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
@@ -251,15 +247,17 @@ def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
 
 
 def _eye_answer(name: str, snapshot: Snapshot, color: int) -> Answer:
-    found, sentence, explain, readings = _EYES[name]
-    position = snapshot.position
-    number = len(found(position, color))
+    from oracle.answers import gosensei
+
+    position, asked = snapshot.position, _EYES[name]
+    number = len(getattr(gosensei, asked)(position, color))
+    readings = getattr(gosensei, f"readings_{asked}")(position, color)
     return Answer(
         name,
-        sentence(number, color),
+        getattr(gosensei, f"{asked}_sentence")(number, color),
         number,
-        explain(position, color),
-        {reading: str(value) for reading, value in readings(position, color).items()},
+        getattr(gosensei, f"explain_{asked}")(position, color),
+        {reading: str(value) for reading, value in readings.items()},
     )
 
 
@@ -273,6 +271,8 @@ def _add_eye_options(parser: OptionParser) -> None:
 
 def winner(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return the result."""
+    from oracle.answers import gomoku_rules
+
     position = snapshot.position
     result = gomoku_rules.result(position)
     reason = gomoku_rules.explain_result(position)
@@ -282,6 +282,8 @@ def winner(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
 
 def policy(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
     """Return the type and the moves."""
+    from oracle.answers import gomoku_policy
+
     about = snapshot.position, ask.color_to_play(options, snapshot), options.policy
     kind, moves = gomoku_policy.policy_moves(*about)
     readings = gomoku_policy.readings_policy_moves(*about)
