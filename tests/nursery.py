@@ -67,7 +67,6 @@ def main() -> None:
     import harness.cli.check
     import harness.cli.grade
     import harness.cli.run
-    import harness.cli.standard_streams
     import harness.grading.attempts.attempt_runner
     import harness.report.json
     import harness.specifications.go_scoring
