@@ -176,7 +176,7 @@ _TABLES: dict[str, Schema] = {
     "game": declaration._GAME,
     "game.over": declaration._OVER,
     "[command]": declaration._command_fields(
-        declaration.ASKS, declaration.DeclaredCommand("", declaration.ASKS)
+        declaration.Kind.ASKS, declaration.DeclaredCommand("", declaration.Kind.ASKS)
     ),
     "[wrong]": declaration._WRONG,
 }

@@ -89,11 +89,7 @@ def suite_of(address: str) -> SuitePlace:
 
 
 def _parts(form: re.Pattern[str], address: str, whose: str, example: str) -> dict[str, str]:
-    """Return the named parts of the address of a page.
-
-    Raises:
-        UsageError: it does not have the form.
-    """
+    """Return the named parts of the address of a page."""
     found = form.fullmatch(address)
     if found is None:
         raise UsageError(

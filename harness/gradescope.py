@@ -174,7 +174,10 @@ def mark(root: Path) -> MarkingNotes:
     times = read_metadata(root / METADATA_FILE)
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
-    with with_python(_set_due_date(found, times)) as found, _room() as room:
+    with (
+        with_python(_set_due_date(found, times)) as found,
+        tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
+    ):
         result = _grade(found, _sheet(Path(room), root, times), source, wanted)
     (one,) = result.graded
     if one.marks.withheld:
@@ -182,11 +185,6 @@ def mark(root: Path) -> MarkingNotes:
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
     _write(target, _text(one, result, wanted))
     return MarkingNotes(str(one.marks), result.sandbox)
-
-
-def _room() -> tempfile.TemporaryDirectory[str]:
-    """Give a folder that nobody else may enter, for the ledger."""
-    return tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-")
 
 
 def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
@@ -343,7 +341,10 @@ def wheel() -> Member:
     stem = f"{_NAME.replace('-', '_')}-{oracle.__version__}"
     members = [*_packages(), *_about(found, f"{stem}.dist-info")]
     record = f"{stem}.dist-info/RECORD"
-    return f"{stem}-py3-none-any.whl", zip_members([*members, (record, _record(members, record))])
+    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in members]
+    return f"{stem}-py3-none-any.whl", zip_members(
+        [*members, (record, "".join(f"{line}\n" for line in [*lines, f"{record},,"]).encode())]
+    )
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -386,11 +387,6 @@ def _about(distribution: Distribution, folder: str) -> Iterator[Member]:
         if text is not None:
             yield f"{folder}/{name}", text.encode()
     yield f"{folder}/WHEEL", _TAGS.encode()
-
-
-def _record(members: Iterable[Member], own: str) -> bytes:
-    lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in members]
-    return "".join(f"{line}\n" for line in [*lines, f"{own},,"]).encode()
 
 
 def _digest(content: bytes) -> str:

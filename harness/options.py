@@ -30,6 +30,7 @@ class Limits(NamedTuple):
 UNTRUSTED = Limits(timeout=10.0, startup=10.0, file=300.0)  # of an engine in a sandbox
 # Of an engine of one's own: it may tune its GPU, then think about a move for minutes.
 PATIENT = Limits(timeout=600.0, startup=600.0)
+TRIED_TIMEOUT = 5.0  # seconds per command of an engine that is only tried: fuzzed, or of a bank
 GTP, STATUS_LAST = PROTOCOLS = ("gtp", "status last")  # see harness.engine.replies
 SANDBOXES = ("auto", "3", "2", "1", "off")  # the strongest that works, or this level
 

@@ -33,23 +33,18 @@ def postpone(*names: str) -> None:
     for name in names:
         spec = None if name in sys.modules else _find(name)
         if spec is not None:
-            sys.modules[name] = _not_executed(spec)
+            module = _Postponed(spec.name)
+            module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+            module.__file__ = spec.origin
+            if spec.submodule_search_locations is not None:
+                module.__path__ = spec.submodule_search_locations
+            sys.modules[name] = module
 
 
 def _find(name: str) -> ModuleSpec | None:
     """As :func:`importlib.util.find_spec`, which takes longer to load than to answer."""
     found = (finder.find_spec(name, None) for finder in sys.meta_path)
     return next(filter(None, found), None)
-
-
-def _not_executed(spec: ModuleSpec) -> ModuleType:
-    """As :func:`importlib.util.module_from_spec`."""
-    module = _Postponed(spec.name)
-    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
-    module.__file__ = spec.origin
-    if spec.submodule_search_locations is not None:
-        module.__path__ = spec.submodule_search_locations
-    return module
 
 
 def load(name: str) -> ModuleType:

@@ -62,7 +62,10 @@ def read_table(table: object, schema: Schema, place: KeyPlace) -> dict[str, Any]
         place.refuse(table, f"a table with {', '.join(schema)}")
     for key in table:
         if key not in schema:
-            _refuse_key(key, schema, place)
+            near = difflib.get_close_matches(key, schema, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(schema)}"
+            wrong = place.at(key)
+            raise AssignmentError(f"there is no such key; {hint}", wrong.file, wrong.key)
     return {key: _read(table, key, field, place) for key, field in schema.items()}
 
 
@@ -73,13 +76,6 @@ def _read(table: dict[str, Any], key: str, field: Field, place: KeyPlace) -> Any
         missing = place.at(key)
         raise AssignmentError("the key is missing", missing.file, missing.key)
     return field.default
-
-
-def _refuse_key(key: str, schema: Schema, place: KeyPlace) -> NoReturn:
-    near = difflib.get_close_matches(key, schema, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(schema)}"
-    wrong = place.at(key)
-    raise AssignmentError(f"there is no such key; {hint}", wrong.file, wrong.key)
 
 
 # --- readers of values -------------------------------------------------------------------------

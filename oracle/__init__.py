@@ -30,7 +30,7 @@ _HOMES = {
     "VertexError": "errors",
     "Engine": "gtp.protocol",
     "engine_for": "assignments",
-    "Snapshot": "boards.snapshot",
+    "Snapshot": "boards",
     "read_position": "formats",
     "Explanation": "explanation",
     "is_underspecified": "explanation",

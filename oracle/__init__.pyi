@@ -9,7 +9,7 @@ from oracle.answers import gomoku_rules as gomoku_rules
 from oracle.answers import gosensei as gosensei
 from oracle.answers import java_go as java_go
 from oracle.assignments import engine_for as engine_for
-from oracle.boards.snapshot import Snapshot as Snapshot
+from oracle.boards import Snapshot as Snapshot
 from oracle.draw import Diagram as Diagram
 from oracle.draw import draw_svg as draw_svg
 from oracle.draw import draw_text as draw_text

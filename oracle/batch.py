@@ -11,24 +11,22 @@ shape with a value for every point. Gomoku is in :mod:`oracle.batch_gomoku`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
 from oracle.planes import PlaneFrame, Planes, ask
 from oracle.position import BLACK, WHITE
 from oracle.rules import go
 from oracle.rules import go as rules
 from oracle.rules.flood import labels
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Boards = NDArray[np.int8]
-    Map = NDArray[np.bool_]
-    Found = TypeVar("Found")
-    Rule = Callable[[PlaneFrame, Planes, Planes], Found]
+Boards = NDArray[np.int8]
+Map = NDArray[np.bool_]
+Found = TypeVar("Found")
+Rule = Callable[[PlaneFrame, Planes, Planes], Found]
 
 
 def score(boards: Boards) -> NDArray[np.int16]:

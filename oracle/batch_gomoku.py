@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle.planes import PlaneFrame, Planes, ask, check_boards
 from oracle.position import BLACK, WHITE
 from oracle.rules.gomoku import TYPES, by_urgency, fives
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Boards = NDArray[np.int8]
-    Map = NDArray[np.bool_]
-    Colors = int | NDArray[np.int8]
+Boards = NDArray[np.int8]
+Map = NDArray[np.bool_]
+Colors = int | NDArray[np.int8]
 
 # What the numbers of :func:`policy_moves` mean; the last is the end of the game.
 TYPE_NAMES = (*TYPES, "")
@@ -60,7 +57,13 @@ def policy_moves(boards: Boards, color: Colors = BLACK) -> tuple[NDArray[np.int8
         types.append(kind)
         return frame.unpack_set(moves)
 
-    moves = ask(_view_as(color, boards), question)
+    # The boards as the side to move sees them: its own stones are 1.
+    seen = check_boards(boards).copy()
+    colors = np.broadcast_to(np.asarray(color), len(boards))
+    if np.isin(colors, (BLACK, WHITE), invert=True).any():
+        raise ValueError("a color is 1 (black) or 2 (white)")
+    seen[colors == WHITE] = _SWAPPED[seen[colors == WHITE]]
+    moves = ask(seen, question)
     return np.concatenate(types)[: len(boards)], moves
 
 
@@ -82,13 +85,3 @@ def _over(frame: PlaneFrame, mine: Planes, theirs: Planes) -> Planes:
     """Return the positions in which somebody has won."""
     mine_won, theirs_won = frame.split(fives(frame, frame.join(mine, theirs)))
     return (mine_won | theirs_won).somewhere()
-
-
-def _view_as(color: Colors, boards: Boards) -> Boards:
-    """Return the boards as the side to move sees them: its own stones are 1."""
-    seen = check_boards(boards).copy()
-    colors = np.broadcast_to(np.asarray(color), len(boards))
-    if np.isin(colors, (BLACK, WHITE), invert=True).any():
-        raise ValueError("a color is 1 (black) or 2 (white)")
-    seen[colors == WHITE] = _SWAPPED[seen[colors == WHITE]]
-    return seen

@@ -29,6 +29,8 @@ COMMANDS = {
     "gtp": "an engine that speaks the Go Text Protocol",
 }
 
+_PROGRAMS = ("show", "play", "gosensei")  # modules of their own
+
 USAGE = """\
 usage: gtp-oracle COMMAND ...
 
@@ -86,7 +88,11 @@ def _answer(argv: list[str]) -> int:
         return fail(f"no command {name!r}; see gtp-oracle --help{hint(name, COMMANDS)}")
     from importlib import import_module
 
-    return _run(import_module(f"oracle.commands.{name}").main, rest)
+    if name in _PROGRAMS:
+        return _run(import_module(f"oracle.commands.{name}").main, rest)
+    from oracle.commands import questions
+
+    return _run(lambda arguments: questions.main(name, arguments), rest)
 
 
 def _default_command() -> str:

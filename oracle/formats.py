@@ -18,29 +18,17 @@ name           what it is                                                      m
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import PurePath
 
-from oracle.boards.snapshot import (
-    Lines,
-    Snapshot,
-    SnapshotChoice,
-    decode,
-    lines_of,
-    quote,
-    read_bytes,
-)
-from oracle.command_properties import BOARD, SIZE, STANDARD, CommandProperties
+from oracle.boards import Lines, Snapshot, SnapshotChoice, decode, lines_of, quote, read_bytes
+from oracle.command_properties import BOARD, SIZE, STANDARD
 from oracle.errors import FormatError
+from oracle.gtp.protocol import Engine
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
-    from oracle.gtp.protocol import Engine
+Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
 
 __all__ = ["FORMATS", "Snapshot", "SnapshotChoice", "read_position"]
 
@@ -89,9 +77,7 @@ _GAME_RECORD = re.compile(r"\(\s*;")
 
 
 def read_position(
-    path: str | PathLike[str],
-    kind: str | None = None,
-    choice: SnapshotChoice | None = None,
+    path: str | PathLike[str], kind: str | None = None, choice: SnapshotChoice | None = None
 ) -> Snapshot:
     """Read a position from a file of any format (``-`` is standard input), or from a text.
 
@@ -276,16 +262,12 @@ class _FileReplay:
             if not words:
                 continue
             properties = STANDARD[words[0]]
-            if self._does_as_any(words[0], properties):
+            is_fixed = properties.is_known and properties.sets_up and not properties.chooses
+            if is_fixed and words[0] in self.engine.commands:
                 self._send(words, line, number)
             elif properties.touches & BOARD and not self.spoiled:
                 message = f"what {quote(words[0])} does to the board depends on the engine"
                 self.spoiled = FormatError(message, self.file, number)
-
-    def _does_as_any(self, name: str, properties: CommandProperties) -> bool:
-        """Whether the engine does what any engine would with a command that changes the game."""
-        is_fixed = properties.is_known and properties.sets_up and not properties.chooses
-        return is_fixed and name in self.engine.commands
 
     def _send(self, words: list[str], line: str, number: int) -> None:
         reply = self.engine.handle(" ".join(_locate(words, self.file)))

@@ -16,7 +16,6 @@ from oracle.rules.gomoku import POLICIES, WIN, fives, most_urgent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from random import Random
 
 
@@ -48,15 +47,10 @@ def choose_move(
 
     candidates = list(each_bit(moves))
     if playouts and len(candidates) > 1:
-        candidates = _best(candidates, value)
+        values = [value(candidate) for candidate in candidates]
+        best = max(values)
+        candidates = [c for c, v in zip(candidates, values, strict=True) if v == best]
     return shape.point(random.choice(candidates))
-
-
-def _best(candidates: list[int], value: Callable[[int], int]) -> list[int]:
-    """Return the candidates of the highest value."""
-    values = [value(candidate) for candidate in candidates]
-    best = max(values)
-    return [c for c, v in zip(candidates, values, strict=True) if v == best]
 
 
 def random_playout(grid: Grid, mine: int, theirs: int, random: Random) -> int:

@@ -14,23 +14,18 @@ planes stay in a processor's cache, puts a question to each piece and joins the 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oracle.position import Grid, grid
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeVar
-
-    from numpy.typing import NDArray
-
-    Answer = TypeVar("Answer", bound=np.generic)
-
-    Words = NDArray[np.uint64]
-    Boards = NDArray[np.int8]
+Answer = TypeVar("Answer", bound=np.generic)
+Words = NDArray[np.uint64]
+Boards = NDArray[np.int8]
 
 WORD = 64  # positions in a word
 # Bytes of one plane: larger ones fall out of the cache, smaller ones cost more calls (measured;

@@ -9,6 +9,7 @@ line (ie show the game board and allow for users to input coordinates to play th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from oracle.answers import java_go
@@ -29,11 +30,6 @@ from oracle.position import (
     vertex,
 )
 from oracle.sentences import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 _REASONS = {
     "off board": "there is no such point on this board",
@@ -105,16 +101,13 @@ class GameTable:
         if not word:
             return ""
         if command is None:
-            return self._stone(line.strip())
+            shape = self.game.position.grid
+            try:
+                return self._play(parse_vertex(line.strip(), shape.rows, shape.columns))
+            except VertexError as error:
+                told = str(error).removesuffix(EXAMPLE)
+                return f"{told}. Type a point such as C3, pass or help."
         return command[0](self, rest.strip())
-
-    def _stone(self, text: str) -> str:
-        shape = self.game.position.grid
-        try:
-            return self._play(parse_vertex(text, shape.rows, shape.columns))
-        except VertexError as error:
-            told = str(error).removesuffix(EXAMPLE)
-            return f"{told}. Type a point such as C3, pass or help."
 
     def _play(self, point: Point | None) -> str:
         color = self.game.to_play

@@ -108,13 +108,10 @@ class Grid:
         self.span = (rows + 1) * self.stride
         row = (1 << columns) - 1
         self.full = sum(row << (r * self.stride) for r in range(rows))
-        self.halves = self._halves()
-
-    def _halves(self) -> tuple[int, ...]:
-        """Return a mask for each binary digit of a row's and of a column's number."""
+        # A mask for each binary digit of a row's and of a column's number.
         points = self.points(self.full)
         sides = [(0, self.rows), (1, self.columns)]
-        return tuple(
+        self.halves = tuple(
             self.mask([point for point in points if point[side] >> digit & 1])
             for side, size in sides
             for digit in range((size - 1).bit_length())

@@ -64,6 +64,7 @@ def start_worker(line: socket.socket) -> Any:
 
 
 def main() -> None:
+
     import harness.cli.check
     import harness.cli.grade
     import harness.cli.run

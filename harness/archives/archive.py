@@ -18,8 +18,14 @@ from typing import BinaryIO, Literal, NamedTuple
 
 from harness import file_system
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import PIECE, IntakeLimits, Meter
-from harness.archives.members import ArchiveMember, MemberNames, check_name
+from harness.archives.archive_streams import (
+    PIECE,
+    ArchiveMember,
+    IntakeLimits,
+    MemberNames,
+    Meter,
+    check_name,
+)
 from harness.errors import ArchiveError, UsageError
 
 

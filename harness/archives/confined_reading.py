@@ -16,8 +16,7 @@ from typing import BinaryIO
 
 from harness import platforms
 from harness.archives import reading
-from harness.archives.archive_streams import Meter
-from harness.archives.members import ArchiveMember
+from harness.archives.archive_streams import ArchiveMember, Meter
 from harness.archives.reader_server import Request, read_kind, read_members
 from harness.errors import ReadingFailedError
 from harness.sandbox import landlock, seccomp

@@ -25,8 +25,7 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, NamedTuple
 
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import MIB, IntakeLimits, Meter
-from harness.archives.members import ArchiveMember
+from harness.archives.archive_streams import MIB, ArchiveMember, IntakeLimits, Meter
 from harness.archives.reading import OpenArchive
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, plan, seccomp

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from harness import platforms, shipped, toml_schema
-from harness.adapters.adapter import ADAPTERS, Adapter
+from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import usual
 from harness.clock_changes import to_seconds
 from harness.declared import declaration as declared

@@ -29,20 +29,15 @@ def engines(
     """
     with contextlib.ExitStack() as stack:
         found = [engine_of(f"engine {n}", command) for n, command in enumerate(commands, 1)]
-        found += _list_declared_engines(assignment)
+        wrong = assignment.declaration.wrong if assignment.declaration else ()
+        here = str(assignment.place)
+        found += [engine_of(one.name, one.command, one.sentence, here) for one in wrong]
         for folder in map(Path, folders):
             prefix = f"{folder.name}/" if len(folders) > 1 else ""
             for entry in banks.read(folder).entries:
                 one = _make_ready(entry, folder, assignment, sandbox, stack)
                 found.append(one._replace(name=f"{prefix}{one.name}"))
         yield found
-
-
-def _list_declared_engines(assignment: Assignment) -> list[WrongEngine]:
-    """Return the engines that an assignment itself declares to be wrong."""
-    told = assignment.declaration.wrong if assignment.declaration else ()
-    folder = str(assignment.place)
-    return [engine_of(one.name, one.command, one.sentence, folder) for one in told]
 
 
 def engine_of(name: str, command: str, sentence: str = "", folder: str = "") -> WrongEngine:

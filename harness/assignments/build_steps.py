@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from harness.adapters.adapter import place
+from harness.adapters import place
 from harness.assignments import contents, needs
 from harness.assignments.assignment import ADAPTER, Assignment, BuildSteps, matches
 from harness.assignments.workspace import beside_submission, workspace
@@ -27,7 +27,7 @@ from harness.engine.replies import BothEnds
 from harness.errors import SandboxError, UsageError
 from harness.options import GIB, BoxLimits
 from harness.records import Build
-from harness.sandbox import levels, programs, untrusted_folders, view
+from harness.sandbox import levels, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedEngine
 from harness.sandbox.launcher import BoxLauncher
 from harness.text import some
@@ -72,7 +72,7 @@ def _steps(assignment: Assignment, stage: Path, scratch: Path, room: BuildPlace)
     output = ""
     for step in limits.steps:
         words = assignment.fill_in(step, stage)
-        words[0] = programs.find(words[0], str(folder), str(folder))
+        words[0] = view.find(words[0], str(folder), str(folder))
         written, trouble = _run(room, words, folder, scratch, limits)
         output += written.replace(f"{stage}/", "")
         if trouble and (tools := needs.missing_programs(assignment, step, written)):

@@ -22,7 +22,7 @@ from harness.environments.interpreters import (
     fingerprint,
 )
 from harness.errors import UsageError
-from harness.sandbox.programs import SEARCH_PATH
+from harness.sandbox.view import SEARCH_PATH
 
 # program: Debian packages. A program that is not here is in a package of its own name, perhaps.
 PACKAGES = {

@@ -14,7 +14,7 @@ from harness import file_system, toml_schema
 from harness.errors import AssignmentError, SandboxError, UsageError
 from harness.judging import in_process
 from harness.judging.strength import MeasuredTest, Strength
-from harness.options import GTP, UNTRUSTED, Options
+from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Options
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import Gathered
@@ -90,7 +90,16 @@ def read(folder: Path) -> Bank:
         raise AssignmentError(f"is not TOML: {error}", str(path)) from None
     values = toml_schema.read_table(table, _SCHEMA, KeyPlace(str(path)))
     bank = Bank(values["assignment"], values["engine"], values["left_out"])
-    _check(bank, folder, KeyPlace(str(path)))
+    place = KeyPlace(str(path))
+    names = [one.name for one in bank.entries]
+    for number, one in enumerate(bank.entries):
+        here = place.at("engine").item(number)
+        if names.count(one.name) > 1:
+            here.at("name").refuse(one.name, "another name for each engine")
+        if bool(one.folder) is bool(one.command):
+            here.refuse(one.name, "either a folder or a command")
+        if one.folder and not (folder / one.folder).is_dir():
+            here.at("folder").refuse(one.folder, "a folder in the bank")
     return bank
 
 
@@ -162,22 +171,9 @@ _SCHEMA = {
 }
 
 
-def _check(bank: Bank, folder: Path, place: KeyPlace) -> None:
-    names = [one.name for one in bank.entries]
-    for number, one in enumerate(bank.entries):
-        here = place.at("engine").item(number)
-        if names.count(one.name) > 1:
-            here.at("name").refuse(one.name, "another name for each engine")
-        if bool(one.folder) is bool(one.command):
-            here.refuse(one.name, "either a folder or a command")
-        if one.folder and not (folder / one.folder).is_dir():
-            here.at("folder").refuse(one.folder, "a folder in the bank")
-
-
 # --- Tests put to engines that are wrong: each is started, in a sandbox, and runs the case files -
 
 
-_TIMEOUT = 5.0  # seconds without a reply: engines of a bank are not worth a longer wait
 _FILE = 60.0  # seconds for a case file
 _HUNG = 4  # case files in which an engine may hang before it is asked no more
 
@@ -201,7 +197,7 @@ class EngineAsker:
         self._options = Options(
             dialect=dialect,
             protocol=protocol,
-            limits=UNTRUSTED._replace(timeout=_TIMEOUT, file=_FILE),
+            limits=UNTRUSTED._replace(timeout=TRIED_TIMEOUT, file=_FILE),
             sandbox=sandbox,
             strict=strict,
             restart=True,

@@ -264,16 +264,15 @@ def mutant_engines(command: str, count: int, seed: int, room: Path) -> list[Wron
         UsageError: it names none.
     """
     words = as_typed(split_program(command))
-    place = next((n for n, word in enumerate(words) if _is_program(word)), None)
+    place = next(
+        (n for n, word in enumerate(words) if (word.endswith(".py") and Path(word).is_file())),
+        None,
+    )
     if place is None:
         raise UsageError(f"mutants are made of a program in Python, and {command!r} names none")
     program = Path(words[place])
     found = mutants(_own_files(program), count, seed)
     return [_engine(one, words, place, room) for one in found]
-
-
-def _is_program(word: str) -> bool:
-    return word.endswith(".py") and Path(word).is_file()
 
 
 def _own_files(program: Path) -> dict[str, str]:

@@ -436,7 +436,12 @@ def write_archive(context: CheckContext, tested: CheckedFiles, status: int) -> t
     names = tested.found.kept
     if context.assignment.files.log:
         names = (*names, _write_log(context, tested, status))
-    _keep(context)
+    # Keep the archive that was given, if the new one would take its place.
+    target = context.made
+    if target.exists() and target.samefile(context.wanted.source):
+        kept = target.with_name(f"before-{target.name}")
+        target.replace(kept)
+        context.sayer.note(f"The archive that was given is now called {kept.name}.")
     pack(context.made, context.assignment.archive.folder, tested.folder, names)
     return names
 
@@ -445,7 +450,9 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
     """Close the transcript; it goes to what is submitted, and to the folder that was given."""
     form, log = context.assignment.archive, context.assignment.files.log
     context.sayer.step(f"The log {log}, and the archive {form.name} with it")
-    _receipt(context, tested)
+    digests = public_tests.digests_in(tested.folder, tested.found.kept)
+    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
+        context.sayer.note(line)
     context.sayer.note(
         f"The log ends here; it is added to {form.folder}, and that is packed again."
     )
@@ -454,13 +461,6 @@ def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
     if context.wanted.source.is_dir():
         _write(context.wanted.source / log, transcript)
     return log
-
-
-def _receipt(context: CheckContext, tested: CheckedFiles) -> None:
-    """Write the receipt for what was tested, while it can still be in the log."""
-    digests = public_tests.digests_in(tested.folder, tested.found.kept)
-    for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
-        context.sayer.note(line)
 
 
 def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
@@ -475,15 +475,6 @@ def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...
     if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(public_tests.hash_line("archive", contents.sha256))
-
-
-def _keep(context: CheckContext) -> None:
-    """Keep the archive that was given, if the new one would take its place."""
-    target = context.made
-    if target.exists() and target.samefile(context.wanted.source):
-        kept = target.with_name(f"before-{target.name}")
-        target.replace(kept)
-        context.sayer.note(f"The archive that was given is now called {kept.name}.")
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -521,7 +512,11 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             return ExitCode.BROKEN
         status = _tests(context)
         if options.line:
-            return _verdict_on_one(status, sayer)
+            if status == ExitCode.OK:
+                sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
+            else:
+                sayer.last("This test does not pass. Nothing was written.", "bad")
+            return status
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
     return _verdict(context.made, status, sayer)
@@ -555,15 +550,6 @@ def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
         sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
         return status
     sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
-    return status
-
-
-def _verdict_on_one(status: int, sayer: CheckReporter) -> int:
-    """Say how the only test went that was run."""
-    if status == ExitCode.OK:
-        sayer.last(f"This test passes. Nothing was written: {_ALL_OF_IT}.", "good")
-    else:
-        sayer.last("This test does not pass. Nothing was written.", "bad")
     return status
 
 

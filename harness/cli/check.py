@@ -91,11 +91,7 @@ def _options(arguments: argparse.Namespace) -> CheckOptions:
 
 
 def _read_test(text: str, assignment: Assignment) -> tuple[str, str]:
-    """Return the public case file and the line that FILE:LINE names.
-
-    Raises:
-        UsageError: it names none.
-    """
+    """Return the public case file and the line that FILE:LINE names."""
     name, _, line = text.rpartition(":")
     if not name or not line.isdecimal():
         raise UsageError(f"{TEST}: found {text!r}, expected FILE:LINE, such as area.gtp:12")
@@ -111,19 +107,12 @@ def _add_options(parser: CommandParser) -> None:
     add("source", nargs="?", metavar="SOURCE", help=argparse.SUPPRESS)
     arguments.add_assignment(add)
     add("--overlay", metavar="DIR", help="the course folder, such as util")
-    add(
-        "--output",
-        metavar="DIR",
+    add("--output", metavar="DIR",
         help="where to write the archive; created if it does not exist (default: beside the"
-        " checked folder or archive)",
-    )
-    add(
-        "--python",
-        metavar="PATH",
-        default="",
+        " checked folder or archive)")  # fmt: skip
+    add("--python", metavar="PATH", default="",
         help="Python that runs the engine, instead of the assignment's environment or the"
-        " system's",
-    )
+        " system's")  # fmt: skip
     add("--sandbox", choices=SANDBOXES, default="auto",
         help="sandbox level, 3 to 1; auto: the strongest that works, if any (default:"
         " %(default)s)")  # fmt: skip

@@ -8,20 +8,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from harness import extras
+from harness.archives.archive import files_in, pack_alike
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
+from harness.client import Client, RemoteAssignment, SuitePlace, place_of, suite_of
 from harness.errors import ExitCode, ServerError, UsageError
+from harness.history.history_file import program_digest
+from harness.report import json
 from harness.text import escape_controls, number_of
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from harness.client import Client, RemoteAssignment, SuitePlace
 
 TOKEN = "GTP_HARNESS_TOKEN"  # the variable of the environment
 
@@ -102,8 +100,6 @@ def _run_submit(given: argparse.Namespace) -> int:
     if not given.address or not given.file:
         SUBMIT.refuse("give ADDRESS and FILE")
     require_httpx("submit")
-    from harness.client import Client, place_of
-
     never_fail_to_encode()
     place = place_of(given.address)
     token = read_token(given)
@@ -228,8 +224,6 @@ def _run_runs(given: argparse.Namespace) -> int:
     if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
     require_httpx("runs")
-    from harness.client import Client, suite_of
-
     never_fail_to_encode()
     suite = suite_of(given.address)
     token = read_token(given)
@@ -249,8 +243,6 @@ def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> in
 
 def _is_archive(file: Path) -> bool:
     """Whether a file is an archive, and not a document of ``run --json``."""
-    from harness.report import json
-
     try:
         with file.open("rb") as opened:
             return not json.begins_document(opened.read(100))
@@ -276,9 +268,6 @@ def _push_engine(client: Client, suite: SuitePlace, file: Path, revision: str) -
 
 def _revision(file: Path) -> str:
     """Return what tells this build of the engine: the commit, or a digest of the program."""
-    from harness.history.history_file import program_digest
-    from harness.report import json
-
     return _commit() or program_digest(str(json.load(str(file)).get("program", "")))
 
 
@@ -301,8 +290,6 @@ def _as_archive(place: Path) -> Iterator[Path]:
     if not place.is_dir():
         yield place
         return
-    from harness.archives.archive import files_in, pack_alike
-
     with tempfile.TemporaryDirectory(prefix="gtp-harness-") as room:
         archive = Path(room, "cases.tar")
         pack_alike(archive, place, {name: name for name in files_in(place)[0]})
@@ -383,18 +370,10 @@ def _add_runs_options(parser: CommandParser) -> None:
     add("--revision", default="", metavar="TEXT",
         help="name of this build of the engine (default: the commit, in"
         f" {' or '.join(_COMMITS)}, else a digest of the program)")  # fmt: skip
-    add(
-        "--command",
-        default="",
-        metavar="TEXT",
-        help="with cases: command that starts an engine; {folder} is its folder",
-    )
-    add(
-        "--build",
-        default="",
-        metavar="TEXT",
-        help="with cases: command that builds an engine first, in its folder",
-    )
+    add("--command", default="", metavar="TEXT",
+        help="with cases: command that starts an engine; {folder} is its folder")  # fmt: skip
+    add("--build", default="", metavar="TEXT",
+        help="with cases: command that builds an engine first, in its folder")  # fmt: skip
 
 
 RUNS = Command("runs", _RUNS_PAGE, _add_runs_options, _run_runs)

@@ -16,23 +16,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from harness import extras
+from harness import extras, file_system
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import MOST_PORT, Command, port, size, whole
+from harness.cluster import records, state
+from harness.cluster.connector_link import command
+from harness.cluster.dispatcher import Dispatcher
+from harness.cluster.records import (
+    ClusterState,
+    ConnectorSettings,
+    SchedulerSettings,
+    WorkerSettings,
+    WorkerStatus,
+)
 from harness.errors import ExitCode, UsageError
+from harness.grading import SET_ASIDE
+from harness.grading.attempts.orders import SetAside
 from harness.text import escape_controls, number_of
+from harness.work import canonical_json
 
 if TYPE_CHECKING:
-    from harness.cluster.dispatcher import Dispatcher
-    from harness.cluster.records import ClusterState, ConnectorSettings, WorkerStatus
     from harness.cluster.tls import TlsCredentials
 
 
 def print_status(settings: ConnectorSettings, *, as_json: bool) -> int:
     """Say what the cluster does; return the exit status."""
-    from harness.cluster import state
-    from harness.work import canonical_json
-
     found = state.look(settings)
     if as_json:
         print(json.dumps(json.loads(canonical_json.dumps(found)), indent=2, sort_keys=True))
@@ -57,8 +65,6 @@ def text(scheduler: str, state: ClusterState) -> Iterator[str]:
 
 
 def _worker(one: WorkerStatus) -> Iterator[str]:
-    from harness.cluster import records
-
     facts = one.facts
     yield f"{facts.machine} ({one.name}, {facts.address}), heard {one.silent:g} s ago"
     if unfit := records.find_unfitness(facts):
@@ -154,7 +160,6 @@ def _status(arguments: argparse.Namespace) -> int:
 
 def _scheduler(arguments: argparse.Namespace) -> int:
     from harness.cluster import tls
-    from harness.cluster.records import SchedulerSettings
 
     scheme = "tls" if arguments.tls else "tcp"
     papers = read_papers(
@@ -175,9 +180,6 @@ def run_cluster_process(kind: str, settings: Any) -> int:
 
     It is a process of its own because it is Dask's from its first line, signals and all.
     """
-    from harness.cluster.connector_link import command
-    from harness.work import canonical_json
-
     process = subprocess.Popen(command(kind), stdin=subprocess.PIPE, process_group=0)
     assert process.stdin
     try:
@@ -200,10 +202,6 @@ def dispatcher(
         UsageError: it cannot be reached as the command line says.
     """
     found = connector_settings(arguments)
-    from harness.cluster.dispatcher import Dispatcher
-    from harness.grading import SET_ASIDE
-    from harness.grading.attempts.orders import SetAside
-
     return Dispatcher(found, remark, book=SetAside(folder / SET_ASIDE))
 
 
@@ -211,7 +209,6 @@ def connector_settings(arguments: argparse.Namespace) -> ConnectorSettings:
     """Return how to reach the cluster of a command line; raises as :func:`dispatcher`."""
     require()
     from harness.cluster import tls
-    from harness.cluster.records import ConnectorSettings
 
     papers = read_papers(arguments.scheduler, arguments.tls, tls.SERVER)
     host, port = _bytes_at(arguments.bytes_at, arguments.scheduler)
@@ -232,11 +229,7 @@ def read_papers(address: str, folder: str, role: str) -> TlsCredentials | None:
 
 
 def _bytes_at(text: str, scheduler: str) -> tuple[str, int]:
-    """Return by which address of this machine workers reach it, and a port; 0: any.
-
-    Raises:
-        UsageError: the port is too large, or this machine cannot reach the scheduler.
-    """
+    """Return by which address of this machine workers reach it, and a port; 0: any."""
     host, colon, port = (
         text.rpartition(":") if text.rpartition(":")[2].isdigit() else (text, "", "0")
     )
@@ -318,9 +311,7 @@ def _run_worker(given: argparse.Namespace) -> int:
     if not given.scheduler:
         WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
     require()
-    from harness import file_system
     from harness.cluster import tls
-    from harness.cluster.records import WorkerSettings
 
     papers = read_papers(given.scheduler, given.tls, tls.WORKER)
     machine = given.machine or socket.gethostname()
@@ -342,9 +333,6 @@ def _make_locks_folder(machine: str) -> Path:
     """Return the folder of the locks that all workers of this machine share.
 
     It does not follow ``TMPDIR``: batch systems give each job one of its own.
-
-    Raises:
-        UsageError: somebody else has made it, to keep us waiting perhaps.
     """
     from harness.cluster.worker_files import MEMORY
 

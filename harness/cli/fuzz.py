@@ -23,11 +23,11 @@ from harness.engine.launch import as_typed, split_program, with_seed
 from harness.engine.protocols import find_protocol
 from harness.engine.translation import sessions_of
 from harness.errors import ExitCode, UsageError
-from harness.options import GTP, UNTRUSTED, Limits, Options
+from harness.options import GTP, TRIED_TIMEOUT, UNTRUSTED, Limits, Options
 from harness.reading import casefile
 from harness.records import FileResult
 from harness.report import report_files
-from harness.sandbox import programs
+from harness.sandbox import view
 from harness.text import encode_without_surrogates, number_of, one_line, plural
 from harness.vocabulary.script import BOARDS, Script, Trace, lay_files
 from oracle.command_properties import STANDARD
@@ -83,7 +83,7 @@ Examples:
   gtp-harness fuzz "python3 nogo.py" --assignment nogo/ --against "python3 other.py"
   gtp-harness fuzz ./mine --against ./theirs"""
 
-_SECONDS, _TIMEOUT = 60.0, 5.0
+_SECONDS = 60.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
@@ -183,7 +183,7 @@ def _open_engine(
     """Give an engine in its box; ``translate``: the table of its words, "" for none."""
     from harness.fuzzing.fuzzed_engine import Piped, launchers
 
-    needed = programs.paths_of(words[0]) if arguments.engine_python else []
+    needed = view.paths_of(words[0]) if arguments.engine_python else []
     options = _options(arguments, (str(room / BOARDS), *needed))
     command_properties = arguments.specification.commands if arguments.specification else STANDARD
     with (
@@ -228,13 +228,10 @@ def _outside(shown: Sequence[str]) -> str:
 
     Of a shown folder in which it starts, an engine has a copy, made at that moment: it would never
     see the board files that later scripts need.
-
-    Raises:
-        UsageError: there is none.
     """
     folders = [os.path.realpath(path) for path in shown]
     for place in (tempfile.gettempdir(), *_TEMPORARY):
-        if os.access(place, os.W_OK) and not programs.is_in_one(os.path.realpath(place), folders):
+        if os.access(place, os.W_OK) and not view.is_in_one(os.path.realpath(place), folders):
             return place
     raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 
@@ -314,7 +311,7 @@ def _add_options(parser: CommandParser) -> None:
         help="folder for case files; created if it does not exist (default:"
         " %(default)s)")  # fmt: skip
     add("--json", metavar="FILE", help="write all findings as JSON")
-    add("--timeout", type=number(0.1, "seconds"), default=_TIMEOUT, metavar="S",
+    add("--timeout", type=number(0.1, "seconds"), default=TRIED_TIMEOUT, metavar="S",
         help="seconds without a reply that count as a hang (default: %(default)g)")  # fmt: skip
     add(
         "--python",
@@ -464,11 +461,7 @@ class _KnownEngines:
         self._fuzzer = fuzzer
 
     def like(self, finding: FuzzFinding) -> tuple[WrongEngine, ...]:
-        """Return the engines that answer the last command of a finding as wrongly.
-
-        Raises:
-            SandboxError: the harness failed, or there is no sandbox here.
-        """
+        """Return the engines that answer the last command of a finding as wrongly."""
         return tuple(one for one in self._engines if self._is_like(one, finding))
 
     def _is_like(self, engine: WrongEngine, finding: FuzzFinding) -> bool:

@@ -247,11 +247,8 @@ def _add_options(parser: CommandParser) -> None:
         " of sizes and points than SGF's")  # fmt: skip
     add("--seed", type=whole(0, "a whole number"), default=0, metavar="N",
         help="random seed (default: %(default)s)")  # fmt: skip
-    add(
-        "--secret",
-        metavar="PLACE",
-        help="make private cases with this secret: a file, or env:NAME",
-    )
+    add("--secret", metavar="PLACE",
+        help="make private cases with this secret: a file, or env:NAME")  # fmt: skip
     add("--half", choices=tuple(_HALVES),
         help="which half of the games to use (default: public; with --secret"
         " private)")  # fmt: skip
@@ -408,11 +405,7 @@ class OwnGame:
         return ExitCode.FAILED if produced.survivors else ExitCode.OK
 
     def _copy_files(self, produced: ProducedTests) -> None:
-        """Copy the files that tests name beside the case file, unless they are there.
-
-        Raises:
-            UsageError: another file of that name is there.
-        """
+        """Copy the files that tests name beside the case file, unless they are there."""
         place, beside = self._found.place, Path(self._given.output).parent
         for name in test_production.find_named_files(produced.drafts, self._declaration, place):
             content = (place / name).read_bytes()

@@ -6,6 +6,7 @@ import argparse
 import datetime
 import sys
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from fractions import Fraction
 from pathlib import Path
@@ -14,34 +15,31 @@ from harness import file_system, find_assignment, shipped
 from harness.assignments import assignment, needs
 from harness.assignments.assignment import Assignment
 from harness.assignments.needs import with_python
-from harness.cli import arguments
+from harness.cli import arguments, cluster
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode, SandboxError, UsageError
-from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
-from harness.grading.exports import exporters
+from harness.fuzzing import require_hypothesis
+from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade, tournament
+from harness.grading.attempts.grading_progress import GradingProgress
+from harness.grading.attempts.orders import OtherMachines
+from harness.grading.auditing import audit
+from harness.grading.exports import exporters, summary
+from harness.grading.exports.exporters import Downloaded, Sheets
+from harness.grading.exports.sheet import ColumnError
+from harness.grading.exports.summary import has_no_test
+from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ledger import places
+from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, Store
-from harness.grading.tournament import FOLDER, TournamentOptions, hold_tournament, write
+from harness.grading.marks.findings import concerns
+from harness.grading.records import ClassResult, StudentSubmissions
 from harness.match.standings import Standings, lines
 from harness.processes import processors
 from harness.report.paint import Paint
 from harness.signals import ending_on_signals
 from harness.text import escape_controls, number_of
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
-    from harness.assignments.assignment import Assignment
-    from harness.grading.attempts.orders import OtherMachines
-    from harness.grading.exports.exporters import Sheets
-    from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
-    from harness.grading.ledger.ledger import Ledger
-    from harness.grading.records import ClassResult, StudentSubmissions
 
 TOURNAMENTS = ("round-robin", "swiss")
 _NUMBERS = {2: "two", 3: "three", 4: "four"}
@@ -118,34 +116,37 @@ class _Command:
 
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
-        from harness.grading import grade
-        from harness.grading.exports import exporters
-        from harness.grading.exports.summary import has_no_test
-        from harness.grading.ledger.places import Store
-        from harness.grading.marks.findings import concerns
-
         self._check_sheets()
         if self._given.audit:
-            _require_audit(self._wanted.assignment)
+            require_hypothesis("--audit")
+            audit.require_oracle(self._wanted.assignment)
         if self._given.tournament:
-            from harness.grading.tournament import rules_of
-
-            rules_of(self._wanted.assignment, self._given.tournament_size)
+            tournament.rules_of(self._wanted.assignment, self._given.tournament_size)
         concluded, plan = self._grade_with_ledger()
         store = Store(self._originals)
         compared = grade.find_same_programs(self._wanted, concluded, store)
-        conclusion = self._audit(compared, plan)
-        notes: list[str] = []
         output = self._wanted.output
+        conclusion = self._add_audits(compared, plan)
+        if self._given.audit:  # after the marks are written
+            exporters.write(conclusion.result, output, self._sheets)
+            for broke in self._audit(conclusion.result, plan, store):
+                self._warn(broke)
+            conclusion = self._add_audits(compared, plan)
+        notes: list[str] = []
         files = exporters.write(conclusion.result, output, self._sheets, notes.append)
-        files += _audit_cases(conclusion.result, output)
-        files += self._hold_tournament(plan)
+        files += audit.case_files(output / audit.FOLDER, conclusion.result.audits)
+        if self._given.tournament:
+            files += (self._hold_tournament(plan, store),)
         self._say(conclusion)
         for path in exporters.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
         print(f"\n{_describe_files(files, output)}")
+        return self._status(conclusion)
+
+    @staticmethod
+    def _status(conclusion: GradingOutcome) -> ExitCode:
         if any(one.marks.withheld for one in conclusion.result.graded):
             return ExitCode.FAULT
         if conclusion.changes and not conclusion.accepted:
@@ -154,14 +155,7 @@ class _Command:
         return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _check_sheets(self) -> None:
-        """Read the downloads that are to be filled in; of a missing column say which option is it.
-
-        Raises:
-            UsageError: one cannot be filled in.
-        """
-        from harness.grading.exports import exporters
-        from harness.grading.exports.sheet import ColumnError
-
+        """Read the downloads to be filled in; of a missing column say which option is it."""
         for one in (one.download for one in exporters.EXPORTS if one.download):
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
@@ -169,31 +163,53 @@ class _Command:
             except ColumnError as error:
                 raise UsageError(f"{error}; --{one.columns} names another") from None
 
-    def _audit(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
-        """Add what audits found; if one is wanted, it is made after the marks are written."""
-        from harness.grading.exports import exporters
-        from harness.grading.ledger.places import Store
+    def _add_audits(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
+        """Add what audits found, now or before, of the submissions as they are now."""
+        builds = {one.key: one.build for one in plan.planned}
+        found = audit.load_known(self._wanted.output / audit.FOLDER, builds)
+        return conclusion._replace(result=conclusion.result._replace(audits=found))
 
-        wanted, output = self._wanted, self._wanted.output
-        if self._given.audit:
-            known = _add_audits(conclusion.result, plan, output)
-            exporters.write(known, output, self._sheets)
-            store = Store(self._originals)
-            for broke in _run_audit(wanted, plan, known, self._given.audit, store):
-                self._warn(broke)
-        result = _add_audits(conclusion.result, plan, output)
-        return conclusion._replace(result=result)
+    def _audit(self, result: ClassResult, plan: GradingPlan, store: Store) -> list[str]:
+        """Look for wrong answers of those with nearly full marks, for some seconds each.
 
-    def _hold_tournament(self, plan: GradingPlan) -> tuple[Path, ...]:
-        """Let the submissions play each other, if that is wanted; return what was written."""
-        if not self._given.tournament:
-            return ()
+        Returns a sentence for each submission in which the harness failed.
+        """
+        wanted = self._wanted
+        keys = set(audit.nearly_full(result.graded, wanted.assignment))
+        units = [one for one in grade.units(plan, store) if one.submission.key in keys]
+        context = grade.grading_context(wanted, plan)
+        own = audit.Audit(context, self._given.audit, wanted.output / audit.FOLDER)
+        left = own.list_pending(units)
+        found = number_of(len(units), "submission")
+        print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
+        try:
+            with audit.AuditProgress(len(left)) as progress:
+                return own.run(left, progress)
+        except KeyboardInterrupt:
+            print("The marks and the audit's results are kept; the same command continues.",
+                  file=sys.stderr)  # fmt: skip
+            raise
 
-        return _hold_tournament(self._given, self._wanted, plan, self._originals)
+    def _hold_tournament(self, plan: GradingPlan, store: Store) -> Path:
+        """Let the submissions play each other; return the table that was written."""
+        given, output = self._given, self._wanted.output / tournament.FOLDER
+        chosen = tournament.TournamentOptions(
+            given.tournament, given.tournament_size, given.tournament_points
+        )
+        file_system.make(output, mode=0o700)
+        context, units = grade.grading_context(self._wanted, plan), grade.units(plan, store)
+        try:
+            with ending_on_signals():
+                held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
+        except KeyboardInterrupt:
+            print("The marks and the games are kept; the same command continues.", file=sys.stderr)
+            raise
+        print("\nTournament")
+        for line in lines(Standings(held)):
+            print(escape_controls(line))
+        return tournament.write(held, plan.submissions, chosen, output)
 
     def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
-        from harness.grading.ledger.ledger import Ledger
-
         wanted = self._wanted
         entries = self._read_inputs()
         for folder in (wanted.output, self._originals.parent):
@@ -202,13 +218,7 @@ class _Command:
             return self._grade(ledger, entries)
 
     def _read_inputs(self) -> tuple[StudentSubmissions, ...]:
-        """Return what was submitted, read before anything is made: it may be refused.
-
-        Raises:
-            UsageError: it is, or another input; or marks are wanted of a ledger that is not there.
-        """
-        from harness.grading import grade
-
+        """Return what was submitted, read before anything is made: it may be refused."""
         if not self._given.marks_only:
             return grade.read_inputs(self._wanted, self._warn)
         if isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
@@ -218,10 +228,6 @@ class _Command:
     def _grade(
         self, ledger: Ledger, entries: Sequence[StudentSubmissions]
     ) -> tuple[GradingOutcome, GradingPlan]:
-        from harness.grading import grade
-        from harness.grading.attempts.grading_progress import GradingProgress
-        from harness.grading.ledger.places import Store
-
         wanted = self._wanted
         ledger.check()
         if self._given.marks_only:
@@ -255,16 +261,12 @@ class _Command:
         """Give the machines of a cluster, if engines are to run there."""
         if not self._given.scheduler:
             return nullcontext()
-        from harness.cli import cluster
-
         return closing(cluster.dispatcher(self._given, self._warn, self._wanted.output))
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", escape_controls(remark)))
 
     def _say(self, conclusion: GradingOutcome) -> None:
-        from harness.grading.exports import summary
-
         result, paint = conclusion.result, self._paint
         if result.is_unsafe:
             print(paint("bad", f"The sandbox was {result.sandbox}."))
@@ -298,8 +300,6 @@ def _describe_files(files: Sequence[Path], output: Path) -> str:
 
 
 def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOptions:
-    from harness.grading.grade import GradeOptions
-
     private = (path for path in arguments.private if not path.startswith("@"))
     key = Path(arguments.key).parent if arguments.key else None
     for path in filter(
@@ -329,8 +329,6 @@ def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOpti
 
 
 def _sheets(arguments: argparse.Namespace) -> Sheets:
-    from harness.grading.exports.exporters import Downloaded
-
     asked = [
         (one.download.name, *(getattr(arguments, name) for name in one.download.attributes))
         for one in exporters.EXPORTS
@@ -414,30 +412,14 @@ def _add_assignment(parser: CommandParser) -> None:
     arguments.add_private(add)
     add("--overlay", metavar="DIR", help="the course folder, such as util")
     add("--groups", metavar="FILE", help="CSV with the groups and their members")
-    add(
-        "--deadline",
-        type=_moment,
-        metavar="TIME",
-        help="deadline in local time, such as 2018-01-29T23:55",
-    )
-    add(
-        "--refused-after",
-        type=_moment,
-        metavar="TIME",
-        help="refuse submissions after this local time",
-    )
-    add(
-        "--grace",
-        type=whole(0, "minutes"),
-        metavar="MINUTES",
-        help="grace period after --deadline and --refused-after",
-    )
-    add(
-        "--deduction",
-        type=_percent,
-        metavar="PERCENT",
-        help="late penalty in percent of the points earned",
-    )
+    add("--deadline", type=_moment, metavar="TIME",
+        help="deadline in local time, such as 2018-01-29T23:55")  # fmt: skip
+    add("--refused-after", type=_moment, metavar="TIME",
+        help="refuse submissions after this local time")  # fmt: skip
+    add("--grace", type=whole(0, "minutes"), metavar="MINUTES",
+        help="grace period after --deadline and --refused-after")  # fmt: skip
+    add("--deduction", type=_percent, metavar="PERCENT",
+        help="late penalty in percent of the points earned")  # fmt: skip
 
 
 def _add_run(parser: CommandParser) -> None:
@@ -447,13 +429,9 @@ def _add_run(parser: CommandParser) -> None:
     add("--budget", type=number(0.01, "minutes"), default=30.0, metavar="MINUTES",
         help="most minutes for all case files of a submission (default: %(default)g)")  # fmt: skip
     arguments.add_sandbox(add)
-    add(
-        "--python",
-        metavar="PATH",
-        default="",
+    add("--python", metavar="PATH", default="",
         help="Python that runs the engines, instead of the assignment's environment or the"
-        " system's",
-    )
+        " system's")  # fmt: skip
     arguments.add_unsafe(add)
     arguments.add_cluster(add)
     add("--no-images", action="store_true",
@@ -482,12 +460,8 @@ def _add_output(parser: CommandParser) -> None:
         add(f"--{one.name}", metavar="FILE", help=one.what)
         add(f"--{one.columns}", type=_names(one.metavar), default=(), metavar=one.metavar,
             help=one.which)  # fmt: skip
-    add(
-        "--output",
-        default="graded",
-        metavar="DIR",
-        help="folder for everything that is written (default: %(default)s)",
-    )
+    add("--output", default="graded", metavar="DIR",
+        help="folder for everything that is written (default: %(default)s)")  # fmt: skip
     add("--ledger", metavar="FILE",
         help=f"file of the ledger (default: {LEDGER} in --output), or"
         " postgresql://USER@HOST/DATABASE")  # fmt: skip
@@ -499,94 +473,3 @@ def _add_output(parser: CommandParser) -> None:
 
 
 GRADE = Command("grade", _PAGE, _add_options, _run)
-
-
-# --- The audit and the tournament that ``gtp-harness grade`` holds on request --------------------
-
-
-def _require_audit(assignment: Assignment) -> None:
-    """See before a long grading whether there can be an audit after it.
-
-    Raises:
-        UsageError: Hypothesis is not installed, or nobody knows which answers are right.
-    """
-    from harness.fuzzing import require_hypothesis
-    from harness.grading.auditing.audit import require_oracle
-
-    require_hypothesis("--audit")
-    require_oracle(assignment)
-
-
-def _run_audit(
-    options: GradeOptions,
-    plan: GradingPlan,
-    result: ClassResult,
-    seconds: float,
-    store: Store,
-) -> list[str]:
-    """Look for wrong answers of those with nearly full marks, for some seconds each.
-
-    Returns a sentence for each submission in which the harness failed.
-    """
-    from harness.grading import grade
-    from harness.grading.auditing.audit import FOLDER, Audit, AuditProgress, nearly_full
-
-    keys = set(nearly_full(result.graded, options.assignment))
-    units = [one for one in grade.units(plan, store) if one.submission.key in keys]
-    audit = Audit(grade.grading_context(options, plan), seconds, options.output / FOLDER)
-    left = audit.list_pending(units)
-    found = number_of(len(units), "submission")
-    print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
-    try:
-        with AuditProgress(len(left)) as progress:
-            return audit.run(left, progress)
-    except KeyboardInterrupt:
-        print("The marks and the audit's results are kept; the same command continues.",
-              file=sys.stderr)  # fmt: skip
-        raise
-
-
-def _add_audits(result: ClassResult, plan: GradingPlan, output: Path) -> ClassResult:
-    """Add what audits found, now or before, of the submissions as they are now."""
-    from harness.grading.auditing import audit
-
-    builds = {one.key: one.build for one in plan.planned}
-    return result._replace(audits=audit.load_known(output / audit.FOLDER, builds))
-
-
-def _audit_cases(result: ClassResult, output: Path) -> tuple[Path, ...]:
-    """Return the case files that show which submissions are still wrong."""
-    from harness.grading.auditing import audit
-
-    return audit.case_files(output / audit.FOLDER, result.audits)
-
-
-# --- The tournament that ``gtp-harness grade --tournament`` holds --------------------------------
-
-
-def _hold_tournament(
-    arguments: argparse.Namespace, options: GradeOptions, plan: GradingPlan, originals: Path
-) -> tuple[Path, ...]:
-    """Let the submissions of a class play each other; return the table that was written.
-
-    Raises:
-        KeyboardInterrupt: the games so far are kept.
-    """
-    chosen = TournamentOptions(
-        arguments.tournament, arguments.tournament_size, arguments.tournament_points
-    )
-    output = options.output / FOLDER
-    file_system.make(output, mode=0o700)
-    units = grade.units(plan, Store(originals))
-    try:
-        with ending_on_signals():
-            held = hold_tournament(
-                grade.grading_context(options, plan), plan.submissions, units, chosen, output
-            )
-    except KeyboardInterrupt:
-        print("The marks and the games are kept; the same command continues.", file=sys.stderr)
-        raise
-    print("\nTournament")
-    for line in lines(Standings(held)):
-        print(escape_controls(line))
-    return (write(held, plan.submissions, chosen, output),)

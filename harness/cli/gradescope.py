@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness import file_system, find_assignment, shipped
+from harness import file_system, find_assignment, gradescope, shipped
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, number
@@ -53,8 +53,6 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _make(arguments: argparse.Namespace) -> int:
-    from harness import gradescope
-
     if arguments.private and arguments.public_only:
         raise UsageError("--private and --public-only exclude each other")
     assignment = find_assignment(arguments.assignment)

@@ -9,12 +9,11 @@ from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.errors import ExitCode, UsageError
+from harness.history import history_file
+from harness.history.records import Trends
+from harness.history.trends import trends
 from harness.report import report_files
 from harness.text import encode_without_surrogates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.history.records import Trends
 
 _PAGE = """\
 usage: gtp-harness history FILE [OPTION…]
@@ -79,9 +78,6 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _trends(arguments: argparse.Namespace) -> Trends:
-    from harness.history import history_file
-    from harness.history.trends import trends
-
     version, runs = history_file.read(arguments.file)
     if arguments.program and all(run.program != arguments.program for run in runs):
         known = ", ".join(dict.fromkeys(run.program for run in runs)) or "none"

@@ -10,6 +10,7 @@ from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
 from harness.cli.console import never_fail_to_encode
 from harness.errors import ExitCode
+from harness.grading.ledger import places, salvage
 from harness.text import at_most, escape_controls, plural
 
 _PAGE = """\
@@ -66,8 +67,6 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
-    from harness.grading.ledger import places, salvage
-
     place = places.of(new)
     if isinstance(place, places.LedgerFile):
         file_system.make(place.path.parent)

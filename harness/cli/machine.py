@@ -10,24 +10,21 @@ import platform
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
 
 from harness import find_assignment, platforms
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
+from harness.assignments.needs import with_python
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
-from harness.environments import environment_cache
+from harness.environments import environment_cache, interpreters
 from harness.errors import ExitCode, SandboxError, UsageError
 from harness.sandbox import cgroup, landlock, levels, watch
-from harness.sandbox.redteam import attack_report
+from harness.sandbox.redteam import attack_report, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
+from harness.sandbox.redteam.referee import AttackResult
 from harness.text import number_of
-
-if TYPE_CHECKING:
-    from harness.assignments.assignment import Assignment
-    from harness.sandbox.redteam.referee import AttackResult
 
 _DOCTOR_PAGE = """\
 usage: gtp-harness doctor [OPTION…]
@@ -107,9 +104,6 @@ _NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
 
 def _describe_needs(name: str) -> bool:
     """Print what an assignment needs; return whether all of it is there."""
-    from harness import find_assignment
-    from harness.assignments import needs
-
     assignment = find_assignment(name)
     tools = needs.of(assignment)
     print(f"\n{assignment.key} needs")
@@ -124,8 +118,6 @@ def _describe_needs(name: str) -> bool:
 
 def _python_of(assignment: Assignment) -> tuple[str, bool]:
     """Return the Python of engines in words, and whether it is there."""
-    from harness.assignments.needs import with_python
-
     try:
         with with_python(assignment) as chosen:
             return chosen.python.described if chosen.python else "none", True
@@ -176,8 +168,6 @@ _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    from harness.sandbox.redteam import referee, scene
-
     found: dict[int, list[AttackResult]] = {level: [] for level in asked}
     total = sum(map(scene.can_run, ROSTER)) * len(asked)
     _show_progress(0, total)
@@ -275,8 +265,6 @@ def _build_environment(assignment: Assignment) -> None:
     if not environment_cache.find(choice.name):
         print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
     made = needs.build_environment(assignment, choice)
-    from harness.environments import interpreters
-
     found = interpreters.inspect_python(made.program)
     print(made.folder)
     print(f"Python {found.version}")

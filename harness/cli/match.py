@@ -26,12 +26,9 @@ from harness.processes import processors
 from harness.report import report_files
 from harness.report.reporters import Reporter
 from harness.signals import ending_on_signals
+from harness.specifications.record import Specification
 from oracle.errors import FormatError
 from oracle.komi import parse_komi
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
 
 _PAGE = """\
 usage: gtp-harness match [OPTION…] ENGINE ENGINE…
@@ -346,8 +343,8 @@ def _add_game(parser: CommandParser) -> None:
         help="seconds of each engine for a game, such as 300; or for the game and then for so many"
         " moves, such as 60+10/5 (default: no limit but --timeout)")  # fmt: skip
     add("--max-moves", type=_FROM_0, default=0, metavar="N",
-        help="moves after which a game of Go is counted as it stands (default: three for each"
-        " point)")  # fmt: skip
+        help="moves after which a game of Go is counted as it stands, and a declared game is a"
+        " draw (default: three for each point)")  # fmt: skip
     add("--openings", action="append", default=[], metavar="SGF",
         help="record, or folder of records, with an opening in each game")  # fmt: skip
     add("--opening-moves", type=_FROM_0, default=None, metavar="N",

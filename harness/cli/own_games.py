@@ -30,7 +30,7 @@ from harness.declared.trial import CommandTally, Observed, TrialBudget, TrialDec
 from harness.engine.launch import as_typed, split_program
 from harness.environments import interpreters
 from harness.errors import CaseError, ExitCode, UsageError
-from harness.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST
+from harness.options import GTP, PROTOCOLS, SANDBOXES, STATUS_LAST, TRIED_TIMEOUT
 from harness.reading import casefile, suite
 from harness.records import ANSWERS_FILE, CaseFile
 from harness.report import report_files
@@ -39,7 +39,7 @@ from harness.text import encode_without_surrogates, number_of, one_line
 from oracle.command_properties import STANDARD
 
 SCHEMA, VERSION = "gtp-harness/calibrate", 1
-_SECONDS, _CONVERSATIONS, _TIMEOUT = 20.0, 200, 5.0
+_SECONDS, _CONVERSATIONS = 20.0, 200
 _WRAP = 88
 
 _CALIBRATE_PAGE = """\
@@ -141,7 +141,7 @@ def _program(command: str, reference: ProgramStart, arguments: argparse.Namespac
         words=tuple(words),
         folder=named[0].parent if named else Path.cwd(),
         sandbox=arguments.sandbox,
-        timeout=_TIMEOUT,
+        timeout=TRIED_TIMEOUT,
     )
 
 
@@ -419,11 +419,7 @@ def _from(folder: Path, words: Sequence[str]) -> list[str]:
 
 
 def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
-    """Yield the public tests, those too in which no command counts.
-
-    Raises:
-        CaseError: one cannot be read.
-    """
+    """Yield the public tests, those too in which no command counts."""
     for path in suite.expand(paths, has_answers=True):
         case = casefile.read(path)
         if not case.steps:
@@ -433,12 +429,8 @@ def _cases(paths: Sequence[str]) -> Iterator[CaseFile]:
 
 def _add_new_options(parser: CommandParser) -> None:
     add = parser.add_argument
-    add(
-        "folder",
-        nargs="?",
-        metavar="DIR",
-        help="folder of the assignment; created if it does not exist",
-    )
+    add("folder", nargs="?", metavar="DIR",
+        help="folder of the assignment; created if it does not exist")  # fmt: skip
     add("--reference", metavar="COMMAND", help="command of the correct solution, as in a shell")
     add("--public", nargs="+", default=[], metavar="FILE",
         help="public tests to copy into DIR")  # fmt: skip

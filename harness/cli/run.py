@@ -8,14 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from harness.cli import engine_options, status_of, version
-from harness.cli.commandline import (
-    Command,
-    Plain,
-    protocol,
-    whole,
-    with_config,
-)
+from harness.cli import commandline, engine_options, status_of, version
 from harness.cli.console import Console, Style
 from harness.engine.launch import with_seed
 from harness.errors import ExitCode, ReportError, UsageError
@@ -78,7 +71,7 @@ def _remark(option: str, words: list[str], first: int) -> str:
 class _CommandRun:
     """One run from its command line: what is asked for is read and tried before it begins."""
 
-    def __init__(self, arguments: Namespace, plain: Plain) -> None:
+    def __init__(self, arguments: Namespace, plain: commandline.Plain) -> None:
         self.given = arguments
         program, *tests = arguments.arguments
         self.program = with_seed(program)
@@ -224,7 +217,7 @@ class _CommandRun:
 # --- the command line --------------------------------------------------------------------------
 
 
-def add_options(parser: Plain | CommandParser) -> None:
+def add_options(parser: commandline.Plain | CommandParser) -> None:
     """Add all options of its command line."""
     title = "options of gogui-regress (also with a single dash)"
     add = parser.add_argument_group(title).add_argument
@@ -249,43 +242,32 @@ def _add_reports(add: Callable[..., object], *, is_gogui: bool) -> None:
             add(*flags, metavar=one.metavar, help=one.what)
 
 
-def _add_engine(parser: Plain | CommandParser) -> None:
+def _add_engine(parser: commandline.Plain | CommandParser) -> None:
     add = parser.add_argument_group("the engine").add_argument
     engine_options.add_limits(add)
-    add(
-        "--protocol",
-        type=protocol,
-        default=GTP,
-        metavar="NAME",
+    add("--protocol", type=commandline.protocol, default=GTP, metavar="NAME",
         help="protocol of the engine: gtp, or 'status last', replies that end with a line such as"
-        " = 1 (default: %(default)s)",
-    )
+        " = 1 (default: %(default)s)")  # fmt: skip
     add("--translate", metavar="FILE", default="",
         help="TOML table of words that the engine uses for those of the case files")  # fmt: skip
     add("--restart", action="store_true",
         help="after an engine failure, start the engine again at the file's next new"
         " board")  # fmt: skip
-    add(
-        "--lockstep",
-        action="store_true",
-        help="wait for each reply before sending the next command",
-    )
+    add("--lockstep", action="store_true",
+        help="wait for each reply before sending the next command")  # fmt: skip
     add("--pty", action="store_true", help="let the engine write to a terminal (pty)")
 
 
-def _add_selection(parser: Plain | CommandParser) -> None:
+def _add_selection(parser: commandline.Plain | CommandParser) -> None:
     options = Options()
     add = parser.add_argument_group("what to run and how to judge it").add_argument
-    add("--jobs", type=whole(1, "a whole number from 1"), default=0, metavar="N",
+    add("--jobs", type=commandline.whole(1, "a whole number from 1"), default=0, metavar="N",
         help="case files run at a time (default: the number of cores)")  # fmt: skip
-    add(
-        "--only",
-        metavar="PATTERN",
-        help="only tests whose command has a match of this regular expression",
-    )
+    add("--only", metavar="PATTERN",
+        help="only tests whose command has a match of this regular expression")  # fmt: skip
     add("--ids", metavar="IDS", help="only tests with these IDs, such as 10,20-29")
     add("--lines", metavar="LINES", help="only tests in these lines of the file, such as 12,20-29")
-    add("--rerun", type=whole(0, "a whole number"), default=options.rerun, metavar="N",
+    add("--rerun", type=commandline.whole(0, "a whole number"), default=options.rerun, metavar="N",
         help="run everything N more times; verdicts that change are flaky")  # fmt: skip
     add("--fail-fast", action="store_true", help="stop at the first unexpected failure")
     add("--dialect", choices=("gogui", "gnugo"), default=options.dialect,
@@ -298,7 +280,7 @@ def _add_selection(parser: Plain | CommandParser) -> None:
         help="whether drawn boards have captures (default: as the commands show)")  # fmt: skip
 
 
-def _add_output(parser: Plain | CommandParser) -> None:
+def _add_output(parser: commandline.Plain | CommandParser) -> None:
     add = parser.add_argument_group("output").add_argument
     _add_reports(add, is_gogui=False)
     add("--baseline", metavar="FILE", help="compare with the --json of an earlier run")
@@ -437,7 +419,7 @@ _KEPT = (
 )
 
 
-def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
+def repeat(plain: commandline.Plain, arguments: Namespace, program: str) -> Repeat:
     """Return how tests are repeated.
 
     ``plain``: the existing options. ``program``: what to run, which need not be what was
@@ -459,14 +441,14 @@ def repeat(plain: Plain, arguments: Namespace, program: str) -> Repeat:
     return Repeat(start, find_dialect(arguments.dialect).settles_late)
 
 
-class _RunCommand(Command):
+class _RunCommand(commandline.Command):
     """``gtp-harness run``, which reads a plain command line without argparse."""
 
     def main(self, words: list[str]) -> int:
         if {"--version", "-version"} & set(words):
             print(version())
             return ExitCode.OK
-        words, plain = with_config(words), Plain("arguments")
+        words, plain = commandline.with_config(words), commandline.Plain("arguments")
         add_options(plain)
         given = plain.read(words) or self.parser().read(words, _remark)
         if given is None:

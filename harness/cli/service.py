@@ -6,18 +6,24 @@ import argparse
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness import extras
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command, port, whole
 from harness.errors import ExitCode, UsageError
+from harness.grading.ledger.places import is_server
 from harness.processes import processors
+from harness.service import monitoring, processes, serving
+from harness.service.operations import pruning
+from harness.service.operations.backups import back_up, restore
+from harness.service.operations.health import check_settings
+from harness.service.people import mail_server, oidc
+from harness.service.settings import Settings, own_names
+from harness.service.settings import data_folder as usual_folder
+from harness.service.storage import data_folder
+from harness.service.storage.database import Database
 from harness.text import escape_controls, number_of
-
-if TYPE_CHECKING:
-    from harness.service.settings import Settings
 
 _SERVE_PAGE = """\
 usage: gtp-harness serve [OPTION…]
@@ -89,8 +95,6 @@ def _with_cluster(settings: Settings, arguments: argparse.Namespace) -> Settings
 
 
 def _check(settings: Settings) -> int:
-    from harness.service.operations.health import check_settings
-
     is_good = True
     for found in check_settings(settings):
         print(
@@ -101,12 +105,6 @@ def _check(settings: Settings) -> int:
 
 
 def _serve(settings: Settings) -> int:
-    from harness.service import processes, serving
-    from harness.service.operations import pruning
-    from harness.service.people import mail_server, oidc
-    from harness.service.settings import own_names
-    from harness.service.storage import data_folder
-
     data_folder.keep_files_private()
     own_names(settings)
     mail_server.server(settings)  # what cannot be read is told now, and not when a mail waits
@@ -125,9 +123,6 @@ def _serve(settings: Settings) -> int:
 
 def print_timezone(settings: Settings) -> None:
     """Warn once if the data were last served in another time zone, and write this one down."""
-    from harness.service import monitoring
-    from harness.service.storage import data_folder
-
     now = data_folder.find_zone()
     if why := data_folder.explain_other_zone(settings.data, now):
         monitoring.warn(settings, why)
@@ -231,15 +226,12 @@ def place(arguments: argparse.Namespace) -> Settings:
         UsageError: a package is missing, or --database names no server's database.
     """
     extras.require("the service", "service", "fastapi", "jinja2", "multipart", "uvicorn")
-    from harness.grading.ledger.places import is_server
-    from harness.service.settings import Settings, data_folder
-
     if arguments.database and not is_server(arguments.database):  # which may have a password in it
         raise UsageError("--database: expected postgresql://USER@HOST/DATABASE")
     if arguments.database:
         extras.require("--database on a server", "postgresql", "psycopg")
     return Settings(
-        Path(arguments.data).absolute() if arguments.data else data_folder(), arguments.database
+        Path(arguments.data).absolute() if arguments.data else usual_folder(), arguments.database
     )
 
 
@@ -277,9 +269,6 @@ def _backup(given: argparse.Namespace) -> int:
     if not given.folder:
         BACKUP.refuse("expected the new folder DIR")
     settings = place(given)
-    from harness.service.operations.backups import back_up
-    from harness.service.storage import data_folder
-
     data_folder.keep_files_private()
     made = back_up(settings, Path(given.folder).absolute())
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
@@ -325,9 +314,6 @@ def _restore(given: argparse.Namespace) -> int:
     if not given.folder:
         RESTORE.refuse("expected the folder DIR of a backup")
     settings = place(given)
-    from harness.service.operations.backups import restore
-    from harness.service.storage import data_folder
-
     data_folder.keep_files_private()
     made = restore(Path(given.folder).absolute(), settings)
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
@@ -370,9 +356,6 @@ Examples:
 
 def _prune(given: argparse.Namespace) -> int:
     settings = place(given)._replace(keep=",".join(given.keep))
-    from harness.service.operations import pruning
-    from harness.service.storage.database import Database
-
     pruning.read(settings.keep)
     require(settings)
     with closing(Database(settings)) as database:

@@ -328,11 +328,8 @@ def _add_options(parser: CommandParser) -> None:
     add("--private", action="append", default=[], metavar="PATH",
         help="without CASES: private case files, or a folder of them; may be"
         " repeated")  # fmt: skip
-    add(
-        "--matrix",
-        action="store_true",
-        help="print a matrix of tests × mistakes (or engines), too",
-    )
+    add("--matrix", action="store_true",
+        help="print a matrix of tests × mistakes (or engines), too")  # fmt: skip
     add("--json", metavar="FILE", help="write everything as JSON (with CASES)")
     add("--dialect", choices=("gogui", "gnugo"), default="gogui",
         help="whose rules expectations follow (default: %(default)s)")  # fmt: skip

@@ -6,14 +6,13 @@ to Dask; it also serves bytes by their SHA-256. A *worker* fetches the bytes, ru
 everywhere (:mod:`harness.work`), and writes the result as lines of JSON. The ledger is the only
 truth: what is lost on the way is rerun.
 
-* ``rules``: which worker gets which unit, and when; pure, so that a simulation can use them;
-* ``records``: the messages between these processes, checked on reading;
-* ``dispatcher``, ``report_checks``: in the process of the grading; checks of a worker's report;
-* ``connector``, ``bytes_server``: beside it; ``hub``: one connector for several dispatchers;
-* ``status_query``, ``cluster_state``: the state of a cluster, for people;
-* ``sendable_environments``: of this machine; ``environment_store``: fetched by a worker;
-* ``unit_executor``, ``worker_files``: on a worker; ``dask_task``: run by Dask;
-* ``prompt_sender``, ``lean_comm``: how messages of Dask are sent and read, at little cost;
-* ``message_filter``, ``unpickling``, ``roles``: messages that are refused, and who may send which;
+* ``records``: the messages between these processes, and which worker gets which unit, and when;
+* ``dispatcher``, ``results``: in the process of the grading; checks of a worker's report;
+* ``connector``, ``bytes_server``: beside it, reached by a ``connector_link``; ``hub``: one
+  connector for several dispatchers;
+* ``state``: the state of a cluster, for people;
+* ``unit_executor``, ``worker_files``: on a worker;
+* ``dask_messages``: how messages of Dask are sent and read, and which are refused; ``tls``: who
+  may send which;
 * ``cluster_processes``: run a scheduler or a worker from start to end.
 """

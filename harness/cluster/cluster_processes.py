@@ -31,17 +31,9 @@ from distributed.core import Server
 from harness import file_system, network, processes
 from harness.assignments import needs
 from harness.assignments.needs import of_system
-from harness.cluster import (
-    connector,
-    dask_messages,
-    dask_task,
-    lean_comm,
-    records,
-    state,
-)
+from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
-from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker
-from harness.cluster.lean_comm import PromptSender
+from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker, PromptSender
 from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
 from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
@@ -124,7 +116,7 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
     tls = papers.client_context() if papers else None
     own = Equipment(found, tuple(here), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
-        dask_task.RUN[:] = [executor.do]
+        dask_messages.TASK_RUNNER[:] = [executor.do]
         report(_describe(found, built))
         resources = records.list_announced_resources(found)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
@@ -219,7 +211,7 @@ def prepare() -> None:
     # what that thread would do.
     distributed.comm.utils.OFFLOAD_THRESHOLD = 0
     distributed.scheduler.offload = _call
-    lean_comm.use()
+    dask_messages.use()
     for sends in (distributed.client, distributed.scheduler, distributed.worker):
         sends.BatchedSend = PromptSender
 

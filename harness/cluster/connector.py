@@ -126,7 +126,7 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         self._stream_handlers[dask_messages.BROUGHT] = self._handle_brought
 
     def send_task(self, key: str, **told: object) -> Future:
-        """Have a task done; ``told``: see :meth:`GuardedScheduler.add_task`."""
+        """Have a task done; ``told``: see :meth:`dask_messages.GuardedScheduler.add_task`."""
         future = Future(key, self)
         self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **told})
         return future

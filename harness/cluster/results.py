@@ -171,14 +171,11 @@ def _check(
         if word.basis != unit.build:
             raise UnbelievableError("it has built something else")
         return
-    if word.basis not in cases or any(_is_of(one, word.basis) for one in before):
+    told = {one.basis for one in before if not isinstance(one, BuildFinished)}
+    if word.basis not in cases or word.basis in told:
         raise UnbelievableError("it tells of a case file that it was not asked, or twice")
     if isinstance(word, AttemptFinished) and word.figures.pace != unit.pace:
         raise UnbelievableError("it has limited an engine by another pace than its own")
-
-
-def _is_of(word: AttemptEvent, basis: str) -> bool:
-    return not isinstance(word, BuildFinished) and word.basis == basis
 
 
 def _check_result(found: Any, case: CaseFile) -> None:
@@ -204,19 +201,15 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         test = _tester(get_args(kind)[0])
         return lambda found: isinstance(found, list) and all(map(test, found))
     if hasattr(kind, "_fields"):
-        return _record_tester(kind)
+        fields = {name: _tester(one) for name, one in get_type_hints(kind).items()}
+        return lambda found: (
+            isinstance(found, dict)
+            and found.keys() == fields.keys()
+            and all(test(found[name]) for name, test in fields.items())
+        )
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
         return records.tester(kind)
     return lambda found: type(found) is kind
-
-
-def _record_tester(kind: Any) -> Callable[[Any], bool]:
-    tests = {name: _tester(one) for name, one in get_type_hints(kind).items()}
-    return lambda found: (
-        isinstance(found, dict)
-        and found.keys() == tests.keys()
-        and all(test(found[name]) for name, test in tests.items())
-    )

@@ -18,7 +18,6 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, TypeVar
 
-from harness.declared.commands import Allowing, is_sized
 from harness.declared.declaration import (
     ANY,
     Argument,
@@ -28,7 +27,14 @@ from harness.declared.declaration import (
     Drawn,
     Kind,
 )
-from harness.declared.game_state import ConversationState, Place, places, vertex_of
+from harness.declared.game_state import (
+    Allowing,
+    ConversationState,
+    Place,
+    is_sized,
+    places,
+    vertex_of,
+)
 from harness.records import Reply
 from harness.vocabulary.script import Script
 

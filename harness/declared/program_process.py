@@ -21,7 +21,7 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.sandbox.programs import paths_of
+from harness.sandbox.view import paths_of
 from harness.vocabulary.script import line_of, name_of
 from oracle.command_properties import SIZE, PropertyTable
 from oracle.gtp.protocol import split

@@ -15,9 +15,9 @@ from harness.declared.declaration import (
     Form,
     Kind,
 )
+from harness.declared.engine import unfit
 from harness.declared.probes import tells_end
-from harness.declared.reply_forms import form_of
-from harness.declared.symmetry import unfit
+from harness.declared.specifying import form_of
 from harness.declared.trial import CommandTally, Observed, ReplyPair
 from harness.options import GTP
 from harness.text import number_of, one_line, some

@@ -19,11 +19,10 @@ from random import Random
 from typing import NamedTuple
 
 from harness.declared import probes
-from harness.declared.commands import is_sized, refuses
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import ConversationState
+from harness.declared.game_state import ConversationState, is_sized, refuses
 from harness.declared.program_process import ProgramProcess, ProgramStart, conversation
 from harness.declared.reference import find_unlisted_files
 from harness.errors import EngineError

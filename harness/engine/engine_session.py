@@ -152,7 +152,13 @@ class EngineSession:
         try:
             if self._strict:
                 self.leave_out_unasked(judged)
-            self._write(lines, replies, wanted)
+            data = b"".join(lines)
+            if self._trace:
+                self._show(">> ", decode(data))
+            if not self._silent_so_far:
+                self._begin()
+            self._under_way = lines, replies, wanted
+            self._process.write(data, self._deadline())
         except EngineError as error:
             raise self._explain(error, lines, len(replies) - wanted) from None
 
@@ -182,15 +188,6 @@ class EngineSession:
         if data and self._splitter.split(data):
             self._note_surplus(quote(self._last) if self._last else "its start")
 
-    def _write(self, lines: Sequence[bytes], replies: list[Reply], wanted: int) -> None:
-        data = b"".join(lines)
-        if self._trace:
-            self._show(">> ", decode(data))
-        if not self._silent_so_far:
-            self._begin()
-        self._under_way = lines, replies, wanted
-        self._process.write(data, self._deadline())
-
     def _await(self, replies: list[Reply], wanted: int) -> None:
         deadline = self._deadline()
         unanswered = 0
@@ -199,7 +196,19 @@ class EngineSession:
             fresh = self._splitter.split(data)
             unanswered = 0 if fresh else unanswered + len(data)
             if fresh:
-                self._stamp(fresh)
+                # Give the first of the replies that came together the time that all of them took.
+                before = self.arrived
+                self._note(*self._clock.note_arrival())
+                ok, text, raw, _, invalid, status = fresh[0]
+                fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
+                self._silent_so_far = False
+                if self._told_at and self._on_wait:
+                    self._told_at = 0.0
+                    self._on_wait(None)
+                if self._trace:
+                    for reply in fresh:
+                        self._show("<< ", reply.invalid)
+                        self._show("<< ", reply.raw + "\n\n")
                 replies += fresh
                 deadline = self._deadline() if len(replies) < wanted else NEVER
             elif unanswered > self._limits.max_output > 0:
@@ -219,21 +228,6 @@ class EngineSession:
         answer that came in between took no time: not less.
         """
         self.arrived, self._since = max(self.arrived, own), since
-
-    def _stamp(self, fresh: list[Reply]) -> None:
-        """Give the first of the replies that came together the time that all of them took."""
-        before = self.arrived
-        self._note(*self._clock.note_arrival())
-        ok, text, raw, _, invalid, status = fresh[0]
-        fresh[0] = _new(Reply, (ok, text, raw, self.arrived - before, invalid, status))
-        self._silent_so_far = False
-        if self._told_at and self._on_wait:
-            self._told_at = 0.0
-            self._on_wait(None)
-        if self._trace:
-            for reply in fresh:
-                self._show("<< ", reply.invalid)
-                self._show("<< ", reply.raw + "\n\n")
 
     def _wait(self) -> None:
         """Tell of the command under way, if it has taken long and was not told for a while."""

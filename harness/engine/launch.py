@@ -186,7 +186,9 @@ class PlainLauncher:
         """End a program and all it started; see :class:`Launcher`."""
         if engine.status() is None:
             _signal_group(engine, SIGTERM)
-            _wait_for_exit(engine, _SIGTERM_PATIENCE)
+            deadline = time.monotonic() + _SIGTERM_PATIENCE
+            while engine.status() is None and time.monotonic() < deadline:
+                time.sleep(0.005)
             engine.kill()
         # Until it is waited for, a dead process keeps its id: nobody else's group can be hit.
         with lock:
@@ -207,12 +209,6 @@ def _start(
     from harness.engine.plain_engine import WatchedEngine
 
     return WatchedEngine(words, folder, output, variables)
-
-
-def _wait_for_exit(engine: PlainEngine, seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while engine.status() is None and time.monotonic() < deadline:
-        time.sleep(0.005)
 
 
 def describe_end(status: int) -> str:

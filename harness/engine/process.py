@@ -250,17 +250,14 @@ class _Output(fdspawn):  # type: ignore[misc]
         events = (self.looks and self._is_awake and self._look()) or self._sleep()
         ready = [descriptor for descriptor, _ in events]
         if ready != self._replies_alone:
-            self._attend_to(ready)
+            # Do what is to be done at once when more than a reply has come.
+            if self._stderr_fd in ready:
+                self._take_stderr()
+            if self._exit in ready:
+                self._poll.unregister(self._exit)
+                self.exited = True
+                self.deadline = min(self.deadline, self._clock.now() + _GRACE)
         return ready
-
-    def _attend_to(self, ready: list[int]) -> None:
-        """Do what is to be done at once when more than a reply has come."""
-        if self._stderr_fd in ready:
-            self._take_stderr()
-        if self._exit in ready:
-            self._poll.unregister(self._exit)
-            self.exited = True
-            self.deadline = min(self.deadline, self._clock.now() + _GRACE)
 
     def _look(self) -> list[tuple[int, int]]:
         """Look for events without sleeping: nothing after some 50 microseconds.
@@ -388,18 +385,15 @@ class EngineProcess:
             self._deaf = True
             return
         if sent < len(data):
-            self._write_rest(data[sent:], deadline)
-
-    def _write_rest(self, data: bytes, deadline: float) -> None:
-        self._output.deadline = deadline
-        try:
-            self._output.write_all(self._stdin_fd, data, self._max_output)
-        except BrokenPipeError:
-            self._deaf = True
-        except EOF:
-            raise self._explain_end() from None
-        except TIMEOUT:
-            raise self._silent() from None
+            self._output.deadline = deadline
+            try:
+                self._output.write_all(self._stdin_fd, data[sent:], self._max_output)
+            except BrokenPipeError:
+                self._deaf = True
+            except EOF:
+                raise self._explain_end() from None
+            except TIMEOUT:
+                raise self._silent() from None
 
     def read(self, deadline: float) -> bytes:
         """Return what has come up to the end of the last reply, waiting for one if need be.
@@ -459,17 +453,14 @@ class EngineProcess:
         """
         self._output.gather(seconds, self._max_output)
         if seconds:
-            self._gather_until_asleep()
+            ends = self.clock.own() + _RESTLESS
+            while self.clock.own() < ends and not are_asleep(self._process.processes()):
+                self._output.gather(_GLANCE, self._max_output)
+                self.clock.look()
         data = b""
         while self._protocol.end(self._output.waiting):
             data += self.read(self.clock.now())
         return data
-
-    def _gather_until_asleep(self) -> None:
-        ends = self.clock.own() + _RESTLESS
-        while self.clock.own() < ends and not are_asleep(self._process.processes()):
-            self._output.gather(_GLANCE, self._max_output)
-            self.clock.look()
 
     def finish(self, patience: float) -> ProcessEnd:
         """Close the engine's input, wait ``patience`` seconds for its end, then end it."""

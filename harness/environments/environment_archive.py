@@ -159,28 +159,24 @@ def _unpack(raw: IO[bytes], folder: Path, most: int) -> set[str]:
     """Write the files; return the names of those that load nowhere."""
     try:
         with tarfile.open(fileobj=raw, mode="r|gz") as archive:
-            return _unpack_all(archive, folder, most)
+            about, left = None, most
+            for number, one in enumerate(archive):
+                left -= one.size
+                if one.type != tarfile.REGTYPE or one.size < 0:
+                    raise DamagedError(f"{one.name!r} is not a file")
+                if left < 0 or number > _MOST_FILES:
+                    raise DamagedError(f"it has more than {most:,} bytes or {_MOST_FILES:,} files")
+                if about is None:
+                    about = _about(archive, one)
+                else:
+                    _write(archive, one, folder)
+            if about is None or left:
+                raise DamagedError(f"{left:,} of {most:,} bytes are missing")
+            return about
     except (tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
         raise DamagedError(f"it cannot be read: {error}") from None
     except (FileExistsError, NotADirectoryError, IsADirectoryError) as error:
         raise DamagedError(f"it has two files of one name: {error.filename}") from None
-
-
-def _unpack_all(archive: tarfile.TarFile, folder: Path, most: int) -> set[str]:
-    about, left = None, most
-    for number, one in enumerate(archive):
-        left -= one.size
-        if one.type != tarfile.REGTYPE or one.size < 0:
-            raise DamagedError(f"{one.name!r} is not a file")
-        if left < 0 or number > _MOST_FILES:
-            raise DamagedError(f"it has more than {most:,} bytes or {_MOST_FILES:,} files")
-        if about is None:
-            about = _about(archive, one)
-        else:
-            _write(archive, one, folder)
-    if about is None or left:
-        raise DamagedError(f"{left:,} of {most:,} bytes are missing")
-    return about
 
 
 def _about(archive: tarfile.TarFile, one: tarfile.TarInfo) -> set[str]:

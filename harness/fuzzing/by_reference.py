@@ -12,11 +12,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple, Protocol
 
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Kind
 from harness.declared.engine import ReferenceEngine, accepts
-from harness.declared.game_state import ConversationState
+from harness.declared.game_state import Allowing, ConversationState
 from harness.declared.reference import ReferenceProgram
 from harness.engine.protocols import find_protocol
 from harness.fuzzing.drawing import Unasked
@@ -327,15 +326,6 @@ class ByReference:
         Before a wrong choice there may be a question already that is answered wrongly.
         """
         declared = self._reference.declaration
-        followed = self._follow(trace, at)
-        chooses = declared.command(name_of(trace.script.commands[at]))
-        if chooses and chooses.plays:
-            yield followed._replace(commands=(*followed.commands[:-1], *_questions(declared)))
-        yield followed
-        yield trace.script
-
-    def _follow(self, trace: Trace, at: int) -> Script:
-        """Return the script up to a command, with the moves that were chosen as if drawn."""
         said: list[str] = []
         lay_files(trace.script, self.folder)
         walk = _ReferenceWalk(self._engine(), trace.script)
@@ -344,7 +334,12 @@ class ByReference:
             plays = walk.chooses(command) and walk.plays(command, got)
             said.append(walk.move(command, got) if plays else command)
             walk.go_on(index, got)
-        return trace.script._replace(commands=(*said, trace.script.commands[at]))
+        followed = trace.script._replace(commands=(*said, trace.script.commands[at]))
+        chooses = declared.command(name_of(trace.script.commands[at]))
+        if chooses and chooses.plays:
+            yield followed._replace(commands=(*followed.commands[:-1], *_questions(declared)))
+        yield followed
+        yield trace.script
 
     def expectations(self, script: Script) -> Iterator[Expected]:
         """Yield what the reference answers; see ``Judge``."""

@@ -22,7 +22,6 @@ from harness.specifications.record import Specification
 from harness.vocabulary.script import Script, lay_files, name_of, write_script
 from harness.vocabulary.stones import flat
 from oracle.command_properties import SIZE
-from oracle.gtp.protocol import Engine
 
 BATCH = 100  # examples of one call of Hypothesis: each begins with the smallest and grows
 
@@ -85,14 +84,13 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
     lay_files(script, folder)
     for command in script.commands:
         asks = not specification.commands[name_of(command)].sets_up
-        if order.allows(command) and (asks or _is_legal(engine, command)):
+        if order.allows(command) and (
+            asks
+            or (not is_underspecified(engine, command) and engine.handle(command).startswith("="))
+        ):
             order.observe(command)
             kept.append(command)
     return Script(tuple(kept), script.files)
-
-
-def _is_legal(engine: Engine, command: str) -> bool:
-    return not is_underspecified(engine, command) and engine.handle(command).startswith("=")
 
 
 class _Order:

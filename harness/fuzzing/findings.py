@@ -11,13 +11,7 @@ from typing import NamedTuple
 from harness.assignments import assignment as assignments
 from harness.assignments.sets import THOROUGH
 from harness.fuzzing.fuzzed_engine import FuzzedProgram
-from harness.fuzzing.judges import (
-    Drawing,
-    Expected,
-    ReplyJudge,
-    WrongReply,
-    differences,
-)
+from harness.fuzzing.judges import Drawing, Expected, ReplyJudge, WrongReply, differences
 from harness.judging import in_process
 from harness.judging.diagnosis import TOO_MANY
 from harness.judging.in_process import same

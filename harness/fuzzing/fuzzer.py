@@ -177,22 +177,17 @@ class Fuzzer:
         """Return a long script with its moves in a single command, if that shows the same."""
         if len(script.commands) - 1 <= _LONG or _SEQUENCE not in self._known:
             return None
-        shorter = script._replace(commands=_join_moves(script.commands))
+        joined: list[str] = []
+        for command in script.commands[:-1]:
+            if name_of(command) != "play":
+                joined.append(command)
+            elif joined and name_of(joined[-1]) == _SEQUENCE:
+                joined[-1] += command.removeprefix("play")
+            else:
+                joined.append(_SEQUENCE + command.removeprefix("play"))
+        shorter = script._replace(commands=(*joined, script.commands[-1]))
         trace, found = self._send(shorter)
         return (shorter, trace, found) if found and found.signature == news.signature else None
-
-
-def _join_moves(commands: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the commands with each run of moves as one ``gogui-play_sequence``."""
-    joined: list[str] = []
-    for command in commands[:-1]:
-        if name_of(command) != "play":
-            joined.append(command)
-        elif joined and name_of(joined[-1]) == _SEQUENCE:
-            joined[-1] += command.removeprefix("play")
-        else:
-            joined.append(_SEQUENCE + command.removeprefix("play"))
-    return (*joined, commands[-1])
 
 
 # --- The cost of a reduction: the same on a busy machine as on a quiet one -----------------------
@@ -277,7 +272,9 @@ def _size(size: int) -> SearchStrategy[int]:
 
 def _count(script: Script) -> int:
     """Return the number of things that can be left out."""
-    return sum(map(len, map(_units, script.commands))) + len(_file_lines(script))
+    return sum(map(len, map(_units, script.commands))) + len(
+        [line for _, text in script.files for line in text.splitlines()]
+    )
 
 
 def _sizes(script: Script) -> list[int]:
@@ -294,10 +291,6 @@ def _units(command: str) -> list[str]:
     if name != "gogui-setup":
         return [command]
     return [name, *map(" ".join, zip(words[::2], words[1::2], strict=True))]
-
-
-def _file_lines(script: Script) -> list[str]:
-    return [line for _, text in script.files for line in text.splitlines()]
 
 
 def _less(
@@ -395,17 +388,13 @@ class Reduction:
                 self._prune(grain, seed)
         self._prune(1, seed, moves=True)
         if len(self._best.script.commands) > _SHORT:
-            self._leave_out_pairs()
+            while any(map(self._is_shorter, _without_pairs(self._best.script))):
+                pass
         return self._best
 
     def _prune(self, grain: int, seed: int, *, moves: bool = False) -> None:
         strategy = prune_scripts(self._best.script, grain, moves=moves)
         find(strategy, self._shows_news, self._asker.causes.judge.cut_to_allowed, _SHRINK, seed)
-
-    def _leave_out_pairs(self) -> None:
-        """Leave out two commands at a time: of players in turn, none can be left out alone."""
-        while any(map(self._is_shorter, _without_pairs(self._best.script))):
-            pass
 
     def _is_shorter(self, drawn: Script) -> bool:
         """Whether there is a shorter script now, which this one has led to."""

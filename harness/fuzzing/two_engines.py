@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.declared.commands import refuses
 from harness.declared.declaration import (
     STANDARD,
     Argument,
@@ -19,6 +18,7 @@ from harness.declared.declaration import (
     Kind,
     with_standard,
 )
+from harness.declared.game_state import refuses
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
 from harness.declared.specifying import specify

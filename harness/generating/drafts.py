@@ -9,12 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration, DeclaredCommand, Drawn, Kind
 from harness.declared.engine import ReferenceEngine
-from harness.declared.game_state import vertex_of
-from harness.declared.reply_forms import match_anywhere
+from harness.declared.game_state import Allowing, vertex_of
+from harness.declared.specifying import match_anywhere
 from harness.generating.record_reading import Choices
 from harness.generating.record_replay import is_private
 from harness.judging import in_process
@@ -120,13 +119,29 @@ class Drafter:
     def _here(self, engine: ReferenceEngine, drawer: Drawer, random: Random) -> Iterator[Draft]:
         """Yield the tests of a position, those last that may change it."""
         state = engine.session.state
-        setup = self._setup(engine, random)
+        said = engine.said
+        origin = self._origin(said)
+        if random.random() >= _AS_ASKED:
+            said = tuple(one for one in said if not self._asks(one))
+        replies = engine.replies(said) if said else ()
+        refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
+        setup = Draft(said, "", "", origin, engine.session.state.size, refused)
         for declared in sorted(self._declaration.commands, key=lambda one: one.kind != Kind.ASKS):
             if not self._may_be_asked(declared):
                 continue
             is_bad = declared.bad and random.random() < _BAD
             command = (drawer.bad if is_bad else drawer.command)(declared, state)
-            yield from self._at(engine, setup, declared, command, random)
+            right = engine.replies((*engine.said, command))[-1]
+            choices = self._specification.choices(engine, command)
+            if expression := self._expression(declared, command, right, choices):
+                is_free = declared.kind == Kind.CHOOSES
+                yield setup._replace(command=command, expression=expression, is_free=is_free)
+            if self._is_unsaid(right):
+                self.unsaid[declared.name] += 1
+                yield from self._after_error(engine, setup, command)
+            if declared.kind == Kind.CHOOSES and declared.plays and choices:
+                after = setup._replace(setup=(*setup.setup, command), is_free=True)
+                yield from self._after(engine, after, command, choices, random)
 
     def _may_be_asked(self, declared: DeclaredCommand) -> bool:
         """Whether replies to a command tell anything."""
@@ -140,27 +155,6 @@ class Drafter:
         engine = self._specification.reference_engine()
         assert isinstance(engine, ReferenceEngine)
         return engine
-
-    def _at(
-        self,
-        engine: ReferenceEngine,
-        setup: Draft,
-        declared: DeclaredCommand,
-        command: str,
-        random: Random,
-    ) -> Iterator[Draft]:
-        """Yield the tests that a command is, where a conversation stands."""
-        right = engine.replies((*engine.said, command))[-1]
-        choices = self._specification.choices(engine, command)
-        if expression := self._expression(declared, command, right, choices):
-            is_free = declared.kind == Kind.CHOOSES
-            yield setup._replace(command=command, expression=expression, is_free=is_free)
-        if self._is_unsaid(right):
-            self.unsaid[declared.name] += 1
-            yield from self._after_error(engine, setup, command)
-        if declared.kind == Kind.CHOOSES and declared.plays and choices:
-            after = setup._replace(setup=(*setup.setup, command), is_free=True)
-            yield from self._after(engine, after, command, choices, random)
 
     def _is_unsaid(self, right: Reply) -> bool:
         """Whether the right reply is one that no test may expect."""
@@ -234,16 +228,6 @@ class Drafter:
         if engine.refuses(right):
             return in_process.expression(command, right, self._specification)
         return f"!{match_anywhere(refused)}"
-
-    def _setup(self, engine: ReferenceEngine, random: Random) -> Draft:
-        """Return what tests have in common where a conversation stands."""
-        said = engine.said
-        origin = self._origin(said)
-        if random.random() >= _AS_ASKED:
-            said = tuple(one for one in said if not self._asks(one))
-        replies = engine.replies(said) if said else ()
-        refused = frozenset(n for n, one in enumerate(replies) if engine.refuses(one))
-        return Draft(said, "", "", origin, engine.session.state.size, refused)
 
     def _asks(self, command: str) -> bool:
         found = self._declaration.command(command.partition(" ")[0])

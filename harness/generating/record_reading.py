@@ -111,21 +111,16 @@ def _eventful(played: Played, choices: Choices) -> list[int]:
     found = {last, *(1 + choices.rank(game, turn) % last for turn in range(_QUIET))}
     if played.kind == "gomoku":
         return sorted(found | set(range(max(1, last - _LATE), last)))
-    takes = _captures(played)
-    largest = sorted(takes, key=lambda number: (-takes[number], choices.rank(game, number)))
-    some = sorted(takes, key=lambda number: choices.rank(game, number))
-    return sorted(found | set(largest[:1]) | set(some[: _EVENTS - 1]))
-
-
-def _captures(played: Played) -> dict[int, int]:
-    """Return how many stones each move took that took any."""
     sizes = [(board[0] | board[1]).bit_count() for board in played.boards]
     steps = zip(sizes, sizes[1:], played.moves, strict=False)
-    return {
+    takes = {
         number: before + 1 - after
         for number, (before, after, (_, move)) in enumerate(steps, 1)
         if move and after <= before
     }
+    largest = sorted(takes, key=lambda number: (-takes[number], choices.rank(game, number)))
+    some = sorted(takes, key=lambda number: choices.rank(game, number))
+    return sorted(found | set(largest[:1]) | set(some[: _EVENTS - 1]))
 
 
 def parse(text: str) -> Moves:

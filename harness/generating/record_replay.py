@@ -100,7 +100,7 @@ class _Replay:
         Some servers write handicap stones into a node of their own, after the root.
         """
         node, board = self._root, self._setup(self._root, EMPTY)
-        while node.children and not _has_move(node):
+        while node.children and not any(name in node.properties for name, _ in _MOVES):
             node = node.children[0]
             board = self._setup(node, board)
         return board, node
@@ -177,10 +177,6 @@ class _Replay:
         self._notes.append(_FORCED)
         state = GoState(Position(self._shape, *board)).after_forced(color, self._shape.point(move))
         return StoneBits(state.position.black, state.position.white)
-
-
-def _has_move(node: Node) -> bool:
-    return any(name in node.properties for name, _ in _MOVES)
 
 
 @cache

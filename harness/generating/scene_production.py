@@ -61,7 +61,17 @@ class Stage:
             if len({one.identity for one in asked}) < len(asked):
                 raise LeftOut("it asks the same twice")
             staged = Staged(scene, asked, 0)
-            return staged._replace(caught=self._find_caught(staged, folder))
+            from harness.generating.scene_text import commands
+
+            text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
+            case = casefile.parse(text, str(Path(folder, "scene.gtp")))
+            good, wrong = strength.of_file(case, self.mistakes, self._specification)
+            if wrong:
+                raise LeftOut("the reference engine fails it")
+            caught = 0
+            for test in good:
+                caught |= test.caught
+            return staged._replace(caught=caught)
 
     def _play(self, scene: Scene, folder: str) -> Iterator[SceneTest]:
         """Yield the tests of a scene, as the reference engine goes through it."""
@@ -96,19 +106,6 @@ class Stage:
         if choice:
             return f"(?i){'|'.join(choice).lower()}"
         return in_process.expression(command, reply, self._specification)
-
-    def _find_caught(self, staged: Staged, folder: str) -> int:
-        from harness.generating.scene_text import commands
-
-        text = "\n".join(commands(staged, 1, self._specification.commands)).encode()
-        case = casefile.parse(text, str(Path(folder, "scene.gtp")))
-        good, wrong = strength.of_file(case, self.mistakes, self._specification)
-        if wrong:
-            raise LeftOut("the reference engine fails it")
-        caught = 0
-        for test in good:
-            caught |= test.caught
-        return caught
 
 
 @contextlib.contextmanager
@@ -398,7 +395,10 @@ class _Workshop:
         caught = bench.map_catches([text for text, _ in written], everyone)
         first = len(self._stage.mistakes)
         self.staged = [
-            one._replace(caught=one.caught | _of_lines(found, lines) << first)
+            one._replace(
+                caught=one.caught
+                | reduce(or_, (bits for line, bits in found.items() if line in lines), 0) << first
+            )
             for heap, (_, spans), found in zip(heaps, written, caught, strict=True)
             for one, lines in zip(heap, spans, strict=True)
         ]
@@ -418,14 +418,20 @@ class _Workshop:
         """Stage finds of every feature, as different in size and answer as there are."""
         for name in self._features:
             cells = _by_cell(find for find in pool if find.feature == name)
-            for find in _mostly_small(_in_turns(cells))[:FROM_GAMES]:
+            depth = max(map(len, cells), default=0)
+            for find in _mostly_small(
+                [cell[place] for place in range(depth) for cell in cells if place < len(cell)]
+            )[:FROM_GAMES]:
                 self._add(self._hide(find))
 
     def _hide(self, find: Find) -> Find:
         """Return a find turned as the secret has it, if there is one and its feature stays."""
         if not self._request.secret:
             return find
-        for symmetry, swap in self._ways(find):
+        swaps = (False, True) if self._request.specification.kind.swaps else (False,)
+        ways = [(symmetry, swap) for symmetry in ALL if symmetry for swap in swaps]
+        self._request.choices.random("turn", find.rank).shuffle(ways)
+        for symmetry, swap in ways:
             moment = turn(find.moment, symmetry, swap)
             answer = self._features[find.feature].find(moment)
             if answer:
@@ -433,13 +439,6 @@ class _Workshop:
                 origin = moment.origin.but(f"turned or mirrored{how}")
                 return find._replace(answer=answer, moment=moment._replace(origin=origin))
         return find
-
-    def _ways(self, find: Find) -> list[tuple[int, bool]]:
-        """Return all that hides a find, as symmetry and exchange of colors, in its own order."""
-        swaps = (False, True) if self._request.specification.kind.swaps else (False,)
-        ways = [(symmetry, swap) for symmetry in ALL if symmetry for swap in swaps]
-        self._request.choices.random("turn", find.rank).shuffle(ways)
-        return ways
 
     # --- made ------------------------------------------------------------------------------
 
@@ -516,10 +515,6 @@ class _Workshop:
             return None
 
 
-def _of_lines(caught: Mapping[int, int], lines: range) -> int:
-    return reduce(or_, (bits for line, bits in caught.items() if line in lines), 0)
-
-
 def _by_cell(finds: Iterable[Find]) -> list[list[Find]]:
     cells: dict[tuple[int, str], list[Find]] = {}
     for find in finds:
@@ -532,9 +527,3 @@ def _mostly_small(finds: list[Find]) -> list[Find]:
     is_large = [find.moment.board.stones.bit_count() > _LARGE for find in finds]
     kept = [find for find, large in zip(finds, is_large, strict=True) if large][:_FEW]
     return [find for find, large in zip(finds, is_large, strict=True) if not large or find in kept]
-
-
-def _in_turns(cells: list[list[Find]]) -> list[Find]:
-    """Return one find of each cell, then another of each, and so on."""
-    depth = max(map(len, cells), default=0)
-    return [cell[place] for place in range(depth) for cell in cells if place < len(cell)]

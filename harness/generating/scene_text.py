@@ -121,7 +121,10 @@ def commands(
     for step in staged.scene.steps:
         if step.asked:
             test = next(asked)
-            yield from _again(number > first_id and with_reasons)
+            is_told = number > first_id and with_reasons
+            if is_told:
+                yield ""
+                yield "# The same again, for a test of its own."
             yield from led
             yield from comment(test.reason) if with_reasons else ()
             yield f"{number} {test.command}"
@@ -135,12 +138,6 @@ def _begins_anew(scene: Scene, command_properties: PropertyTable) -> bool:
     done = (command_properties[step.command.partition(" ")[0]] for step in scene.steps)
     first = next((one for one in done if one.lays or SIZE not in one.sets), None)
     return first is not None and first.clears
-
-
-def _again(is_told: bool) -> Iterator[str]:
-    if is_told:
-        yield ""
-        yield "# The same again, for a test of its own."
 
 
 def comment(text: str) -> Iterator[str]:

@@ -141,7 +141,9 @@ class _DrawnTests:
             ]
             if not lost:
                 break
-        return _in_order(chosen), _find_caught(again)
+        return sorted(
+            chosen, key=lambda one: (one.name, len(one.setup), one.identity)
+        ), _find_caught(again)
 
     def _again(self, chosen: Sequence[Draft]) -> list[Draft]:
         """Return tests with what they catch by themselves, those with a choice each time."""
@@ -221,11 +223,6 @@ def _kinds(one: Draft) -> list[object]:
     return [name, (name, one.size), (name, one.expression), *engines]
 
 
-def _in_order(chosen: list[Draft]) -> list[Draft]:
-    """Return tests by command, the shorter ones first."""
-    return sorted(chosen, key=lambda one: (one.name, len(one.setup), one.identity))
-
-
 # --- The report on what a generated set for a declared game covers, and what it does not ---------
 
 
@@ -267,10 +264,6 @@ def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
     if names := [name for name, count in sorted(unsaid.items()) if count]:
         yield from textwrap.wrap(_UNSAID.format(", ".join(names)), _WIDTH)
     yield f"\n{number_of(len(produced.drafts), 'test')}"
-    yield from _engines(produced)
-
-
-def _engines(produced: ProducedTests) -> Iterator[str]:
     total, alive = len(produced.engines), [one.name for one in produced.survivors]
     if total:
         yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"

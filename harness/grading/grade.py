@@ -24,13 +24,10 @@ from harness.grading.attempts.units import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
+from harness.grading.marks.regrading import MarkChange
 from harness.text import number_of
 from harness.work import canonical_json
 from oracle import __version__
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.grading.marks.regrading import MarkChange
 
 BUDGET = 1800.0  # seconds of wall time for all case files of a submission
 

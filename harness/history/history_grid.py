@@ -61,11 +61,10 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
         first = (f"History of {one_line(trends.program, 40)}", "index.html")
         crumbs = (*home, first, (heading, ""))
         body = _body(file, runs, rows, name, (number, len(parts)))
-        yield part_name(name, number), page(heading, body, _frame(crumbs))
-
-
-def _frame(crumbs: Crumbs) -> PageFrame:
-    return PageFrame(crumbs, script=True, style=STYLE)
+        yield (
+            part_name(name, number),
+            page(heading, body, PageFrame(crumbs, script=True, style=STYLE)),
+        )
 
 
 def _address(page_: str, row: _TestRow) -> str:

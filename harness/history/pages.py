@@ -121,7 +121,9 @@ class _Index:
         found = self._found.broken
         if not found:
             return
-        groups = [list(some) for _, some in groupby(found, _occasion)]
+        groups = [
+            list(some) for _, some in groupby(found, lambda one: (one.now.run.number, one.cause))
+        ]
         yield _section("broken", f"Broken now ({len(found)})", "")
         for some in groups[:_CAUSES]:
             yield self._cause(some)
@@ -155,7 +157,9 @@ class _Index:
         found = self._found
         if found.slower or found.whole or not found.compared:
             yield _section("slower", f"Slower ({len(found.slower)})", _SLOWER_IS)
-            yield _whole(found.whole) if found.whole else NOTHING
+            if found.whole:
+                told = Markup("<p>%s</p>") % text.describe_slowdown(found.whole)
+                yield box("All tests together", told, "warn")
             yield Markup('<div class="slow">')
             yield from map(self._render_slowed, found.slower[:_SLOWER])
             yield Markup("</div>%s") % _count_more(len(found.slower) - _SLOWER)
@@ -201,10 +205,11 @@ class _Index:
         yield Markup("</div>%s</section>\n") % _count_more(left, "And {} earlier: --json has all.")
 
     def _run(self, run: RunKept, changes: Sequence[VerdictChange]) -> Markup:
+        state = Markup(' <span class="pill w">%s</span>') % run.state.value
         head = _RUN_HEAD % (
             run.number,
             show_utc(run.started),
-            _state(run),
+            NOTHING if run.state is RunState.WHOLE else state,
             bar(of_run(run)),
             _change_pills(changes),
             "; ".join(filter(None, (text.engine_of(run), text.counts_text(run)))),
@@ -277,20 +282,6 @@ def _folding_list(rows: Sequence[Markup], count: int) -> Markup:
         return _LIST % join_markup(first)
     rest = _FOLDED % (count - _OPEN, _LIST % join_markup(others), _count_more(count - len(rows)))
     return _LIST % join_markup(first) + rest
-
-
-def _occasion(one: VerdictChange) -> tuple[int, str]:
-    return one.now.run.number, one.cause
-
-
-def _whole(one: Slower) -> Markup:
-    return box("All tests together", Markup("<p>%s</p>") % text.describe_slowdown(one), "warn")
-
-
-def _state(run: RunKept) -> Markup:
-    if run.state is RunState.WHOLE:
-        return NOTHING
-    return Markup(' <span class="pill w">%s</span>') % str(run.state.value)
 
 
 def _change_pills(changes: Sequence[VerdictChange]) -> Markup:

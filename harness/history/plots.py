@@ -115,7 +115,7 @@ def failures(file: FileCourse) -> Markup:
 def course(one: TestCourse) -> Markup:
     """Return a test from run to run: low where it passed, high where it failed."""
     drawn = join_markup(
-        _rect(f"k{kind}", place * _RUN, *_stripe(kind, size))
+        _rect(f"k{kind}", place * _RUN, _STRIPES[kind][0], size * _RUN - 1, _STRIPES[kind][1])
         for verdict, place, size in ((at.verdict, at.first, at.size) for at in one.streaks())
         if (kind := _KIND_OF.get(verdict))
     )
@@ -123,11 +123,6 @@ def course(one: TestCourse) -> Markup:
     asked = sum(seen is not None for seen in one.seen)
     label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
     return _SVG % ("strip", len(one.seen) * _RUN, label, drawn)
-
-
-def _stripe(kind: str, size: int) -> tuple[float, float, float]:
-    top, height = _STRIPES[kind]
-    return top, size * _RUN - 1, height
 
 
 # --- times -------------------------------------------------------------------------------------

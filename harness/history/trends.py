@@ -106,11 +106,6 @@ def share_interval(part: int, whole: int) -> tuple[float, float]:
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def slowness(times: Sequence[tuple[float, float]]) -> float:
-    """Return how much slower than usual a run was: the median of times over their usual ones."""
-    return median([time / usual for time, usual in times]) if times else 1.0
-
-
 NOW, BEFORE, FEWEST = 5, 20, 5  # runs that are compared: the last ones, earlier ones, at least
 FACTOR, LEAST, RATE = 1.2, 0.01, 0.05
 _SHORTEST = 1e-3  # seconds; what takes less tells nothing of a machine's speed
@@ -136,7 +131,12 @@ def trends(path: str, version: int, runs: Sequence[RunKept], program: str | None
         runs=tuple(mine),
         broken=tuple(_breaks(changes, seen)),
         changes=tuple(changes),
-        flaky=tuple(sorted(filter(None, map(_flaky, seen.values())), key=_steadiness)),
+        flaky=tuple(
+            sorted(
+                filter(None, map(_flaky, seen.values())),
+                key=lambda one: (-one.changes, -one.failed),
+            )
+        ),
         slower=slower,
         whole=whole,
         compared=compared,
@@ -199,11 +199,6 @@ def _flaky(seen: Sequence[TestInRun]) -> Flaky | None:
     return Flaky(result.test, result.line, tuple(judged), failed, changes, interval, rerun)
 
 
-def _steadiness(one: Flaky) -> tuple[int, int]:
-    """Return what puts the flakiest first."""
-    return -one.changes, -one.failed
-
-
 # --- times -------------------------------------------------------------------------------------
 
 
@@ -223,15 +218,16 @@ def _slower(
     ]
     compared = [one for one in found if one]
     real = remarkable([one.chance for one in compared], RATE)
-    slower = [one for one, is_real in zip(compared, real, strict=True) if is_real and _much(one)]
+    slower = [
+        one
+        for one, is_real in zip(compared, real, strict=True)
+        if is_real
+        and one.ratio >= FACTOR
+        and one.spread_now.median - one.spread_before.median >= LEAST
+    ]
     slower.sort(key=lambda one: -one.ratio)
     is_whole = whole is not None and whole.chance <= RATE and whole.ratio >= FACTOR
     return tuple(slower), whole if is_whole else None, len(compared)
-
-
-def _much(one: Slower) -> bool:
-    apart = one.spread_now.median - one.spread_before.median
-    return one.ratio >= FACTOR and apart >= LEAST
 
 
 def list_comparable_runs(runs: Sequence[RunKept]) -> set[int]:
@@ -252,13 +248,13 @@ def times_of(seen: Sequence[TestInRun], runs: set[int]) -> Times:
 
 def _factors(times: dict[TestIdentity, Times]) -> dict[int, float]:
     """Return how much slower than usual each run was, by what all its tests took."""
-    shares: dict[int, list[tuple[float, float]]] = {}
+    shares: dict[int, list[float]] = {}
     for of_test in times.values():
         usual = median([seconds for _, seconds in of_test]) if of_test else 0.0
         if usual >= _SHORTEST:
             for run, seconds in of_test:
-                shares.setdefault(run, []).append((seconds, usual))
-    return {run: slowness(pairs) for run, pairs in sorted(shares.items())}
+                shares.setdefault(run, []).append(seconds / usual)
+    return {run: median(some) for run, some in sorted(shares.items())}
 
 
 def _compare(

@@ -16,6 +16,7 @@ from harness.errors import UndecidedError
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.records import FileResult, Reply, Step, Verdict
+from harness.specifications.record import Specification
 from harness.vocabulary import GO, GOMOKU, BoardKind
 from oracle.command_properties import SIZE, STONES, PropertyTable
 from oracle.draw import Diagram, PositionCourse
@@ -25,11 +26,6 @@ from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.gtp.protocol import Engine
 from oracle.position import BLACK, WHITE, Point, Position, color_of, grid, parse_vertex, vertex
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
 
 _GOMOKU_COMMANDS = ("gogui-rules_", "policy")
 
@@ -95,7 +91,9 @@ class _BoardReplay:
             return None
         moves = self.game.moves
         color, point = moves[-1] if moves else (0, None)
-        caption = self._caption(color, point)
+        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
+        parts = [move] if color else []
+        caption = "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
         return Diagram(
             self.game.position, point, caption=caption, letters=self.letters, course=self._course()
         )
@@ -110,11 +108,6 @@ class _BoardReplay:
                 game.start, moves, prisoners=(game.prisoners(BLACK), game.prisoners(WHITE))
             )
         return PositionCourse(game.start, moves, captures=False)
-
-    def _caption(self, color: int, point: Point | None) -> str:
-        move = f"last move: {'  BW'[color + 1]} {vertex(point) if point else 'pass'}"
-        parts = [move] if color else []
-        return "; ".join(parts + ([f"refused: {self.refused}"] if self.refused else []))
 
     def handle(self, command: str, reply: Reply | None) -> None:
         """Follow one command and the engine's reply to it; None if it was not sent."""
@@ -131,14 +124,11 @@ class _BoardReplay:
         elif not reply.ok or reply.text.startswith("illegal move"):
             self.refused = command
         else:
-            self._try(handler, arguments, reply.text)
-
-    def _try(self, handler: Handler, arguments: list[str], reply: str) -> None:
-        """Apply a command that the engine accepted; what makes no sense here is unknown."""
-        try:
-            handler(self, arguments, reply)
-        except (OracleError, ValueError, IndexError, OSError):
-            self.game = None
+            # Apply a command that the engine accepted; what makes no sense here is unknown.
+            try:
+                handler(self, arguments, reply.text)
+            except (OracleError, ValueError, IndexError, OSError):
+                self.game = None
 
     def _set(self, position: Position) -> None:
         shape = position.grid

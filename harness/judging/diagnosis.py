@@ -227,14 +227,13 @@ def _diagnosis(
     found = results.explanations(list(_candidates(specification)))
     if not 0 < len(found) < TOO_MANY:
         return None
-    return Diagnosis(_in_order(found), results.count_explained(found[0]), total)
-
-
-def _in_order(sets: Sequence[Set]) -> tuple[tuple[Mistake, ...], ...]:
-    """Return sets of mistakes in the order of the bank, and so each of them."""
     places = {mistake: place for place, mistake in enumerate(MISTAKES.values())}
-    ordered = (tuple(sorted(mistakes, key=places.__getitem__)) for mistakes in sets)
-    return tuple(sorted(ordered, key=lambda one: [places[mistake] for mistake in one]))
+    ordered = (tuple(sorted(mistakes, key=places.__getitem__)) for mistakes in found)
+    return Diagnosis(
+        tuple(sorted(ordered, key=lambda one: [places[mistake] for mistake in one])),
+        results.count_explained(found[0]),
+        total,
+    )
 
 
 # --- which files, and which mistakes -----------------------------------------------------------

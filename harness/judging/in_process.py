@@ -20,11 +20,6 @@ from oracle.mistakes import Breakdown, Crash, Mistake, engine_with, mistaken_eng
 from oracle.position import color_of, parse_vertex
 from oracle.symmetry import ALL, image, transform
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from harness.specifications.record import Specification
-
 _PLAYOUTS = 0  # any move of the policy will do; to find the best would only take time
 
 

@@ -9,9 +9,9 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
-from harness.declared import commands, declaration
+from harness.declared import declaration
 from harness.declared.declaration import Argument, Declaration
-from harness.declared.game_state import places, vertex_of, width
+from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
 from harness.match import records
@@ -19,7 +19,7 @@ from harness.match.records import GO, GOMOKU, Opening, Rules
 from harness.records import Reply
 from harness.text import escape_controls
 from harness.typed import NamedTuple
-from oracle.boards.snapshot import SnapshotChoice
+from oracle.boards import SnapshotChoice
 from oracle.errors import IllegalMove, SgfError, VertexError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
@@ -209,7 +209,7 @@ class DeclaredReferee(Referee):
         self._request = next(
             one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays
         )
-        self.refuses = commands.refuses(self._game)  # type: ignore[assignment,method-assign]
+        self.refuses = refuses(self._game)  # type: ignore[assignment,method-assign]
         self.claim = over.ask
         columns, rows = rules.size
         known = {declaration.Drawn.SIZE: columns, declaration.Drawn.COLUMN_COUNT: columns,
@@ -247,7 +247,7 @@ class DeclaredReferee(Referee):
             winner = named.index(True) + 1 if any(named) else EMPTY
             self.end = Ending(winner, records.OVER, said.text)
         elif not self._left:
-            raise ReferenceFailedError("the game was not over at the limit of moves")
+            self.end = Ending(EMPTY, records.LIMIT, "0")  # nobody but the rules could count it
         return " ".join(words)
 
     def tell(self, color: int, move: str) -> str:

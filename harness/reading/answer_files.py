@@ -47,7 +47,13 @@ def with_status(answer: str, status: str) -> str:
 def whole(reply: Reply) -> str:
     """Return all of an answer: its lines, and its status. A reply of GTP is given one."""
     if not reply.status:
-        reply = _of_gtp(reply)
+        if not reply.ok:
+            status, text = REFUSED, _text_of(REFUSED)
+        elif f"= {reply.text}".startswith(ILLEGAL):
+            status, text = f"= {reply.text}", reply.text
+        else:
+            status, text = DONE, reply.text
+        reply = reply._replace(text=text, status=status)
     answer = reply.text.removesuffix(_text_of(reply.status)).removesuffix("\n")
     return f"{answer}\n{reply.status}" if answer else reply.status
 
@@ -55,16 +61,6 @@ def whole(reply: Reply) -> str:
 def make_judged_reply(reply: Reply) -> Reply:
     """Return a reply with the text that is judged: all of it."""
     return reply._replace(text=whole(reply))
-
-
-def _of_gtp(reply: Reply) -> Reply:
-    if not reply.ok:
-        status, text = REFUSED, _text_of(REFUSED)
-    elif f"= {reply.text}".startswith(ILLEGAL):
-        status, text = f"= {reply.text}", reply.text
-    else:
-        status, text = DONE, reply.text
-    return reply._replace(text=text, status=status)
 
 
 def _text_of(status: str) -> str:
@@ -183,18 +179,13 @@ def _step(block: list[_AnswerLine], path: str) -> Step:
 
 def _pattern(answer: list[_AnswerLine], path: str) -> Pattern:
     for line in answer:
-        _refuse_remark(line, path)
+        if re.search(rf"\s{_COMMENT}", line.text):
+            what = f"found '{_COMMENT}' in {line.text[:_SHOWN]!r}"
+            raise CaseError(f"{what}, expected comments in lines of their own", path, line.number)
     try:
         return read_expectation("\n".join(line.text for line in answer))
     except PatternError as error:
         raise CaseError(str(error), path, answer[0].number) from None
-
-
-def _refuse_remark(line: _AnswerLine, path: str) -> None:
-    """Refuse what might be a comment behind a line: the course's testers read it in two ways."""
-    if re.search(rf"\s{_COMMENT}", line.text):
-        what = f"found '{_COMMENT}' in {line.text[:_SHOWN]!r}"
-        raise CaseError(f"{what}, expected comments in lines of their own", path, line.number)
 
 
 # --- what is expected --------------------------------------------------------------------------

@@ -103,21 +103,18 @@ class _AwkParser(RegexReader):
         if sign == "\\":
             return self._escape()
         if sign == "(":
-            return self._group(), False
+            self._depth += 1
+            found = self._alternatives()
+            if self._next() != ")":
+                self._refuse("found a '(' that is not closed")
+            self._depth -= 1
+            return f"(?:{found})", False
         if sign == "[":
             return regex_reader.in_python(self._set()), False
         is_any = sign == "."
         return regex_reader.in_python(
             regex_reader.EVERYTHING if is_any else regex_reader.of([sign])
         ), False
-
-    def _group(self) -> str:
-        self._depth += 1
-        found = self._alternatives()
-        if self._next() != ")":
-            self._refuse("found a '(' that is not closed")
-        self._depth -= 1
-        return f"(?:{found})"
 
     def _escape(self) -> tuple[str, bool]:
         letter = self._next()

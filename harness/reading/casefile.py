@@ -251,7 +251,11 @@ def comments(case: CaseFile, test: int, setup: SetUp | None = None) -> str:
     own = _last_comment(case.lines, case.steps[test].line)
     above = range(0)
     if setup and case.steps:
-        above = _comment_above(case.lines, case.steps[setup.first].line)
+        # The places of the comment above a line, with no command between.
+        place = case.steps[setup.first].line - 2
+        while place >= 0 and not case.lines[place].strip():
+            place -= 1
+        above = _comment_up_to(case.lines, place)
     return "\n".join(_text(case.lines, lines) for lines in dict.fromkeys((above, own)) if lines)
 
 
@@ -264,14 +268,6 @@ def _last_comment(lines: Sequence[str], line: int) -> range:
         if text.startswith("#"):
             return _comment_up_to(lines, place)
     return range(0)
-
-
-def _comment_above(lines: Sequence[str], line: int) -> range:
-    """Return the places of the comment above a line, with no command between."""
-    place = line - 2
-    while place >= 0 and not lines[place].strip():
-        place -= 1
-    return _comment_up_to(lines, place)
 
 
 def _comment_up_to(lines: Sequence[str], last: int) -> range:

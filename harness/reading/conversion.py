@@ -11,25 +11,14 @@ import re
 from collections.abc import Iterator
 
 from harness.errors import CaseError, PatternError
-from harness.reading import java_regex
-from harness.reading.answer_files import (
-    COUNTS,
-    EXPRESSION,
-    ILLEGAL,
-    REASONS,
-    escape_text,
-    expression_of,
-    is_expression,
-    is_status,
-    split_answer,
-)
+from harness.reading import answer_files, java_regex
 from harness.reading.pattern import matcher, plain_texts
 from harness.records import ANSWERS_FILE, DONE, CaseFile, Pattern, Step
 from harness.text import BLANKS
 
-_ANY = f"{EXPRESSION}.*"
-_ILLEGAL = ILLEGAL.removeprefix("= ")
-_MARKS = (COUNTS, "=", "#")  # what begins no command
+_ANY = f"{answer_files.EXPRESSION}.*"
+_ILLEGAL = answer_files.ILLEGAL.removeprefix("= ")
+_MARKS = (answer_files.COUNTS, "=", "#")  # what begins no command
 _COMMENT, _EXPECTATION = "#", "#?"
 _REFUSAL = "# refused, which no test for GTP can expect:"
 # What Java and Python read alike: characters, escaped punctuation, choices, simple sets.
@@ -76,7 +65,7 @@ def _with_answer(step: Step) -> Iterator[str]:
         raise _CannotError(
             f"found the command {step.command!r}, expected one that begins with a letter"
         )
-    yield f"{COUNTS if step.is_test else ''}{step.command}"
+    yield f"{answer_files.COUNTS if step.is_test else ''}{step.command}"
     if not step.is_test:
         yield DONE
     elif step.pattern is None:
@@ -106,7 +95,7 @@ def _answer(pattern: Pattern) -> Iterator[str]:
     elif len(texts) == 1 and not pattern.negated:
         yield from (*_literal(texts[0]), DONE)
     else:
-        yield from (f"{EXPRESSION}{_for_python(pattern)}", DONE)
+        yield from (f"{answer_files.EXPRESSION}{_for_python(pattern)}", DONE)
 
 
 def _texts(expression: str) -> tuple[str, ...]:
@@ -120,14 +109,20 @@ def _literal(text: str) -> list[str]:
     """Return the lines of an answer that is a text."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if any(map(_is_marked, lines)):
-        whole = r"\n".join(escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines)
-        return [f"{EXPRESSION}{whole}"]
+        whole = r"\n".join(
+            answer_files.escape_text(line).replace(_COMMENT, rf"\{_COMMENT}") for line in lines
+        )
+        return [f"{answer_files.EXPRESSION}{whole}"]
     return lines
 
 
 def _is_marked(line: str) -> bool:
     """Whether a line of an answer would be taken for something else."""
-    return line.startswith((EXPRESSION, _COMMENT)) or is_status(line) or " #" in line
+    return (
+        line.startswith((answer_files.EXPRESSION, _COMMENT))
+        or answer_files.is_status(line)
+        or " #" in line
+    )
 
 
 def _for_python(pattern: Pattern) -> str:
@@ -184,8 +179,8 @@ def _with_expectation(step: Step, number: int, drops: bool) -> Iterator[str]:
     if not step.is_test:
         yield step.command
         return
-    answer, status = split_answer(step.pattern.text)
-    if status != DONE and not status.startswith((ILLEGAL, REASONS)):
+    answer, status = answer_files.split_answer(step.pattern.text)
+    if status != DONE and not status.startswith((answer_files.ILLEGAL, answer_files.REASONS)):
         if not drops:
             what = f"found a test whose answer is {status!r}, expected {DONE!r}"
             raise _CannotError(f"{what}: GTP's files expect no error (--drop leaves it out)")
@@ -199,13 +194,15 @@ def _for_gtp(answer: str, status: str) -> str:
     """Return the expression of an expectation for GTP, as Java reads it."""
     if status != DONE:
         answer = "\n".join(filter(None, (answer, status.removeprefix("= "))))
-    if not is_expression(answer):
-        found = escape_text(answer).replace("\n", r"\n")
+    if not answer_files.is_expression(answer):
+        found = answer_files.escape_text(answer).replace("\n", r"\n")
         return rf"\{found}" if found.startswith("!") else found
-    found = expression_of(answer).replace("\n", r"\n")
+    found = answer_files.expression_of(answer).replace("\n", r"\n")
     if negated := _NEGATED.fullmatch(found):
         return "!" + _in_java((negated[1] or "") + negated[2])
-    return _shield(_in_java(found))
+    expression = _in_java(found)
+    is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
+    return expression if is_safe else f"(?:{expression})"
 
 
 def _in_java(expression: str) -> str:
@@ -216,9 +213,3 @@ def _in_java(expression: str) -> str:
         )
     matcher(found)
     return found
-
-
-def _shield(expression: str) -> str:
-    """Return an expression that is not taken for a negated one, nor trimmed."""
-    is_safe = not expression.startswith("!") and expression == expression.strip(BLANKS)
-    return expression if is_safe else f"(?:{expression})"

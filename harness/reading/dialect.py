@@ -125,8 +125,7 @@ class GnuGo(Dialect):
         nothing = pattern.read_gnugo("[]")
         return [
             step._replace(
-                is_test=step.id >= 0,
-                pattern=last.get(step.id, nothing) if step.id >= 0 else None,
+                is_test=step.id >= 0, pattern=last.get(step.id, nothing) if step.id >= 0 else None
             )
             for step in steps
         ]

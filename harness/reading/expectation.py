@@ -14,15 +14,12 @@ from functools import cache, lru_cache
 from itertools import islice, permutations, product
 from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
+from typing import Any
 
 from harness.errors import PatternError, UndecidedError
 from harness.reading.pattern import matcher, plain_texts
 from harness.records import Pattern
 from harness.typed import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MOST = 64  # texts that are looked at
 _LISTED = 6  # right answers that are all shown
@@ -31,11 +28,7 @@ _SEVERAL = 3  # repetitions, words of a list in any order, or points of an area:
 _LONGEST = 20_000  # characters of an expression that is read, and of an example
 _NEAR = 1_000  # characters of a reply that tell which answer is nearest
 _ANY_CASE = "(?i)"
-_ANYTHING = {
-    ".*": "any answer",
-    ".+": "any answer that is not empty",
-    ".": "any single character",
-}
+_ANYTHING = {".*": "any answer", ".+": "any answer that is not empty", ".": "any single character"}
 ANY = "any answer but an error"  # where there is no expression
 _ANY_ORDER = "these, in any order:"
 _EITHER_CASE = " (upper or lower case)"
@@ -100,22 +93,18 @@ def _show_pattern(expression: str, near: str) -> ExpectationInWords:
         return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
     if found.texts:
-        return _by_examples(found, near)
+        case = _EITHER_CASE * found.any_case
+        area = _area(found)
+        if area:
+            return ExpectationInWords(area + case, None)
+        texts = found.texts
+        nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
+        before, after = _others(found, nearest)
+        return ExpectationInWords(before, nearest, after + case, found.any_case)
     told = _by_what_is_fixed(expression)
     if told:
         return ExpectationInWords(told, None)
     return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
-
-
-def _by_examples(found: MatchingTexts, near: str) -> ExpectationInWords:
-    case = _EITHER_CASE * found.any_case
-    area = _area(found)
-    if area:
-        return ExpectationInWords(area + case, None)
-    texts = found.texts
-    nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
-    before, after = _others(found, nearest)
-    return ExpectationInWords(before, nearest, after + case, found.any_case)
 
 
 def _others(found: MatchingTexts, nearest: str) -> tuple[str, str]:

@@ -235,7 +235,19 @@ class _JavaParser(RegexReader):
         if sign and sign in "?*+":
             self._place += 1
         elif sign == "{":
-            sign = self._read_count()
+            # Read ``{2}``, ``{2,}`` or ``{2,3}``.
+            self._place += 1
+            least = self._number()
+            if not least:
+                self._refuse("found '{' that no number follows; '\\{' is the character itself")
+            most = least
+            if self._takes(","):
+                most = self._number()
+            if not self._takes("}"):
+                self._refuse("found a repetition such as '{2,3}' that is not closed")
+            if most and int(most) < int(least):
+                self._refuse(f"found a repetition from {least} to fewer, {most}")
+            sign = f"{{{least},{most}}}"
         else:
             return ""
         following = self._peek()
@@ -243,21 +255,6 @@ class _JavaParser(RegexReader):
             self._place += 1
             return sign + following
         return sign
-
-    def _read_count(self) -> str:
-        """Read ``{2}``, ``{2,}`` or ``{2,3}``."""
-        self._place += 1
-        least = self._number()
-        if not least:
-            self._refuse("found '{' that no number follows; '\\{' is the character itself")
-        most = least
-        if self._takes(","):
-            most = self._number()
-        if not self._takes("}"):
-            self._refuse("found a repetition such as '{2,3}' that is not closed")
-        if most and int(most) < int(least):
-            self._refuse(f"found a repetition from {least} to fewer, {most}")
-        return f"{{{least},{most}}}"
 
     def _number(self) -> str:
         start = self._place
@@ -337,12 +334,24 @@ class _JavaParser(RegexReader):
     def _escape(self) -> str:
         letter = self._raw()
         if letter and letter in "123456789":
-            return self._reference()
+            number = int(self._next(1))
+            while self._raw() in tuple("0123456789"):
+                longer = number * 10 + int(self._raw())
+                if longer > len(self._groups):
+                    break
+                number = longer
+                self._place += 1
+            return self._refers_to(number)
         self._place += 1
         if (fixed := self._read_fixed(letter)) is not None:
             return fixed
         if letter == "k":
-            return self._read_named_reference()
+            end = self._text.find(">", self._place)
+            name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
+            if name not in self._named:
+                self._refuse(f"'\\k' refers to {name!r}, and no group before it has that name")
+            self._place = end + 1
+            return self._refers_to(self._named[name])
         found = self._read_escaped_set(letter)
         if found is not None:
             return regex_reader.in_python(found)
@@ -384,10 +393,6 @@ class _JavaParser(RegexReader):
         category = name.removeprefix("Is")
         if category not in _CATEGORIES:
             self._refuse(f"'\\p' knows a category such as Lu, and {', '.join(_PROPERTIES)}")
-        return self._of_category(category)
-
-    def _of_category(self, category: str) -> Ranges:
-        """Return which characters of ASCII, and of the texts, have one of Unicode's categories."""
         import unicodedata
 
         is_letter_of_a_case = category in ("Lu", "Ll", "Lt")
@@ -458,24 +463,6 @@ class _JavaParser(RegexReader):
         return ord(letter) ^ 64
 
     # --- references
-
-    def _reference(self) -> str:
-        number = int(self._next(1))
-        while self._raw() in tuple("0123456789"):
-            longer = number * 10 + int(self._raw())
-            if longer > len(self._groups):
-                break
-            number = longer
-            self._place += 1
-        return self._refers_to(number)
-
-    def _read_named_reference(self) -> str:
-        end = self._text.find(">", self._place)
-        name = self._text[self._place + 1 : end] if self._raw() == "<" and end > 0 else ""
-        if name not in self._named:
-            self._refuse(f"'\\k' refers to {name!r}, and no group before it has that name")
-        self._place = end + 1
-        return self._refers_to(self._named[name])
 
     def _refers_to(self, number: int) -> str:
         if number not in self._closed:

@@ -14,16 +14,12 @@ from pathlib import Path
 from re import _constants as ops  # type: ignore[attr-defined, unused-ignore]
 from re import _parser  # type: ignore[attr-defined, unused-ignore]
 from signal import SIGVTALRM
+from typing import Any
 
 from harness.errors import HarnessError, UndecidedError
 from harness.typed import NamedTuple
 
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    Nodes = Iterable[tuple[Any, Any]]
+Nodes = Iterable[tuple[Any, Any]]
 
 MOST = 1 << 21  # steps, which take a tenth of a second or two
 _SHORTEST = 64  # characters: texts that are shorter are not told apart
@@ -56,15 +52,12 @@ class Bound:
         if length >= self._many:
             return False
         for longer in (max(_SHORTEST, 1 << length.bit_length()), length):
-            if self._steps(longer) <= MOST:
+            steps = _sequence(self._nodes, longer).steps
+            if (steps * (longer + 1) if self._anywhere else steps) <= MOST:
                 self._few = longer
                 return True
             self._many = min(self._many, longer)
         return False
-
-    def _steps(self, length: int) -> int:
-        steps = _sequence(self._nodes, length).steps
-        return steps * (length + 1) if self._anywhere else steps
 
 
 @lru_cache(1024)

@@ -122,7 +122,7 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     is_wrong = outcome.verdict in (Verdict.FAILED, Verdict.EXPECTED_FAIL)
     missing = _without(expected, came) if is_list and is_wrong and came else ()
     right = _without(expected, missing) if is_wrong else came
-    wrong = _without(came, expected) if is_wrong and _is_known(step.pattern) else ()
+    wrong = _without(came, expected) if is_wrong and right_answers(step.pattern) else ()
     if not (is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values()):
         return Evidence(asked, right, missing, wrong)
     return Evidence(
@@ -188,21 +188,20 @@ def _find_expected(
     pattern: Pattern | None, board: Grid, letters: str
 ) -> tuple[tuple[Point, ...], bool]:
     """Return the points of the right answers, and whether the one right answer is a list."""
-    if not _is_known(pattern):
+    texts = right_answers(pattern)
+    if not texts:
         return (), False
-    assert pattern is not None
-    texts = examples(pattern.expression).texts
     found = {point for text in texts for point in points(text, board, letters)}
     is_list = len(texts) == 1 or is_any_order(texts)
     return tuple(sorted(found)), is_list and len(found) > 1
 
 
-def _is_known(pattern: Pattern | None) -> bool:
-    """Whether an expectation says all that is right."""
+def right_answers(pattern: Pattern | None) -> Sequence[str]:
+    """Return all right answers, none where there is no telling."""
     if pattern is None or pattern.negated:
-        return False
+        return ()
     found = examples(pattern.expression)
-    return bool(found.texts) and found.complete
+    return found.texts if found.complete else ()
 
 
 def _without(some: Iterable[Point], others: Iterable[Point]) -> tuple[Point, ...]:

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from harness.errors import UndecidedError
 from harness.reading.expectation import EMPTY, examples, in_words, put_in_words
 from harness.reading.pattern import within
 from harness.records import Outcome, Pattern, Reply, Step, Verdict
-from harness.report.board_evidence import objection
+from harness.report.board_evidence import objection, right_answers
 from harness.vocabulary.wordings import Wordings, word_answer, word_question
 
 TYPE_CHECKING = False
@@ -154,45 +154,17 @@ def _hint(pattern: Pattern | None, ok: bool, text: str) -> str:
         return ""
     if pattern.negated:
         return "This reply must not come." if ok else ""
-    first_hint = partial(_first_hint, _HINTS if ok else _ERROR_HINTS, pattern.expression)
+    hints, expression = _HINTS if ok else _ERROR_HINTS, pattern.expression
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sets that later versions of re may read otherwise
         try:
-            return first_hint(text)
+            return next((hint for test, hint in hints if test(expression, text)), "")
         except (re.error, UndecidedError):  # an expression of another dialect, or a heavy one
             return ""
 
 
-def _first_hint(hints: _Hints, expression: str, text: str) -> str:
-    return next((hint for test, hint in hints if test(expression, text)), "")
-
-
 def _matches(expression: str, text: str, flags: int = 0, how: How = "fullmatch") -> bool:
     return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), how)(text)
-
-
-def _as_expected(expression: str, text: str) -> bool:
-    return _matches(expression, text)
-
-
-def _reply_is_empty(_expression: str, text: str) -> bool:
-    return not text
-
-
-def _should_be_empty(expression: str, _text: str) -> bool:
-    return not expression
-
-
-def _literally_equal(expression: str, text: str) -> bool:
-    return expression == text
-
-
-def _equal_but_for_case(expression: str, text: str) -> bool:
-    return _matches(expression, text, re.IGNORECASE)
-
-
-def _equal_but_for_blanks(expression: str, text: str) -> bool:
-    return _matches(expression, " ".join(text.split()))
 
 
 def _same_words(expression: str, text: str) -> bool:
@@ -200,28 +172,35 @@ def _same_words(expression: str, text: str) -> bool:
     return any(sorted(one.lower().split()) == words for one in texts)
 
 
-def _is_contained(expression: str, text: str) -> bool:
-    return "|" not in expression and _matches(expression, text, how="search")
-
-
 _Hints = tuple[tuple[Callable[[str, str], bool], str], ...]
 
 _HINTS: _Hints = (
-    (_reply_is_empty, "The reply is empty."),
-    (_should_be_empty, "The reply should be empty."),
+    (lambda _, text: not text, "The reply is empty."),
+    (lambda expression, _: not expression, "The reply should be empty."),
     (
-        _literally_equal,
+        str.__eq__,
         "The expectation is a regular expression: a special character such as + "
         "needs a backslash to stand for itself.",
     ),
-    (_equal_but_for_case, "Only upper and lower case differ."),
-    (_equal_but_for_blanks, "Only blanks or line ends differ."),
+    (
+        lambda expression, text: _matches(expression, text, re.IGNORECASE),
+        "Only upper and lower case differ.",
+    ),
+    (
+        lambda expression, text: _matches(expression, " ".join(text.split())),
+        "Only blanks or line ends differ.",
+    ),
     (_same_words, "The same words, in another order."),
-    (_is_contained, "The reply contains the expected text, but is more than that."),
+    (
+        lambda expression, text: (
+            "|" not in expression and _matches(expression, text, how="search")
+        ),
+        "The reply contains the expected text, but is more than that.",
+    ),
 )
 # An engine behind an adapter need not know GTP: its signs are named where they matter.
 _ERROR_HINTS: _Hints = (
-    (_as_expected, "The words are as expected, but it is an error: it begins with ?, not with =."),
+    (_matches, "The words are as expected, but it is an error: it begins with ?, not with =."),
 )
 
 
@@ -359,20 +338,12 @@ def _with_words(
     wordings: Wordings, step: Step, outcome: Outcome, expected: Side, got: Side | None
 ) -> tuple[Side, Side | None]:
     """Return both with what they say; if they say the same, it is the form that is wrong."""
-    right = _find_common_words(wordings, step, _texts(step.pattern))
+    right = _find_common_words(wordings, step, right_answers(step.pattern))
     reply = outcome.reply
     came = _find_common_words(wordings, step, [reply.text] if reply and reply.ok else [])
     if right == came and outcome.verdict in _WRONG:
         return expected, got
     return expected._replace(said=right), got._replace(said=came) if got else None
-
-
-def _texts(pattern: Pattern | None) -> Sequence[str]:
-    """Return all right answers, none where there is no telling."""
-    if pattern is None or pattern.negated:
-        return ()
-    found = examples(pattern.expression)
-    return found.texts if found.complete else ()
 
 
 def _find_common_words(wordings: Wordings, step: Step, answers: Sequence[str]) -> str:

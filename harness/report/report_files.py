@@ -76,21 +76,14 @@ def write_bytes(path: str, data: bytes) -> None:
 def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:
     try:
         if path in STDOUT:
-            _write_to_stdout(pieces)
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(pieces)
+            sys.stdout.buffer.flush()
         else:
             _write_file(path, pieces, lasting)
     except OSError as error:
-        raise ReportError(f"cannot write {_describe_path(path)}: {error.strerror}") from error
-
-
-def _describe_path(path: str) -> str:
-    return "to standard output" if path in STDOUT else path
-
-
-def _write_to_stdout(pieces: Iterable[bytes]) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.writelines(pieces)
-    sys.stdout.buffer.flush()
+        where = "to standard output" if path in STDOUT else path
+        raise ReportError(f"cannot write {where}: {error.strerror}") from error
 
 
 def _write_file(path: str, pieces: Iterable[bytes], lasting: bool) -> None:

@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from harness.reading.expectation import is_literal
 from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
 from harness.report.difference import Segment, Side, Sides, sides
-from harness.report.file_view import (
-    WORDS,
-    Break,
-    FileView,
-    breaks,
-    crash_of,
-    setup_errors,
-)
+from harness.report.file_view import WORDS, Break, FileView, breaks, crash_of, setup_errors
 from harness.report.paint import VERDICTS, Paint, wrap
 from harness.report.reporters import Context, contexts
 from harness.text import escape_controls, number_of, one_line
@@ -60,7 +53,7 @@ class Terminal:
 
     def file(self, view: FileView) -> Iterator[str]:
         """Yield paragraphs about one file: results that were not expected, engine failures."""
-        unexpected = [outcome for outcome in view.remarkable if _is_unexpected(outcome)]
+        unexpected = [one for one in view.remarkable if one.flaky or one.verdict in _UNEXPECTED]
         above: Diagram | None = None
         context = contexts(view, self._repeat if unexpected else _NO)
         for outcome in unexpected[:_SHOWN]:
@@ -159,7 +152,8 @@ class Terminal:
         if above and _looks(above) == _looks(diagram):
             yield self.paint("dim", f"{_INDENT}(the same board)")
             return
-        drawn = draw_text(_without_caption(diagram), unicode=self.unicode)
+        plain = Diagram(diagram.position, diagram.last, diagram.marks, letters=diagram.letters)
+        drawn = draw_text(plain, unicode=self.unicode)
         for line in self.paint.board(drawn).splitlines():
             yield _INDENT + line
         if caption:
@@ -217,14 +211,6 @@ class Terminal:
 
 def _looks(diagram: Diagram) -> tuple[object, ...]:
     return diagram.position, diagram.last, diagram.marks
-
-
-def _is_unexpected(outcome: Outcome) -> bool:
-    return outcome.flaky or outcome.verdict in _UNEXPECTED
-
-
-def _without_caption(diagram: Diagram) -> Diagram:
-    return Diagram(diagram.position, diagram.last, diagram.marks, letters=diagram.letters)
 
 
 def _place(file: FileResult, line: int) -> str:

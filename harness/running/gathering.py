@@ -50,10 +50,7 @@ class ResultCollector:
     """
 
     def __init__(
-        self,
-        cases: Sequence[CaseFile],
-        options: Options,
-        listeners: RunListeners,
+        self, cases: Sequence[CaseFile], options: Options, listeners: RunListeners
     ) -> None:
         self.results: list[FileResult] = []
         self.faults: list[str] = []

@@ -219,7 +219,8 @@ class _Forked(WorkerHandle):
         os.write(self.requests, _YES if granted else _NO)
 
     def receive(self) -> list[tuple[int, object]] | None:
-        message = _receive(self.answers)
+        header = _read(self.answers, _HEADER)
+        message = None if header is None else _read(self.answers, int.from_bytes(header))
         return None if message is None else [self._load(message)]
 
 
@@ -516,11 +517,6 @@ def _send(descriptor: int, message: bytes) -> None:
     data = _header(len(message)) + message
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _receive(descriptor: int) -> bytes | None:
-    header = _read(descriptor, _HEADER)
-    return None if header is None else _read(descriptor, int.from_bytes(header))
 
 
 def _read(descriptor: int, size: int) -> bytes | None:

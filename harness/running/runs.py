@@ -14,16 +14,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from harness.engine import launch
 from harness.engine.engine_session import EngineSession
-from harness.engine.launch import (
-    NOTHING_MORE,
-    UNBUFFERED,
-    Launcher,
-    PlainLauncher,
-    as_typed,
-    split_program,
-    with_seed,
-)
 from harness.engine.replies import GTP, Protocol
 from harness.errors import CaseError, UsageError
 from harness.options import SANDBOXES, Limits, Options
@@ -131,9 +123,9 @@ def run_gathered(
 ) -> RunResult:
     """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
     cases = gathered.cases
-    program = with_seed(program if isinstance(program, str) else shlex.join(program))
+    program = launch.with_seed(program if isinstance(program, str) else shlex.join(program))
     setting = RunContext(
-        tuple(as_typed(split_program(program))),
+        tuple(launch.as_typed(launch.split_program(program))),
         options,
         find_dialect(options.dialect),
         gtp_commands=casefile.read_commands(options.gtpfile) if options.gtpfile else (),
@@ -164,10 +156,10 @@ def run_gathered(
                 setting._replace(
                     launcher=lambda case: sandbox.launcher(case, (), options.submission),
                     unbuffered=lambda case: sandbox.launcher(
-                        case, (), options.submission, UNBUFFERED
+                        case, (), options.submission, launch.UNBUFFERED
                     ),
                     leave=sandbox.close,
-                    ends=_end(options.limits),
+                    ends=time.monotonic() + (options.limits.total or float("inf")),
                 )
             )
     except KeyboardInterrupt:
@@ -191,11 +183,6 @@ def _session(table: str) -> Callable[..., EngineSession]:
     from harness.engine import translation
 
     return translation.sessions_of(table)
-
-
-def _end(limits: Limits) -> float:
-    """Return when the run is over, of ``time.monotonic()``."""
-    return time.monotonic() + (limits.total or float("inf"))
 
 
 def _not_judged(results: Sequence[FileResult], dialect: Dialect) -> Iterator[str]:
@@ -235,9 +222,9 @@ class _NoSandbox:
         _case: CaseFile,
         _shown: object = (),
         _submission: str = "",
-        variables: Mapping[str, str] = NOTHING_MORE,
-    ) -> Launcher:
-        return PlainLauncher(variables)
+        variables: Mapping[str, str] = launch.NOTHING_MORE,
+    ) -> launch.Launcher:
+        return launch.PlainLauncher(variables)
 
     def close(self) -> None:
         pass

@@ -19,7 +19,7 @@ from harness.errors import EngineError, SandboxError, UsageError
 from harness.options import BoxLimits, Limit
 from harness.processes import descendants
 from harness.records import CaseFile, Failure, FailureKind
-from harness.sandbox import levels, programs, view
+from harness.sandbox import levels, view
 from harness.sandbox.launcher import Boxed, BoxLauncher
 from oracle.command_properties import PropertyTable
 
@@ -63,7 +63,7 @@ class Sandbox:
         self._limits = allowed
         self._command_properties = command_properties
         self._shown = tuple(map(os.path.abspath, shown))
-        own = (f for f in view.own_folders() if not programs.is_in_one(f, self._shown))
+        own = (f for f in view.own_folders() if not view.is_in_one(f, self._shown))
         self._hidden = (*hidden, *own)
         self._boxes = {os.getpid(): proven}
         self._view = _make_view_cache()

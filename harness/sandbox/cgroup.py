@@ -111,7 +111,13 @@ def enter(parents: list[str]) -> ControlGroups:
     """
     entered = []
     for parent in parents:
-        _remove_abandoned(parent)
+        # Remove the groups of servers that were killed before they could; one in use stays.
+        with contextlib.suppress(OSError):
+            names = [name for name in os.listdir(parent) if name.startswith("gtp-harness-")]
+            for path in (f"{parent}/{name}" for name in names):
+                with contextlib.suppress(OSError):  # others come and go
+                    if time.time() - os.stat(path).st_mtime > 60:
+                        os.rmdir(path)
         folder = f"{parent}/gtp-harness-{os.urandom(6).hex()}"
         with contextlib.suppress(OSError):
             os.mkdir(folder)
@@ -120,16 +126,6 @@ def enter(parents: list[str]) -> ControlGroups:
             else:
                 os.rmdir(folder)
     return ControlGroups(entered)
-
-
-def _remove_abandoned(parent: str) -> None:
-    """Remove the groups of servers that were killed before they could; one in use stays."""
-    with contextlib.suppress(OSError):
-        names = [name for name in os.listdir(parent) if name.startswith("gtp-harness-")]
-        for path in (f"{parent}/{name}" for name in names):
-            with contextlib.suppress(OSError):  # others come and go
-                if time.time() - os.stat(path).st_mtime > 60:
-                    os.rmdir(path)
 
 
 def usable_parents() -> list[str]:

@@ -157,10 +157,26 @@ def start(plan: LaunchPlan, streams: Streams, status: int) -> int:
     pid = _fork(plan, own_user_namespace)
     if pid == 0:
         try:
-            _outlive_nobody()
+            # Die when the server does (it has a single thread); leave its session and its signals.
+            landlock.prctl("die with parent", landlock.PR_SET_PDEATHSIG, signal.SIGKILL)
+            os.setsid()
+            signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
+            _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
             if own_user_namespace:
                 map_identity(user, group)
-            _keep(plan, streams, status)
+            if plan.level == 2:
+                scratch = plan.watched.scratch, plan.watched.scratch_files
+                arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
+            os.chdir(plan.folder)  # as long as we may
+            _become_nobody(plan.identity)
+            if plan.level == 1:
+                _be_ready_to_end_all(plan.landlock)
+            engine = os.fork()
+            if engine == 0:
+                _become_engine(plan, streams, status)
+            for stream in streams:
+                os.close(stream)
+            _attend(engine, status)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the server must know
             tell(status, f"fault {error}")
         os._exit(1)
@@ -176,30 +192,6 @@ def _fork(plan: LaunchPlan, own_user_namespace: bool) -> int:
     if plan.level != 2:
         return os.fork()
     return landlock.clone(NAMESPACES | (landlock.CLONE_NEWUSER if own_user_namespace else 0))
-
-
-def _outlive_nobody() -> None:
-    """Die when the server does (it has a single thread); leave its session and its signals."""
-    landlock.prctl("die with parent", landlock.PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.setsid()
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # the only one that the server ignores
-    _write("/proc/self/oom_score_adj", FIRST_TO_DIE)
-
-
-def _keep(plan: LaunchPlan, streams: Streams, status: int) -> NoReturn:
-    if plan.level == 2:
-        scratch = plan.watched.scratch, plan.watched.scratch_files
-        arrange(plan.mounts, WritableSpace(*scratch, plan.own, plan.identity))
-    os.chdir(plan.folder)  # as long as we may
-    _become_nobody(plan.identity)
-    if plan.level == 1:
-        _be_ready_to_end_all(plan.landlock)
-    engine = os.fork()
-    if engine == 0:
-        _become_engine(plan, streams, status)
-    for stream in streams:
-        os.close(stream)
-    _attend(engine, status)
 
 
 def map_identity(user: int, group: int) -> None:

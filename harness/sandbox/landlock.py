@@ -256,11 +256,7 @@ def _create(handled: int, version: int) -> int:
     ruleset = _Ruleset(handled, network, scoped)
     size = 24 if version >= ABI_WITH_SCOPES else 16 if version >= 4 else 8
     return syscall(
-        "landlock_create_ruleset",
-        LANDLOCK_CREATE_RULESET,
-        ctypes.byref(ruleset),
-        size,
-        0,
+        "landlock_create_ruleset", LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), size, 0
     )
 
 
@@ -272,12 +268,5 @@ def _allow(ruleset: int, path: str, access: int) -> None:
     if not stat.S_ISDIR(os.fstat(opened).st_mode):
         access &= _ON_FILES
     rule = _Beneath(access, opened)
-    syscall(
-        "landlock_add_rule",
-        LANDLOCK_ADD_RULE,
-        ruleset,
-        _PATH_BENEATH,
-        ctypes.byref(rule),
-        0,
-    )
+    syscall("landlock_add_rule", LANDLOCK_ADD_RULE, ruleset, _PATH_BENEATH, ctypes.byref(rule), 0)
     os.close(opened)

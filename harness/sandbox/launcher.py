@@ -33,8 +33,8 @@ from harness.sandbox import (
     view,
 )
 from harness.sandbox.plan import COPY, BoxReport, LaunchPlan, Watched, WritableSpace
-from harness.sandbox.programs import is_in_one
 from harness.sandbox.untrusted_folders import Size
+from harness.sandbox.view import is_in_one
 from harness.signals import block_interrupts
 
 _LONGEST_REPORT = 1 << 16
@@ -98,18 +98,15 @@ class Boxed:
         """
         if self._end is None and self._fault is None and _is_ready(self._control, seconds):
             with block_interrupts():  # the server says it once
-                self._keep_report()
+                try:
+                    self._end = self._take_report()
+                except SandboxError as error:
+                    self._fault = error
             if self._ground:
                 untrusted_folders.remove(self._ground)
         if self._fault is not None:
             raise self._fault
         return self._end
-
-    def _keep_report(self) -> None:
-        try:
-            self._end = self._take_report()
-        except SandboxError as error:
-            self._fault = error
 
     def _take_report(self) -> BoxEnd:
         message = b""

@@ -234,18 +234,16 @@ class _Opened:
         try:
             for name in untrusted_folders.names(folder):  # none of a process that has just ended
                 with contextlib.suppress(OSError):
-                    self._add(os.readlink(name, dir_fd=folder), task, name)
+                    kind = os.readlink(name, dir_fd=folder)
+                    if kind.startswith("socket:"):
+                        self._sockets.add(kind)
+                    elif kind.startswith("pipe:"):
+                        self._pipes.add(kind)
+                    else:
+                        self._rest += _DESCRIPTOR
+                        self._rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
         finally:
             os.close(folder)
-
-    def _add(self, kind: str, task: int, name: str) -> None:
-        if kind.startswith("socket:"):
-            self._sockets.add(kind)
-        elif kind.startswith("pipe:"):
-            self._pipes.add(kind)
-        else:
-            self._rest += _DESCRIPTOR
-            self._rest += _waits(task, name) if kind == "anon_inode:[eventpoll]" else 0
 
 
 def _open_files(tasks: Iterable[int], most: int) -> int:

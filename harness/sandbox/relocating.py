@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.sandbox import untrusted_folders
-from harness.sandbox.programs import is_in_one, is_within
-from harness.sandbox.view import View
+from harness.sandbox.view import View, is_in_one, is_within
 
 GROUND = ".run"  # in the folder above a submission's, which is the harness's own
 _MOST_BROUGHT = 1 << 20  # bytes of a file that is copied for each start: a record of a game
@@ -53,10 +52,7 @@ def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedVie
             pass
     _bring_others(seen, room, owner)
     moved = seen._replace(
-        shown=(
-            *(path for path in seen.shown if path not in seen.copied),
-            *_find_inside(seen),
-        ),
+        shown=(*(path for path in seen.shown if path not in seen.copied), *_find_inside(seen)),
         folder=places.get(seen.folder, seen.folder),
         program=_rename(seen.program, places),
         writable=(room, home),

@@ -325,8 +325,7 @@ def _arguments(machine: str, owners: bool) -> list[Instruction]:
             [_low(1), (_AND, 0, 0, _SOCK_TYPE), (_EQUAL, 1, 0, _SOCK_STREAM), refuse],
         ),
         *_on(
-            table["ioctl"],
-            [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse],
+            table["ioctl"], [_low(1), (_EQUAL, 1, 0, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX), refuse]
         ),
         *_on(table["mmap"], _LARGE_SHARED),
         *_on(table["madvise"], [_low(2), *_any_of(IGNORED_ADVICE), _PRETEND, *_none_of(ADVICE)]),

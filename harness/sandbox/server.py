@@ -70,7 +70,11 @@ def main(descriptor: int, cgroups: list[str]) -> None:
     os.set_inheritable(descriptor, False)
     control = _socket.socket(fileno=descriptor)
     group = cgroup.enter(cgroups)
-    _warm_up()
+    # Do beforehand what every child would have to do for itself.
+    for metadata in (False, True):
+        seccomp.for_this_machine(metadata, False)
+    gc.freeze()
+    gc.disable()  # a collection touches, and so copies, every page that a child shares with us
     with contextlib.suppress(OSError), contextlib.closing(group):
         while message := _receive(control):
             control.send(pack_report(_serve(*message, control, group)))
@@ -85,14 +89,6 @@ def _serve(
     except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
         end_children(processes.descendants)
         return BoxReport(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
-
-
-def _warm_up() -> None:
-    """Do beforehand what every child would have to do for itself."""
-    for metadata in (False, True):
-        seccomp.for_this_machine(metadata, False)
-    gc.freeze()
-    gc.disable()  # a collection touches, and so copies, every page that a child shares with us
 
 
 def _receive_message(control: _socket.socket) -> tuple[bytes, tuple[int, ...]]:
@@ -161,8 +157,15 @@ class Box:
             self._hit or self._group.hit() or self._signal_hit() or self._find_late_excess()
         )
         if not self._hit:
-            self._find_fault(late)
-        return self._report()
+            # Note it if the engine never ran, or not to its end, for no reason of its own.
+            if self._broken:
+                self._fault = self._fault or "it ended before the engine did"
+            elif late and not self._unstarted:
+                self._fault = self._fault or "it could not be made in time"
+        most = self._group.peak() or self._memory
+        return BoxReport(
+            self._status, self._fault, self._unstarted, self._hit, most, self._cpu, self._leftovers
+        )
 
     def _watch_over(self, streams: inside.Streams) -> bool:
         """Run the engine until nothing of it is left; return whether it began late."""
@@ -172,7 +175,13 @@ class Box:
             self._attend(reading, block)
             return self._takes(_LONG_START)
         finally:
-            self._end(root)
+            if self._hit:
+                self._strike()
+            if self._plan.level == 1:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(root, signal.SIGTERM)
+                _wait_for(root, _PATIENCE)
+            end_children(processes.descendants if self._plan.level == 1 else processes.children)
             os.close(reading)
             os.close(block)
             self._let_go()
@@ -221,7 +230,14 @@ class Box:
         *lines, self._news = (self._news + data).split(b"\n")  # bubblewrap writes bit by bit
         for line in (line.decode(errors="replace") for line in lines):
             if line.startswith("{"):
-                self._take_bubblewrap(_read_numbers(line), block)
+                news = _read_numbers(line)
+                if "child-pid" in news and self._limit(news["child-pid"]):
+                    os.write(block, b".")
+                    self._first, self._ready = news["child-pid"], self._hold < 0
+                    if self._hold >= 0:
+                        self._poll.register(self._hold, select.POLLOUT)
+                if "exit-code" in news:
+                    self._note_end(_as_returncode(news["exit-code"]))
             else:
                 self._take_keeper(*line.partition(" ")[::2])
         self._broken = not data
@@ -236,16 +252,6 @@ class Box:
             self._unstarted = rest
         elif word == "fault":
             self._fault = rest
-
-    def _take_bubblewrap(self, news: dict[str, int], block: int) -> None:
-        """Bubblewrap exits with 1 when it fails, as an engine may: only this tells them apart."""
-        if "child-pid" in news and self._limit(news["child-pid"]):
-            os.write(block, b".")
-            self._first, self._ready = news["child-pid"], self._hold < 0
-            if self._hold >= 0:
-                self._poll.register(self._hold, select.POLLOUT)
-        if "exit-code" in news:
-            self._note_end(_as_returncode(news["exit-code"]))
 
     def _fill(self) -> bool:
         """Copy into the new folders of the box; return whether that could be done."""
@@ -361,22 +367,6 @@ class Box:
         usage = watch.measure([], 0, self._plan, memory.MemoryLook(0, 0, 0), disk)
         return watch.find_exceeded(usage, self._watched)
 
-    def _find_fault(self, late: bool) -> None:
-        """Note it if the engine never ran, or not to its end, for no reason of its own."""
-        if self._broken:
-            self._fault = self._fault or "it ended before the engine did"
-        elif late and not self._unstarted:
-            self._fault = self._fault or "it could not be made in time"
-
-    def _end(self, root: int) -> None:
-        if self._hit:
-            self._strike()
-        if self._plan.level == 1:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(root, signal.SIGTERM)
-            _wait_for(root, _PATIENCE)
-        end_children(processes.descendants if self._plan.level == 1 else processes.children)
-
     def _strike(self) -> None:
         """Kill the engine's processes before the box, whose end reaches them one after another.
 
@@ -385,18 +375,6 @@ class Box:
         for pid in processes.descendants(os.getpid())[_OWN_PROCESSES[self._plan.level] :]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-    def _report(self) -> BoxReport:
-        most = self._group.peak() or self._memory
-        return BoxReport(
-            self._status,
-            self._fault,
-            self._unstarted,
-            self._hit,
-            most,
-            self._cpu,
-            self._leftovers,
-        )
 
 
 def _read_numbers(line: str) -> dict[str, int]:

@@ -191,25 +191,21 @@ def remove(top: str) -> None:
         if here < 0:
             os.unlink(top)
             return
-        _empty(here)
+        # Remove all that is in an open folder.
+        prefix, number = f".{os.urandom(8).hex()}", 0
+        waiting = _clear(here, here, prefix)
+        while waiting:
+            name = waiting.pop()
+            child = _enter(here, name, _CHANGEABLE)
+            if child < 0:
+                continue
+            number += 1
+            waiting += _clear(child, here, f"{prefix}-{number}")
+            os.close(child)
+            with contextlib.suppress(OSError):
+                os.rmdir(name, dir_fd=here)
         os.close(here)
         os.rmdir(top)
-
-
-def _empty(top: int) -> None:
-    """Remove all that is in an open folder."""
-    prefix, number = f".{os.urandom(8).hex()}", 0
-    waiting = _clear(top, top, prefix)
-    while waiting:
-        name = waiting.pop()
-        child = _enter(top, name, _CHANGEABLE)
-        if child < 0:
-            continue
-        number += 1
-        waiting += _clear(child, top, f"{prefix}-{number}")
-        os.close(child)
-        with contextlib.suppress(OSError):
-            os.rmdir(name, dir_fd=top)
 
 
 def _clear(here: int, top: int, prefix: str) -> list[str]:
@@ -220,7 +216,9 @@ def _clear(here: int, top: int, prefix: str) -> list[str]:
             if _is_unlinked(here, name):
                 continue
             if here != top:
-                _open_to_us(here, name)
+                child = _enter(here, name, _CHANGEABLE)
+                if child >= 0:
+                    os.close(child)
                 fresh = f"{prefix}-{count}"
                 os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=top)
                 name = fresh  # noqa: PLW2901
@@ -235,13 +233,6 @@ def _is_unlinked(here: int, name: str) -> bool:
     except IsADirectoryError:
         return False
     return True
-
-
-def _open_to_us(here: int, name: str) -> None:
-    """Open a folder to ourselves: to move one is to change its entry of the folder above."""
-    child = _enter(here, name, _CHANGEABLE)
-    if child >= 0:
-        os.close(child)
 
 
 # --- Copies of folders, in which engines may write: a new one for each start, gone with its box --

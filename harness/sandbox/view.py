@@ -1,35 +1,142 @@
-"""The files that an engine may see, as mounts for namespaces and rules for Landlock."""
+"""The files that an engine may see, as mounts and rules for Landlock; what programs need of them.
+
+Only programs of the system and of the teacher are looked into: their first line, the links to
+them, ``pyvenv.cfg`` beside them. What a submission holds decides nothing: a box shows the same
+whatever a student has put there.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.sandbox import landlock, programs, untrusted_folders
-from harness.sandbox.plan import (
-    BIND,
-    COPY,
-    DEVICE,
-    LINK,
-    MASK_FILE,
-    MASK_FOLDER,
-    PROC,
-    SCRATCH,
-    WRITABLE,
-    Mount,
+from harness.engine.launch import GAME_FOLDERS, search_path
+from harness.errors import UsageError
+from harness.sandbox import landlock, plan, untrusted_folders
+
+SEARCH_PATH = ":".join(("/usr/local/bin", "/usr/bin", "/bin", *GAME_FOLDERS))
+_SHARED = (
+    *("/home", "/root", "/tmp", "/var", "/var/tmp", "/etc", "/run", "/mnt", "/media", "/srv"),
+    *("/proc", "/sys", "/dev", "/dev/shm"),
 )
-from harness.sandbox.programs import (
-    SEARCH_PATH,
-    installation,
-    is_given,
-    is_in_one,
-    is_too_much,
-    is_within,
-    paths_of,
-)
+_MOST_LINKS = 40
+
+
+def find(name: str, folder: str, submission: str = "") -> str:
+    """Return the absolute path of a program: from ``folder`` if it has a slash, else from PATH.
+
+    Of one in ``submission`` nothing is looked at: that it is not there shows when it is started.
+
+    Raises:
+        UsageError: there is no such program.
+    """
+    if "/" in name:
+        path: str | None = os.path.abspath(os.path.join(folder, name))
+    else:
+        path = shutil.which(name, path=search_path(name))
+    if path and submission and is_within(path, submission):
+        return path
+    if path is None or not os.path.isfile(path) or not os.access(path, os.X_OK):
+        raise UsageError(f"there is no program {name!r} that could be executed")
+    return _without_shim(path)
+
+
+def _without_shim(path: str) -> str:
+    """Pyenv's programs are scripts that look for the real one all over the home directory."""
+    if Path(path).parent.name != "shims":
+        return path
+    real = shutil.which(Path(path).name, path=f"{Path(sys.executable).parent}:{SEARCH_PATH}")
+    return real or path
+
+
+def is_given(path: str, submission: str = "") -> bool:
+    """Whether a program is the system's or the teacher's, so that it may be looked into.
+
+    With an assignment, that is all outside the ``submission``. Without (""), whatever a path names
+    may be somebody's submission: only what lies in a folder of PATH, or beside our own Python, is
+    given.
+    """
+    if submission:
+        return not is_within(path, submission)
+    own = (sys.executable, os.path.realpath(sys.executable))
+    found = f"{os.environ.get('PATH', os.defpath)}:{SEARCH_PATH}".split(":")
+    return os.path.dirname(path) in (*map(os.path.dirname, own), *found)
+
+
+def paths_of(program: str, submission: str = "") -> list[str]:
+    """Return what a given program needs: where it is installed, and its interpreter."""
+    if submission and is_within(program, submission):
+        return []
+    paths: list[str] = []
+    # Follow a path's links one by one: a virtual environment's python is one into another's.
+    steps = [program]
+    while os.path.islink(steps[-1]) and len(steps) < _MOST_LINKS:
+        parent = os.path.dirname(steps[-1])
+        steps.append(os.path.abspath(os.path.join(parent, os.readlink(steps[-1]))))
+    for step in steps:
+        paths.append(installation(step))
+        paths += [installation(home) for home in _base_python(step)]
+    return paths + _interpreter_paths(program, submission)
+
+
+def installation(program: str) -> str:
+    """Return the folder above ``bin`` for an installed program, else the program's folder.
+
+    This is told by the spelling of the path alone.
+    """
+    parent = os.path.dirname(program)
+    if os.path.basename(parent) == "bin" and not is_too_much(os.path.dirname(parent)):
+        return os.path.dirname(parent)
+    return program if is_too_much(parent) else parent
+
+
+def is_too_much(folder: str) -> bool:
+    """Whether somebody's home or what is above it, or a folder of many people's things."""
+    return is_within(os.path.expanduser("~"), folder) or folder in _SHARED
+
+
+def is_within(path: str, outer: str) -> bool:
+    """Whether ``path`` is ``outer`` or lies beneath it, by their spelling."""
+    return path == outer or path.startswith(outer.rstrip("/") + "/")
+
+
+def is_in_one(path: str, folders: Iterable[str]) -> bool:
+    """Whether ``path`` lies in one of the folders, or is one of them."""
+    return any(is_within(path, folder) for folder in folders)
+
+
+def _base_python(program: str) -> list[str]:
+    """Return the program that a virtual environment was made from, if it says one."""
+    settings = Path(program).parent.parent / "pyvenv.cfg"
+    if not settings.is_file():
+        return []
+    text = settings.read_text(encoding="utf-8", errors="replace")
+    lines = (line.partition("=") for line in text.splitlines())
+    return [f"{value.strip()}/python3" for key, _, value in lines if key.strip() == "home"]
+
+
+def _interpreter_paths(program: str, submission: str) -> list[str]:
+    """Return the paths of the interpreter in the first line of a script, if it is there."""
+    with open(program, "rb") as file:
+        first = file.readline(256)
+    if not first.startswith(b"#!"):
+        return []
+    words = os.fsdecode(first[2:]).split()  # as the kernel does: a quote means nothing to it
+    if words and os.path.basename(words[0]) == "env":
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    try:
+        return paths_of(find(words[0], "/"), submission) if words else []
+    except UsageError:
+        return []
+
+
+# --- The files that an engine may see, as mounts for namespaces and rules for Landlock -----------
+
 
 # What a program needs of a Debian, an Alpine or a Fedora. The first six may be links into /usr.
 SYSTEM = (
@@ -98,7 +205,7 @@ def of_program(
     Raises:
         UsageError: there is no such program.
     """
-    program = programs.find(words[0], folder, submission)
+    program = find(words[0], folder, submission)
     near = [path for word in words[1:] for path in _find_named_paths(word, folder, submission)]
     near += map(os.path.abspath, also)
     shown = [*_paths_of(program, submission), *near]
@@ -282,19 +389,25 @@ def scratch_places(view: View) -> tuple[str, ...]:
     return (HOME, *view.places_to_write)
 
 
-def mounts(view: View) -> tuple[Mount, ...]:
+def mounts(view: View) -> tuple[plan.Mount, ...]:
     """Return the file tree of a box, outer places before those within."""
-    tree = [Mount(BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied]
+    tree = [
+        plan.Mount(plan.BIND, p, os.path.realpath(p)) for p in view.shown if p not in view.copied
+    ]
     tree += [_copy(path, view.hidden) for path in view.copied]
-    tree += [Mount(WRITABLE, path, os.path.realpath(path)) for path in view.writable]
-    tree += [Mount(LINK, place, target) for place, target in (*view.links, *_LINKS.items())]
+    tree += [plan.Mount(plan.WRITABLE, path, os.path.realpath(path)) for path in view.writable]
+    tree += [
+        plan.Mount(plan.LINK, place, target) for place, target in (*view.links, *_LINKS.items())
+    ]
     masked = [path for path in view.hidden if not is_in_one(path, view.copied)]
-    tree += [Mount(MASK_FOLDER if os.path.isdir(p) else MASK_FILE, p) for p in masked]
-    tree += [Mount(DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
+    tree += [
+        plan.Mount(plan.MASK_FOLDER if os.path.isdir(p) else plan.MASK_FILE, p) for p in masked
+    ]
+    tree += [plan.Mount(plan.DEVICE, path, path) for path in DEVICES if os.path.exists(path)]
     places = [place for place in scratch_places(view) if place not in view.copied]
-    tree += [Mount(SCRATCH, place) for place in places]
-    tree += [Mount(PROC, "/proc"), Mount(MASK_FOLDER, _LAUNCHER)]
-    tree += [Mount(MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
+    tree += [plan.Mount(plan.SCRATCH, place) for place in places]
+    tree += [plan.Mount(plan.PROC, "/proc"), plan.Mount(plan.MASK_FOLDER, _LAUNCHER)]
+    tree += [plan.Mount(plan.MASK_FILE, path) for path in _MACHINE_WIDE if os.path.exists(path)]
     found = (mount._replace(place=_follow_links(mount.place)) for mount in tree)
     return tuple(sorted(found, key=lambda mount: mount.place))
 
@@ -310,10 +423,10 @@ def _follow_links(place: str) -> str:
     return place
 
 
-def _copy(path: str, hidden: tuple[str, ...]) -> Mount:
+def _copy(path: str, hidden: tuple[str, ...]) -> plan.Mount:
     source = os.path.realpath(path)
     left_out = (source + p[len(path) :] for p in hidden if is_within(p, path))
-    return Mount(COPY, path, source, tuple(left_out))
+    return plan.Mount(plan.COPY, path, source, tuple(left_out))
 
 
 def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
@@ -324,7 +437,9 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     """
     devices = [(path, landlock.DEVICE) for path in DEVICES]
     if level >= 2:
-        writable = [(place, landlock.WRITE) for place in _changeable(view)]
+        writable = [
+            (place, landlock.WRITE) for place in (*scratch_places(view), *view.writable, "/proc")
+        ]
         return (("/", landlock.READ), *writable, *devices)
     shown = [rule for path in view.shown for rule in _folders_around(path, view.hidden)]
     own = [(f"/proc/{name}", landlock.READ) for name in _MACHINE]
@@ -332,10 +447,6 @@ def reach(view: View, level: int) -> tuple[landlock.Rule, ...]:
     own += [("/proc/self", landlock.READ_DIR)]
     results = [(path, landlock.WRITE) for path in view.writable]
     return (*shown, *own, *results, *devices)
-
-
-def _changeable(view: View) -> tuple[str, ...]:
-    return (*scratch_places(view), *view.writable, "/proc")
 
 
 def _folders_around(path: str, hidden: tuple[str, ...]) -> Iterator[landlock.Rule]:

@@ -279,7 +279,8 @@ def _measure_unlinked(tasks: list[int], devices: set[int]) -> int | None:
         try:
             sizes |= _measure_unlinked_of(task, devices)
         except PermissionError:
-            if _has_memory(task):
+            found = _figures(task)
+            if found is not None and not found.dead and found.virtual > 0:
                 return None
         except OSError:
             pass  # it has just ended
@@ -296,12 +297,6 @@ def _measure_unlinked_of(task: int, devices: set[int]) -> dict[tuple[int, int], 
             if found.st_nlink == 0 and found.st_dev in devices:
                 sizes[found.st_dev, found.st_ino] = found.st_blocks * 512
     return sizes
-
-
-def _has_memory(task: int) -> bool:
-    """Return whether a process has memory: one that is ending has none, and is root's then."""
-    found = _figures(task)
-    return found is not None and not found.dead and found.virtual > 0
 
 
 def _maps_unlinked(task: int, devices: set[int]) -> list[str]:

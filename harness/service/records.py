@@ -83,8 +83,8 @@ class Member(NamedTuple):
     ids: str = "[]"  # JSON: pairs, such as ["canvas", "4711"]
     team: str = ""  # the key of the group that hands in as one; empty: alone
     may: str = ""  # of an assistant: names of RIGHTS, with blanks between them
-    roster_id: str = ""  # of a student, as the first roster writes it; empty: of a former version
-    team_name: str = ""  # of the group, as the last roster writes it; empty: of a former version
+    roster_id: str = ""  # of a student, as the first roster writes it
+    team_name: str = ""  # of the group, as the last roster writes it
 
     def has(self, right: str) -> bool:
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""

@@ -89,7 +89,11 @@ def near(text: str) -> Iterator[str]:
     yield from _OTHERS.get(text, ())
     yield from ("", f"{text} {text}", f"{text}x", f"x{text}", f"{text} a", f"[{text}]")
     if text:
-        yield from _with_other_numbers(text)
+        for number in _NUMBER.finditer(text):
+            whole, point, fraction = number[0].partition(".")
+            tail = point + fraction
+            for value in (int(whole) + 1, abs(int(whole) - 1), int(whole) * 10):
+                yield f"{text[: number.start()]}{value}{tail}{text[number.end() :]}"
         yield from _without_punctuation(text)
     if _SCORE.fullmatch(text):
         yield from _scores(text)
@@ -97,15 +101,6 @@ def near(text: str) -> Iterator[str]:
         yield from _errors(error[1], error[2])
     elif not text.startswith("There "):
         yield from _lists(text.split(" "))
-
-
-def _with_other_numbers(text: str) -> Iterator[str]:
-    """Yield the text with each of its numbers one more, one less, ten times as much."""
-    for number in _NUMBER.finditer(text):
-        whole, point, fraction = number[0].partition(".")
-        tail = point + fraction
-        for value in (int(whole) + 1, abs(int(whole) - 1), int(whole) * 10):
-            yield f"{text[: number.start()]}{value}{tail}{text[number.end() :]}"
 
 
 def _without_punctuation(text: str) -> Iterator[str]:
@@ -171,7 +166,19 @@ class ExpectationJudge:
             elif not asked.right.ok:
                 yield from self._error(asked)
             else:
-                yield from self._strict(asked, mistaken)
+                forms = self._forms(asked)
+                refused = [text for text in forms if not self.accepts(asked.step, text)]
+                if len(refused) == len(forms):
+                    yield self._report_wrong(asked)
+                elif refused:
+                    text = f"it refuses {_quote(refused)}, which is right, too"
+                    yield self._finding(
+                        FindingKind.TIGHT, asked, text, self._suggest_better(asked)
+                    )
+                elif text := next(self._wrongly_accepted(asked, mistaken), ""):
+                    yield self._finding(
+                        FindingKind.LOOSE, asked, text, self._suggest_better(asked)
+                    )
         except UndecidedError as error:
             yield self._finding(FindingKind.WRONG, asked, str(error))
 
@@ -193,24 +200,13 @@ class ExpectationJudge:
 
     def _open(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
         answers = asked.readings or ()
-        if asked.step.pattern is None or (answers and self._all(asked.step, answers)):
+        if asked.step.pattern is None or (
+            answers and all(self.accepts(asked.step, text) for text in answers)
+        ):
             return  # whatever the document means, the answer is accepted
         text = f"the document leaves the answer open: {asked.why_open}"
         either = " or ".join(one_line(answer, _SHOWN) or "nothing" for answer in answers)
         yield self._finding(FindingKind.OPEN, asked, text, either)
-
-    def _strict(
-        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
-    ) -> Iterator[CaseFinding]:
-        forms = self._forms(asked)
-        refused = [text for text in forms if not self.accepts(asked.step, text)]
-        if len(refused) == len(forms):
-            yield self._report_wrong(asked)
-        elif refused:
-            text = f"it refuses {_quote(refused)}, which is right, too"
-            yield self._finding(FindingKind.TIGHT, asked, text, self._suggest_better(asked))
-        elif text := next(self._wrongly_accepted(asked, mistaken), ""):
-            yield self._finding(FindingKind.LOOSE, asked, text, self._suggest_better(asked))
 
     def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
         if asked.choices:
@@ -244,9 +240,6 @@ class ExpectationJudge:
             return False
         got = Reply(True, text.strip(), "", 0.0)
         return not in_process.same(asked.step.command, asked.right, got, self._specification)
-
-    def _all(self, step: Step, texts: Sequence[str]) -> bool:
-        return all(self.accepts(step, text) for text in texts)
 
     # --- findings ---
 

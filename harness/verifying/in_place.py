@@ -119,18 +119,16 @@ def _diagnostic(one: CaseFinding, case: CaseFile) -> dict[str, object]:
     return {
         "range": {
             "start": {"line": line, "character": 0},
-            "end": {"line": line, "character": _units(case.lines[line])},
+            "end": {
+                "line": line,
+                "character": (len(case.lines[line].encode("utf-16-le", "surrogatepass")) // 2),
+            },
         },
         "severity": _SEVERITIES[_LEVELS[one.kind]],
         "code": one.kind.value,
         "source": _TOOL,
         "message": _message(one),
     }
-
-
-def _units(text: str) -> int:
-    """Return the length of a text in UTF-16, in which the protocol counts."""
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def sarif(checked: VerifiedText) -> Iterator[str]:

@@ -79,7 +79,9 @@ class _FileWalk:
         properties = self._specification.commands[step.command.partition(" ")[0]]
         self._is_free = self._is_free and not properties.begins_board
         choices = self._specification.choices(self._engine, step.command)
-        late = self._after_the_end(properties)
+        ends, game = self._specification.ends, self._engine.session.game
+        is_late = ends and properties.moves and not properties.chooses and game.is_over
+        late = "the game is over before this move" if is_late else ""
         hidden = self._unknown.line(properties)
         told = self._ask_oracle(step, properties, choices) if step.is_test else None
         if not (late or hidden):
@@ -121,7 +123,8 @@ class _FileWalk:
         A test says so by its expectation. What it asks in one place may be repeated in another.
         Of a command of the setup a comment above it says so: ``# refused``.
         """
-        if self._is_announced(step):
+        above = self._lines[step.line - 2] if step.line > 1 else ""
+        if _ANNOUNCED.match(above) is not None:
             return True
         if not step.is_test:
             is_expected = step.pattern is not None and self._meets(step, right)
@@ -130,10 +133,6 @@ class _FileWalk:
             return False
         # Gomoku refuses with a successful reply: another text expects no stone.
         return self._meets(step, right) or (right.ok and not self._meets(step, _PLAYED))
-
-    def _is_announced(self, step: Step) -> bool:
-        above = self._lines[step.line - 2] if step.line > 1 else ""
-        return _ANNOUNCED.match(above) is not None
 
     def _meets(self, step: Step, reply: Reply) -> bool:
         """Return whether a test with an expectation is satisfied by a reply."""
@@ -156,12 +155,6 @@ class _FileWalk:
         if not (step.is_test and in_process.is_judged(step.command, self._specification)):
             return True
         return step.pattern is None and properties.says_nothing
-
-    def _after_the_end(self, properties: CommandProperties) -> str:
-        """Return that a stone comes after the end of a game that has one."""
-        ends, game = self._specification.ends, self._engine.session.game
-        is_late = ends and properties.moves and not properties.chooses and game.is_over
-        return "the game is over before this move" if is_late else ""
 
 
 def _open(engine: Engine, command: str) -> tuple[tuple[str, ...] | None, str]:

@@ -14,11 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from harness.vocabulary.script import BoardFile
-from harness.vocabulary.stones import (
-    Stones,
-    filling,
-    flat,
-)
+from harness.vocabulary.stones import Stones, filling, flat
 from oracle.position import vertex
 
 Drawn = list[str | BoardFile]

@@ -85,26 +85,20 @@ class UnitRunner:
         Also the result of the build, None where there is nothing to be built; it is said, too.
         """
         with workspace.workspace() as room:
-            self._furnish(handed, room)
-            yield room, self._build(handed, room, say)
-
-    def _furnish(self, handed: UnpackedSubmission, room: Path) -> None:
-        assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
-        workspace.unpack(str(handed.archive), home, handed.root, handed.kept)
-        if self._kit.overlay:
-            workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
-
-    def _build(self, handed: UnpackedSubmission, room: Path, say: Say) -> Build | None:
-        sandbox = self._kit.sandbox
-        begun = time.monotonic()
-        built = build_steps.build(
-            self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
-        )
-        if built:
-            output = canonical_json.without_places(built.output, str(room), self._environment)
-            clean = built._replace(output=output)
-            say(BuildFinished(handed.build, clean, round(time.monotonic() - begun, 6)))
-        return built
+            assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
+            workspace.unpack(str(handed.archive), home, handed.root, handed.kept)
+            if self._kit.overlay:
+                workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
+            sandbox = self._kit.sandbox
+            begun = time.monotonic()
+            built = build_steps.build(
+                self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
+            )
+            if built:
+                output = canonical_json.without_places(built.output, str(room), self._environment)
+                clean = built._replace(output=output)
+                say(BuildFinished(handed.build, clean, round(time.monotonic() - begun, 6)))
+            yield room, built
 
     def nothing(self, basis: str) -> AttemptFinished:
         """Return the result of a case file if there is no program."""

@@ -60,7 +60,7 @@ def dumps(value: object) -> str:
 
 def loads(kind: type[Record], text: str) -> Record:
     """Return the value of type ``kind`` that :func:`dumps` wrote."""
-    value: Record = _reader(kind)(json.loads(text))  # type: ignore[arg-type]
+    value: Record = _trusting.of(kind)(json.loads(text))
     return value
 
 
@@ -97,38 +97,54 @@ def _record_writer(fields: tuple[str, ...]) -> Callable[[Any], dict[str, Any]]:
     return write_record
 
 
-@cache
-def _reader(kind: Any) -> Callable[[Any], Any]:
-    """Return what makes a value of a type from its plain form, worked out once for each type."""
-    if get_origin(kind) in (Union, UnionType):
-        (other,) = set(get_args(kind)) - {NoneType}
-        read = _reader(other)
-        return lambda plain: None if plain is None else read(plain)
-    if get_origin(kind) is tuple:
-        return _row_reader(get_args(kind))
-    if get_origin(kind) is frozenset:
-        return frozenset
-    if hasattr(kind, "_fields"):
-        return _record_reader(kind)
-    if kind in _TEXTS:
-        return _TEXTS[kind][1]
-    return kind if isinstance(kind, type) and issubclass(kind, enum.Enum) else lambda plain: plain
+class TypedReader:
+    """Makes values of a type from their plain form; how, is worked out once for each type.
+
+    This one trusts what it reads, which :func:`dumps` wrote.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Callable[[Any], Any]] = {}
+
+    def of(self, kind: Any) -> Callable[[Any], Any]:
+        """Return what makes a value of a type from its plain form."""
+        if kind not in self._known:
+            self._known[kind] = self._make(kind)
+        return self._known[kind]
+
+    def _make(self, kind: Any) -> Callable[[Any], Any]:
+        if get_origin(kind) in (Union, UnionType):
+            (other,) = set(get_args(kind)) - {NoneType}
+            read = self.of(other)
+            return lambda plain: None if plain is None else read(plain)
+        if get_origin(kind) is tuple:
+            return self._row(get_args(kind))
+        return self._record(kind) if hasattr(kind, "_fields") else self._atom(kind)
+
+    def _row(self, kinds: tuple[Any, ...]) -> Callable[[Any], Any]:
+        if kinds[-1] is Ellipsis:
+            read = self.of(kinds[0])
+            return lambda plain: tuple([read(part) for part in plain])
+        reads = [self.of(kind) for kind in kinds]
+        return lambda plain: tuple([r(part) for r, part in zip(reads, plain, strict=True)])
+
+    def _record(self, kind: Any) -> Callable[[Any], Any]:
+        reads = {name: self.of(type_) for name, type_ in get_type_hints(kind).items()}
+        today = {**{name: name for name in reads}, **_FORMERLY.get(kind, {})}
+        return lambda plain: kind(
+            **{today[name]: reads[today[name]](part) for name, part in plain.items()}
+        )
+
+    def _atom(self, kind: Any) -> Callable[[Any], Any]:
+        if get_origin(kind) is frozenset:
+            return frozenset
+        if kind in _TEXTS:
+            return _TEXTS[kind][1]
+        is_enumeration = isinstance(kind, type) and issubclass(kind, enum.Enum)
+        return kind if is_enumeration else lambda plain: plain
 
 
-def _row_reader(kinds: tuple[Any, ...]) -> Callable[[Any], Any]:
-    if kinds[-1] is Ellipsis:
-        read = _reader(kinds[0])
-        return lambda plain: tuple([read(part) for part in plain])
-    reads = [_reader(kind) for kind in kinds]
-    return lambda plain: tuple([r(part) for r, part in zip(reads, plain, strict=True)])
-
-
-def _record_reader(kind: Any) -> Callable[[Any], Any]:
-    reads = {name: _reader(type_) for name, type_ in get_type_hints(kind).items()}
-    today = {**{name: name for name in reads}, **_FORMERLY.get(kind, {})}
-    return lambda plain: kind(
-        **{today[name]: reads[today[name]](part) for name, part in plain.items()}
-    )
+_trusting = TypedReader()
 
 
 # --- the result of a case file -----------------------------------------------------------------

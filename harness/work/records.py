@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Any,
@@ -27,6 +26,7 @@ from typing import (
 from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
 from harness.options import SANDBOXES, BoxLimits, Limits
+from harness.work import canonical_json
 
 VERSION = 1  # of units and words
 
@@ -152,7 +152,7 @@ def value(kind: Any, plain: Any, place: str) -> Any:
         UsageError: it is not what the type says.
     """
     try:
-        return _reader(kind)(plain)
+        return _checking.of(kind)(plain)
     except _RefusedValueError as error:
         raise UsageError(f"{place}{error.place}{error.what}") from None
 
@@ -170,65 +170,59 @@ class _RefusedValueError(Exception):
         return self
 
 
-@cache
-def _reader(kind: Any) -> Callable[[Any], Any]:
-    """Return what makes a value of a type from its plain form, worked out once for each type."""
-    if get_origin(kind) in (Union, UnionType):
-        (other,) = set(get_args(kind)) - {NoneType}
-        read = _reader(other)
-        return lambda plain: None if plain is None else read(plain)
-    if get_origin(kind) is tuple:
-        return _list_reader(_reader(get_args(kind)[0]))
-    return _record_reader(kind) if hasattr(kind, "_fields") else _plain_reader(kind)
+class _CheckedReader(canonical_json.TypedReader):
+    """Refuses what is not as the type says, and tells where."""
+
+    def _atom(self, kind: Any) -> Callable[[Any], Any]:
+        expected, is_right = _PLAIN[kind]
+
+        def read_plain(plain: Any) -> Any:
+            if not is_right(plain):
+                _refuse(plain, expected)
+            return float(plain) if kind is float else plain
+
+        return read_plain
+
+    def _row(self, kinds: tuple[Any, ...]) -> Callable[[Any], tuple[Any, ...]]:
+        read = self.of(kinds[0])
+
+        def read_list(plain: Any) -> tuple[Any, ...]:
+            if not isinstance(plain, list):
+                _refuse(plain, "a list")
+            found: list[Any] = []  # how many there are tells where it failed
+            try:
+                for one in plain:
+                    found.append(read(one))
+            except _RefusedValueError as error:
+                raise error.within(f"[{len(found)}]") from None
+            return tuple(found)
+
+        return read_list
+
+    def _record(self, kind: Any) -> Callable[[Any], Any]:
+        reads = {name: self.of(one) for name, one in get_type_hints(kind).items()}
+        fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
+
+        def read_record(plain: Any) -> Any:
+            if not (isinstance(plain, dict) and needed <= plain.keys() <= fields):
+                _refuse_keys(kind, plain)
+            found: dict[str, Any] = {}
+            for key, one in plain.items():
+                try:
+                    found[key] = reads[key](one)
+                except _RefusedValueError as error:
+                    raise error.within(f".{key}") from None
+            return kind(**found)
+
+        return read_record
 
 
-def _plain_reader(kind: Any) -> Callable[[Any], Any]:
-    expected, is_right = _PLAIN[kind]
-
-    def read_plain(plain: Any) -> Any:
-        if not is_right(plain):
-            _refuse(plain, expected)
-        return float(plain) if kind is float else plain
-
-    return read_plain
-
-
-def _list_reader(read: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    def read_list(plain: Any) -> tuple[Any, ...]:
-        if not isinstance(plain, list):
-            _refuse(plain, "a list")
-        found: list[Any] = []  # how many there are tells where it failed
-        try:
-            for one in plain:
-                found.append(read(one))
-        except _RefusedValueError as error:
-            raise error.within(f"[{len(found)}]") from None
-        return tuple(found)
-
-    return read_list
+_checking = _CheckedReader()
 
 
 def tester(kind: Any) -> Callable[[Any], bool]:
     """Return what tells whether a value from JSON is of a type that is not made of others."""
     return _PLAIN[kind][1]
-
-
-def _record_reader(kind: Any) -> Callable[[Any], Any]:
-    reads = {name: _reader(one) for name, one in _kinds(kind).items()}
-    fields, needed = reads.keys(), set(kind._fields) - set(kind._field_defaults)
-
-    def read_record(plain: Any) -> Any:
-        if not (isinstance(plain, dict) and needed <= plain.keys() <= fields):
-            _refuse_keys(kind, plain)
-        found: dict[str, Any] = {}
-        for key, one in plain.items():
-            try:
-                found[key] = reads[key](one)
-            except _RefusedValueError as error:
-                raise error.within(f".{key}") from None
-        return kind(**found)
-
-    return read_record
 
 
 def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
@@ -240,12 +234,6 @@ def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
         raise _RefusedValueError(f": there is no key {_shorten(unknown[0])}, only {fields}")
     missing = [one for one in kind._fields if one not in {*plain, *kind._field_defaults}]
     raise _RefusedValueError(f": the key {missing[0]!r} is missing")
-
-
-@cache
-def _kinds(kind: Any) -> dict[str, Any]:
-    """Return the types of a record's fields; to find them takes longer than to read one."""
-    return get_type_hints(kind)
 
 
 def _refuse(found: Any, expected: str) -> NoReturn:
@@ -305,7 +293,7 @@ def schema(kind: Any) -> dict[str, Any]:
         return {"type": "array", "items": schema(get_args(kind)[0])}
     if not hasattr(kind, "_fields"):
         return _TYPES[kind]
-    kinds = _kinds(kind)
+    kinds = get_type_hints(kind)
     return {
         "type": "object",
         "properties": {name: schema(kinds[name]) for name in kind._fields},

@@ -23,16 +23,6 @@ from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, worker_events
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
-from harness.work.records import (
-    VERSION,
-    Folder,
-    Name,
-    Sha256,
-    UnitCase,
-    UnitFile,
-    UnitSubmission,
-    WorkUnit,
-)
 from harness.work.worker_events import (
     AttemptFinished,
     CaseProgress,
@@ -58,7 +48,7 @@ class FileFinder:
     def __init__(self, stores: Sequence[Path] = ()) -> None:
         self._stores = tuple(stores)
 
-    def archive(self, submission: UnitSubmission) -> Path:
+    def archive(self, submission: records.UnitSubmission) -> Path:
         """Return where the bytes of a submission are.
 
         Raises:
@@ -68,7 +58,7 @@ class FileFinder:
             submission.sha256, submission.path, f"the submission of {submission.key}"
         )
 
-    def case(self, case: UnitCase, room: Path) -> tuple[bytes, Path]:
+    def case(self, case: records.UnitCase, room: Path) -> tuple[bytes, Path]:
         """Return a case file's bytes, and its path with all that it names beside it.
 
         It is laid out in a new folder of ``room`` where it does not lie as the unit says.
@@ -82,7 +72,7 @@ class FileFinder:
             place = self._lay(case.beside, place, room / case.basis[:16])
         return own.read_bytes(), place / case.name
 
-    def folder(self, folder: Folder, room: Path) -> Path:
+    def folder(self, folder: records.Folder, room: Path) -> Path:
         """Return where a folder lies as the unit says, or is laid out below ``room``.
 
         Raises:
@@ -93,7 +83,7 @@ class FileFinder:
             return place
         return self._lay(folder.files, place, room / folder.name)
 
-    def _lay(self, files: Iterable[UnitFile], source: Path, target: Path) -> Path:
+    def _lay(self, files: Iterable[records.UnitFile], source: Path, target: Path) -> Path:
         """Copy files into a new folder ``target`` that all may read; return it."""
         file_system.make_open(target)
         for one in files:
@@ -101,7 +91,7 @@ class FileFinder:
             file_system.write_open(target / one.name, found.read_bytes())
         return target
 
-    def _find(self, sha256: Sha256, path: str, called: str) -> Path:
+    def _find(self, sha256: records.Sha256, path: str, called: str) -> Path:
         places = [*([Path(path)] if path else []), *(store / sha256 for store in self._stores)]
         for place in places:
             if _has(place, sha256):
@@ -109,17 +99,21 @@ class FileFinder:
         raise MissingBytesError(f"{called} is nowhere with the SHA-256 {sha256}: has it changed?")
 
 
-def file_of(path: Path, name: str) -> UnitFile:
+def file_of(path: Path, name: str) -> records.UnitFile:
     """Return a file that lies on this machine, by a name of its own."""
-    return UnitFile(Name(name), Sha256(hashlib.sha256(path.read_bytes()).hexdigest()))
+    return records.UnitFile(
+        records.Name(name), records.Sha256(hashlib.sha256(path.read_bytes()).hexdigest())
+    )
 
 
-def folder_of(place: Path, names: Iterable[str]) -> Folder:
+def folder_of(place: Path, names: Iterable[str]) -> records.Folder:
     """Return a folder of this machine with some of its files."""
-    return Folder(place.name, tuple(file_of(place / name, name) for name in names), str(place))
+    return records.Folder(
+        place.name, tuple(file_of(place / name, name) for name in names), str(place)
+    )
 
 
-def _can_engines_read(files: Iterable[UnitFile], place: Path) -> bool:
+def _can_engines_read(files: Iterable[records.UnitFile], place: Path) -> bool:
     """Whether all are there, and open to other users, which engines of root are.
 
     A service keeps what it writes to its own user; so do teachers whose umask is 077.
@@ -149,15 +143,15 @@ Say = Callable[[WorkerEvent], object]
 Ask = Callable[[Claim | ClaimLonger], Granted]
 
 
-def read(text: str | bytes, source: str) -> WorkUnit:
+def read(text: str | bytes, source: str) -> records.WorkUnit:
     """Return the unit that a document of JSON is.
 
     Raises:
         UsageError: it is not one, or of another version.
     """
-    unit = records.read(WorkUnit, text, source)
-    if unit.unit != VERSION:
-        raise UsageError(f"{source}.unit: found version {unit.unit}, expected {VERSION}")
+    unit = records.read(records.WorkUnit, text, source)
+    if unit.unit != records.VERSION:
+        raise UsageError(f"{source}.unit: found version {unit.unit}, expected {records.VERSION}")
     return unit
 
 
@@ -198,7 +192,7 @@ class UnitWorker:
             self._bench.close()
         self._room.cleanup()
 
-    def do(self, unit: WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
+    def do(self, unit: records.WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
         """Do a unit, and say what comes; return the last word, which is said, too.
 
         ``ask``: answers claims; None: no other worker has a part of the unit.
@@ -216,8 +210,13 @@ class UnitWorker:
         say(ended)
         return ended
 
-    def _do(self, unit: WorkUnit, say: Say, ask: Ask) -> None:
-        bench = self._bench_for(unit)
+    def _do(self, unit: records.WorkUnit, say: Say, ask: Ask) -> None:
+        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
+        if self._bench is None or self._kit != wanted:
+            if self._bench:
+                self._bench.close()
+            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
+        bench = self._bench
         own = unit.submission
         archive = self._files.archive(own)
         handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
@@ -269,16 +268,7 @@ class UnitWorker:
             Path(folder).chmod(0o711)  # as root, engines run as somebody else
             yield Path(folder)
 
-    def _bench_for(self, unit: WorkUnit) -> UnitRunner:
-        """Return the bench of the unit before if that has the same, else another one."""
-        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
-        if self._bench is None or self._kit != wanted:
-            if self._bench:
-                self._bench.close()
-            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
-        return self._bench
-
-    def _kit_of(self, unit: WorkUnit) -> BenchSettings:
+    def _kit_of(self, unit: records.WorkUnit) -> BenchSettings:
         room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
         told = find(str(self._files.folder(unit.assignment, room)))
         assignment = told._replace(python=unit.environment.python)
@@ -288,7 +278,7 @@ class UnitWorker:
             assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget, unit.pace
         )
 
-    def _sandbox(self, unit: WorkUnit, assignment: Assignment) -> Sandbox | None:
+    def _sandbox(self, unit: records.WorkUnit, assignment: Assignment) -> Sandbox | None:
         wanted = unit.environment.sandbox
         if wanted == "off":
             return None
@@ -301,7 +291,7 @@ class UnitWorker:
 class _UnitTask(NamedTuple):
     """A unit on the bench."""
 
-    unit: WorkUnit
+    unit: records.WorkUnit
     bench: UnitRunner
     room: Path
     is_ready: bool  # there is a program to be run

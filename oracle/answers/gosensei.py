@@ -5,15 +5,7 @@ The document asks for Black; every function answers for either color.
 
 from __future__ import annotations
 
-from oracle.explanation import (
-    Explanation,
-    Fact,
-    Sentence,
-    a_color,
-    a_point,
-    number,
-    points,
-)
+from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
 from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Grid, Point, Position, opponent
 from oracle.rules import go as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions

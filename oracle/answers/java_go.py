@@ -74,7 +74,14 @@ def explain_captured(position: Position, point: Point) -> Explanation:
     """Return the chain and its liberties, or the region and the colors it touches."""
     if _bit(position, point) & position.empty:
         return _explain_region(position, point)
-    return _explain_chain(position, point)
+    shape, color = position.grid, position.color_at(point)
+    chain = flood(shape, shape.bit(point), position.stones(color))
+    free = go.liberties(shape, chain, position.black | position.white)
+    where, size = a_point("point", point), number("stones", chain.bit_count(), "stone")
+    who = ("The ", a_color("color", color), " chain at ", where, " (", size, ")")
+    end = ": not captured." if free else ": captured."
+    sentence = Sentence("chain", *who, " has ", *_liberties(position, free), end)
+    return Explanation([sentence], _marks(position, {LIBERTY: free, SUBJECT: chain}))
 
 
 def explain_score(position: Position, color: int) -> Explanation:
@@ -123,17 +130,6 @@ def _bit(position: Position, point: Point) -> int:
         size = f"{shape.columns} columns and {shape.rows} rows"
         raise VertexError(f"no point {point} (row, column, from 0) on a board of {size}")
     return shape.bit(point)
-
-
-def _explain_chain(position: Position, point: Point) -> Explanation:
-    shape, color = position.grid, position.color_at(point)
-    chain = flood(shape, shape.bit(point), position.stones(color))
-    free = go.liberties(shape, chain, position.black | position.white)
-    where, size = a_point("point", point), number("stones", chain.bit_count(), "stone")
-    who = ("The ", a_color("color", color), " chain at ", where, " (", size, ")")
-    end = ": not captured." if free else ": captured."
-    sentence = Sentence("chain", *who, " has ", *_liberties(position, free), end)
-    return Explanation([sentence], _marks(position, {LIBERTY: free, SUBJECT: chain}))
 
 
 def _explain_region(position: Position, point: Point) -> Explanation:

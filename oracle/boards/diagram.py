@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice, block, decode, lines_of, quote
+from oracle.boards import Snapshot, SnapshotChoice, block, decode, lines_of, quote
 from oracle.errors import FormatError
 from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position
 

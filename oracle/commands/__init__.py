@@ -1,6 +1,6 @@
-"""The commands of ``gtp-oracle``, a module each.
+"""The commands of ``gtp-oracle``.
 
-``gtp-oracle NAME …`` imports ``oracle.commands.NAME`` and calls its ``main(arguments)``, which
-returns the exit status. Commands that ask one question of one position use
-:mod:`~oracle.commands.ask`; :mod:`~oracle.commands.ask` reads their shared options.
+``show``, ``play``, ``gosensei`` and ``gtp`` are modules whose ``main(arguments)`` returns the exit
+status. All others ask one question of one position: :mod:`~oracle.commands.questions` has them,
+and :mod:`~oracle.commands.ask` their shared options.
 """

@@ -7,7 +7,7 @@ import json
 import sys
 import textwrap
 
-from oracle.boards.snapshot import Snapshot
+from oracle.boards import Snapshot
 from oracle.draw import Diagram, draw_text
 from oracle.errors import OracleError
 from oracle.explanation import Explanation, is_underspecified
@@ -67,9 +67,7 @@ def add_position(parser: OptionParser, needed: bool = True) -> None:
     )
     which = parser.add_argument_group("which position")
     which.add_argument(
-        "--format",
-        choices=FORMATS,
-        help="the file's format (default: detected from its content)",
+        "--format", choices=FORMATS, help="the file's format (default: detected from its content)"
     )
     which.add_argument(
         "--game", type=whole, metavar="N", help="the N-th game of an SGF collection, from 1"

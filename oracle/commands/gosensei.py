@@ -8,13 +8,10 @@ from __future__ import annotations
 import sys
 
 from oracle.answers import gosensei
+from oracle.boards import decode, read_bytes
 from oracle.boards.gosensei import draw_gosensei, parse_gosensei
-from oracle.boards.snapshot import decode, read_bytes
 from oracle.errors import FormatError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from oracle.position import Position
+from oracle.position import Position
 
 USAGE = """\
 usage: gosensei OPTION FILE

@@ -9,8 +9,6 @@ from oracle.gtp import GAMES, describe, new_engine, serve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from oracle.gtp.protocol import Engine
 
 *_OTHERS, _LAST = [game for game in GAMES if game != "go"]
@@ -111,18 +109,14 @@ def _serve_mistake(options: dict[str, str]) -> int:
     try:
         _serve(mistakes.mistaken_engine(mistake, *_numbers(options)), options)
     except mistakes.Hang:
-        _hang()
+        import time
+
+        while True:
+            time.sleep(3600)
     except Exception as error:  # noqa: BLE001 - a mistaken program may fail in any way
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
-
-
-def _hang() -> NoReturn:
-    import time
-
-    while True:
-        time.sleep(3600)
 
 
 def _serve_reading(options: dict[str, str]) -> int:

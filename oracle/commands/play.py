@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import sys
 
@@ -10,10 +11,6 @@ from oracle.commands.ask import OptionParser, can_draw_unicode, print_notes, pri
 from oracle.errors import OracleError
 from oracle.play import GameTable, converse
 from oracle.position import BLACK, NAMES, Position, grid
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
 
 USUAL_SIZE = 11  # java-go.txt, "The Game"
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
+from oracle.boards import Snapshot, read_bytes
 from oracle.boards.diagram import format_diagram, format_digits, format_drawing
 from oracle.boards.gosensei import SIZE, draw_gosensei, format_gosensei
-from oracle.boards.snapshot import Snapshot, read_bytes
 from oracle.commands import ask
 from oracle.commands.ask import add_rules, read
 from oracle.draw import Diagram, draw_svg
 from oracle.errors import OracleError
 from oracle.komi import plain_text
 from oracle.position import BLACK, NAMES, Position, vertex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from oracle.sgf import SgfGame
+from oracle.sgf import SgfGame
 
 DESCRIPTION = """\
 The position itself, as a picture and with its known facts; or the games of an SGF file; or
@@ -36,7 +31,13 @@ def main(arguments: list[str]) -> int:
     what.add_argument("--to", choices=WRITERS, help="write the position in another format")
     options = parser.parse_args(arguments)
     if options.games:
-        _list_games(options)
+        from oracle.sgf import games
+
+        found = games(read_bytes(options.file), options.file)
+        if options.json:
+            ask.print_json([_game(game) for game in found])
+        else:
+            ask.print_text("\n".join(_game_line(game) for game in found))
         return 0
     snapshot = read(options)
     if options.json:
@@ -67,16 +68,6 @@ def _facts(snapshot: Snapshot) -> list[str]:
 
 
 # --- the games of a file -------------------------------------------------------------------------
-
-
-def _list_games(options: argparse.Namespace) -> None:
-    from oracle.sgf import games
-
-    found = games(read_bytes(options.file), options.file)
-    if options.json:
-        ask.print_json([_game(game) for game in found])
-    else:
-        ask.print_text("\n".join(_game_line(game) for game in found))
 
 
 def _game(game: SgfGame) -> dict[str, object]:

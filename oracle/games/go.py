@@ -6,7 +6,7 @@ One class plays GTP's Go and the java-go document's game; they differ in the pas
 from __future__ import annotations
 
 from oracle.errors import IllegalMove
-from oracle.games.history import History, Moment
+from oracle.games import History, Moment
 from oracle.position import BLACK, WHITE, Move, Point, Position, grid, opponent
 from oracle.rules.flood import flood, neighbours
 from oracle.rules.go import find_captured, find_taken, is_legal, legal_among

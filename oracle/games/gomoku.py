@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from oracle.answers.gomoku_rules import DRAW, UNKNOWN, winner
 from oracle.errors import IllegalMove
-from oracle.games.history import History, Moment
+from oracle.games import History, Moment
 from oracle.position import BLACK, EMPTY, NAMES, Move, Point, Position, opponent
 from oracle.rules.gomoku import fives
 

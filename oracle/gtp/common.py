@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from oracle.boards.snapshot import Snapshot, SnapshotChoice
+    from oracle.boards import Snapshot, SnapshotChoice
     from oracle.gtp.protocol import Table
 
     Reader = Callable[[bytes, str | None, SnapshotChoice | None], Snapshot]
@@ -319,7 +319,7 @@ def loadsgf(session: Session, words: list[str]) -> str:
 
 def _record(session: Session, path: str, move: int | None) -> Snapshot:
     """Return the moment of a game record: as engines read it, or to the letter if strict."""
-    from oracle.boards.snapshot import SnapshotChoice, read_bytes
+    from oracle.boards import SnapshotChoice, read_bytes
 
     if session.strict:
         from oracle.sgf import read_sgf as read
@@ -335,7 +335,7 @@ def _record(session: Session, path: str, move: int | None) -> Snapshot:
 
 def load_board(session: Session, words: list[str], read: Reader) -> None:
     """Load the position in a file, by the reader of its format."""
-    from oracle.boards.snapshot import read_bytes
+    from oracle.boards import read_bytes
 
     load(session, words, lambda path: read(read_bytes(path, session.folder), path, None))
 

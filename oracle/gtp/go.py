@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from random import Random
     from typing import Any
 
-    from oracle.boards.snapshot import Snapshot
+    from oracle.boards import Snapshot
     from oracle.gtp.common import Questions, Session
     from oracle.gtp.protocol import Table
     from oracle.komi import Komi

@@ -150,11 +150,7 @@ def _open_side(session: GomokuSession, words: list[str]) -> str:
     return "genmove has answered pass or resign" if is_open else ""
 
 
-_OPEN = {
-    "play": _open_play,
-    "genmove": _open_genmove,
-    "gogui-rules_side_to_move": _open_side,
-}
+_OPEN = {"play": _open_play, "genmove": _open_genmove, "gogui-rules_side_to_move": _open_side}
 
 
 # --- playing: gomoku-rules.html, "Details of the play command", "Details for end of game" ------

@@ -45,8 +45,8 @@ def load_board(session: Session, words: list[str]) -> str:
 
 def is_valid(session: Session, words: list[str]) -> str:
     """FILE: whether it is such a file without errors: true or false."""
+    from oracle.boards import read_bytes
     from oracle.boards.gosensei import read_gosensei
-    from oracle.boards.snapshot import read_bytes
 
     try:
         path = common.filename(words)

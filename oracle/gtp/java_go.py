@@ -112,12 +112,7 @@ QUESTIONS: Questions = {
         protocol.boolean,
     ),
     "score": (color_subject, answers.explain_score, answers.readings_score, str),
-    "is_legal": (
-        move_subject,
-        answers.explain_legal,
-        answers.readings_legal,
-        protocol.boolean,
-    ),
+    "is_legal": (move_subject, answers.explain_legal, answers.readings_legal, protocol.boolean),
 }
 
 

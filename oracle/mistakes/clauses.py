@@ -7,11 +7,8 @@ So a set of case files tests a clause if it catches one of its mistakes.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 class Clause(NamedTuple):

@@ -10,9 +10,10 @@ Source: records of servers and programs as they are found; GNU Go 3.8, by what i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import partial
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
@@ -21,11 +22,6 @@ from oracle.rules.go import fixed_points, most_fixed
 from oracle.sgf import write
 from oracle.sgf.replay import MOVES, REASONS, SETUP, Header, read_header
 from oracle.sgf.tree import Faults, Node, SgfGame, games, where
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 # What the first node says of the whole game, and how SGF reads it.
 HEADER = {"GM": write.game, "SZ": write.shape, "KM": write.komi, "HA": write.number}
@@ -314,17 +310,16 @@ class _Loading:
         self.turn = color
         stones, board = self._header.handicap, self._header.board
         if color == WHITE and stones > 1 and self.game.position.empty == board.full:
-            self._set_up(BLACK, self._place_fixed_handicap(stones))
+            # Where so many stones stand by the standard.
+            rows, columns = self._header.board.rows, self._header.board.columns
+            if rows != columns or stones > most_fixed(rows):
+                reason = (
+                    "the record lacks the stones, and this board has no standard places for them"
+                )
+                raise self._faults.error(f"HA[{stones}]", reason)
+            # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
+            self._set_up(BLACK, fixed_points(rows, stones, 3 if rows > 11 else 2))
             self.handicap = stones
-
-    def _place_fixed_handicap(self, stones: int) -> list[Point]:
-        """Return where so many stones stand by the standard."""
-        rows, columns = self._header.board.rows, self._header.board.columns
-        if rows != columns or stones > most_fixed(rows):
-            reason = "the record lacks the stones, and this board has no standard places for them"
-            raise self._faults.error(f"HA[{stones}]", reason)
-        # GNU Go's corner stones; GTP has them one line nearer to the edge on 12 lines.
-        return fixed_points(rows, stones, 3 if rows > 11 else 2)
 
     def _move(self, node: Node, name: str, value: str) -> None:
         """Play a move, whatever ko, suicide, turn and other stones say of it."""
@@ -336,17 +331,14 @@ class _Loading:
         if point is not None and not board.bit(point) & self.game.position.empty:
             self._faults.warn(place, f"{REASONS['occupied']}; the stone replaces what is there")
         try:
-            self._play(color, point)
+            if isinstance(self.game, GoGame):
+                self.game.record(color, point)
+            elif point is None:
+                raise IllegalMove("Gomoku has no pass")
+            elif self.game.is_over:
+                raise IllegalMove("the game is over")
+            else:
+                self.game.record(color, point)
         except IllegalMove as error:
             raise self._faults.error(place, error.reason) from None
         self.turn = opponent(color)
-
-    def _play(self, color: int, point: Point | None) -> None:
-        if isinstance(self.game, GoGame):
-            self.game.record(color, point)
-        elif point is None:
-            raise IllegalMove("Gomoku has no pass")
-        elif self.game.is_over:
-            raise IllegalMove("the game is over")
-        else:
-            self.game.record(color, point)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oracle.boards.snapshot import Snapshot, SnapshotChoice
+from oracle.boards import Snapshot, SnapshotChoice
 from oracle.errors import IllegalMove, SgfError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
@@ -228,17 +228,14 @@ class Replay:
         if self.turn not in (None, color):
             self._faults.fault(place, f"it is {NAMES[opponent(color)].capitalize()}'s turn")
         if point is None:
-            self._pass(color, place)
+            if isinstance(self.game, GoGame):
+                self.game.play(color, None)
+            else:
+                self._faults.fault(place, "Gomoku has no pass")
         else:
             self._stone(color, point, place)
         placing = color == BLACK and self.count < self._free
         self.turn = None if placing else opponent(color)
-
-    def _pass(self, color: int, place: str) -> None:
-        if isinstance(self.game, GoGame):
-            self.game.play(color, None)
-        else:
-            self._faults.fault(place, "Gomoku has no pass")
 
     def _stone(self, color: int, point: Point, place: str) -> None:
         if self.game.is_over:
@@ -287,7 +284,8 @@ def read_sgf(
         replay.game.position,
         "sgf",
         game=header.game,
-        to_play=replay.turn or _next_color(rest),
+        to_play=replay.turn
+        or next((MOVES[name] for node in rest for name, _ in _moves(node)), None),
         komi=header.komi,
         start=replay.start,
         moves=replay.moves,
@@ -359,8 +357,3 @@ def _check_end(game: SgfGame, replay: Replay, last: int | None, faults: Faults) 
     if last is not None and replay.count != last:
         has = "1 move" if replay.count == 1 else f"{replay.count} moves"
         raise faults.error(f"move {last}", f"the line has only {has}")
-
-
-def _next_color(nodes: list[Node]) -> int | None:
-    """Return the color that the record lets move next."""
-    return next((MOVES[name] for node in nodes for name, _ in _moves(node)), None)

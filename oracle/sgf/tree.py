@@ -38,18 +38,14 @@ def decode(data: bytes) -> tuple[str, str]:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data.decode(name, "replace"), ""
-    for name in _find_stated_encodings(data):
+    declared = _DECLARED.search(data)
+    codec = _codec(declared[1].decode("ascii")) if declared else None
+    for name in [codec, "utf-8"] if codec else ["utf-8"]:
         text = data.decode(name, "replace")
         if _fits(text):
             return text, ""
     texts = [(data.decode(name, "replace"), name) for name in _guesses(data)]
     return max((guess for guess in texts if _fits(guess[0])), key=lambda guess: _values(guess[0]))
-
-
-def _find_stated_encodings(data: bytes) -> list[str]:
-    declared = _DECLARED.search(data)
-    codec = _codec(declared[1].decode("ascii")) if declared else None
-    return [codec, "utf-8"] if codec else ["utf-8"]
 
 
 def _guesses(data: bytes) -> list[str]:
@@ -163,7 +159,8 @@ def games(data: bytes, file: str | None = None) -> list[SgfGame]:
         tokens, end = tokenise(spelled, start.start())
         builder = _Builder()
         root, fault = builder.build(tokens)
-        ended = _is_balanced(tokens)
+        signs = [token for kind, token in tokens if kind == "D"]
+        ended = signs.count(b"(") == signs.count(b")")
         if not ended:
             fault = fault or f"{builder.place}: {_stop(spelled, end)}"
         found.append(
@@ -197,11 +194,6 @@ def shorten(value: str, length: int = 20) -> str:
     """Return a value as it is quoted: on one line and not too long."""
     line = " ".join(value.split())
     return line if len(line) <= length else f"{line[:length]}…"
-
-
-def _is_balanced(tokens: list[Token]) -> bool:
-    signs = [token for kind, token in tokens if kind == "D"]
-    return signs.count(b"(") == signs.count(b")")
 
 
 def _stop(text: bytes, end: int) -> str:
@@ -254,23 +246,17 @@ class _Builder:
 
     def _add(self, kind: str, token: str) -> None:
         if kind == "V":
-            self._value(token)
+            if self.node is None or not self.name:
+                raise _SgfFault(f"found the value [{shorten(token)}] without a property")
+            self.node.properties.setdefault(self.name, []).append(token)
         else:
-            self._check_value()
+            if self.last == "I":
+                raise _SgfFault("the property has no value")
             self.name = ""
             if kind == "I":
                 self._property(token)
             else:
                 _SIGNS[token](self)
-
-    def _check_value(self) -> None:
-        if self.last == "I":
-            raise _SgfFault("the property has no value")
-
-    def _value(self, token: str) -> None:
-        if self.node is None or not self.name:
-            raise _SgfFault(f"found the value [{shorten(token)}] without a property")
-        self.node.properties.setdefault(self.name, []).append(token)
 
     def _property(self, name: str) -> None:
         if self.node is None:

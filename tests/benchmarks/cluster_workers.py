@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from harness.cluster import cluster_processes, dask_task, records, tls
+from harness.cluster import cluster_processes, dask_messages, records, tls
 from harness.cluster.dask_messages import GuardedWorker
 from harness.cluster.records import Facts, WorkerReport
 from harness.cluster.tls import TlsCredentials
@@ -47,5 +47,5 @@ async def work(address: str, folder: str, count: int) -> None:
 if __name__ == "__main__":
     cluster_processes.prepare()
     report = canonical_json.dumps(WorkerReport("m", (LINE,) * CASES))
-    dask_task.RUN[:] = [lambda *_: report]
+    dask_messages.TASK_RUNNER[:] = [lambda *_: report]
     asyncio.run(work(sys.argv[1], sys.argv[2], int(sys.argv[3])))

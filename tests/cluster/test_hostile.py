@@ -18,7 +18,7 @@ from distributed.protocol import pickle as of_dask
 from distributed.protocol.serialize import ToPickle
 from distributed.versions import get_versions
 
-from harness.cluster import connector_link, dask_task, records, tls
+from harness.cluster import connector_link, dask_messages, records, tls
 from harness.cluster.connector_link import ConnectorProcess
 from harness.cluster.dask_messages import (
     CENSUS,
@@ -218,7 +218,7 @@ def test_a_task_goes_to_its_workers_in_the_order_of_numbers(tmp_path):
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.2)
 
-    with mock.patch.object(dask_task, "RUN", [do]):
+    with mock.patch.object(dask_messages, "TASK_RUNNER", [do]):
         asyncio.run(asyncio.wait_for(run(), 20))
     assert done == ["first", "next", "last"]
 
@@ -254,7 +254,7 @@ def test_a_task_that_fails_is_told_to_the_scheduler(tmp_path):
             while scheduler.tasks["unit-one"].state != "erred":
                 await asyncio.sleep(0.01)
 
-    with mock.patch.object(dask_task, "RUN", [fail]):
+    with mock.patch.object(dask_messages, "TASK_RUNNER", [fail]):
         asyncio.run(asyncio.wait_for(run(), 20))
 
 

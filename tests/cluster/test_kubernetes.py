@@ -13,7 +13,7 @@ from harness.cluster.worker_files import MEMORY
 MANIFEST = Path(__file__).parents[2] / "container" / "kubernetes.yaml"
 FOUND = list(YAML(typ="safe").load_all(MANIFEST.read_text()))
 VERSIONS = ("1.33", "1.34", kubernetes_validate.latest_version())
-COMMANDS = {"cluster": cluster.command_line, "worker": cluster.command_line}
+COMMANDS = {"cluster": cluster.CLUSTER, "worker": cluster.WORKER}
 
 
 def of_kind(kind):
@@ -44,7 +44,7 @@ def test_the_schemas_refuse_what_is_spelled_otherwise():
 @pytest.mark.parametrize("one", containers(), ids=lambda one: one["name"])
 def test_our_commands_take_the_arguments(one):
     name, *words = one["args"]
-    assert COMMANDS[name]().read([word.replace("$(POD_IP)", "10.0.0.1") for word in words])
+    assert COMMANDS[name].parser().read([word.replace("$(POD_IP)", "10.0.0.1") for word in words])
 
 
 @pytest.mark.parametrize("one", of_kind("Deployment"), ids=lambda one: one["metadata"]["name"])

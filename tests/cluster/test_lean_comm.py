@@ -8,10 +8,10 @@ from distributed.comm import CommClosedError, connect, listen, tcp
 from distributed.core import Status
 from distributed.protocol.serialize import Serialize, ToPickle
 
-from harness.cluster import lean_comm, tls
+from harness.cluster import dask_messages, tls
 from harness.cluster.tls import TlsCredentials
 
-KINDS = {"tcp": (tcp.TCP, lean_comm._Lean), "tls": (tcp.TLS, lean_comm._LeanTLS)}
+KINDS = {"tcp": (tcp.TCP, dask_messages._Lean), "tls": (tcp.TLS, dask_messages._LeanTLS)}
 ENDS = [(True, True), (True, False), (False, True)]  # whether each end is lean
 MESSAGES = [
     {},

@@ -17,9 +17,9 @@ from typing import Any
 
 from harness.assignments import assignment
 from harness.banks.banks import WrongEngine
-from harness.declared.commands import refuses
 from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
+from harness.declared.game_state import refuses
 from harness.fuzzing.by_reference import ByReference
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.search import FuzzBudget

@@ -6,13 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.adapters.adapter import ADAPTERS
-from harness.adapters.inside.board_reading import BoardReader
+from harness.adapters import ADAPTERS
 from harness.adapters.inside.go_board import AdapterBoard, Refusal
 from harness.adapters.inside.gosensei import Gosensei, parts
-from harness.adapters.inside.playing import alternate
-from harness.adapters.inside.terminal_game import SIZE
-from harness.adapters.inside.typed_moves import _PROBES, TypingWay
+from harness.adapters.inside.playing import _PROBES, TypingWay, alternate
+from harness.adapters.inside.terminal_game import SIZE, BoardReader
 from oracle.errors import IllegalMove
 from oracle.games.go import BLACK_FIRST, GoGame
 from oracle.gtp import new_engine

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.adapters.adapter import ADAPTERS
+from harness.adapters import ADAPTERS
 from harness.assignments import assignment
 from harness.errors import AssignmentError, UsageError
 

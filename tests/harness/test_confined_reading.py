@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.archives import archive, confined_reading, reader_server, reading
-from harness.archives.archive_streams import IntakeLimits, Meter
+from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter
 from harness.archives.confined_reading import ConfinedReader
-from harness.archives.members import ArchiveMember
 from harness.errors import ArchiveError, ReadingFailedError
 from harness.sandbox import landlock, seccomp
 from harness.sandbox.seccomp import NUMBERS
@@ -29,7 +28,7 @@ PLANTED = """
 import sys; sys.path.insert(0, sys.argv[1])
 import os, socket, time
 from harness.archives import reader_server
-from harness.archives.members import ArchiveMember
+from harness.archives.archive_streams import ArchiveMember
 from harness.archives.reading import OpenArchive, read_here
 
 def read(file, meter):

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.archives import archive, reader_server, reading, tar
-from harness.archives import zip as zip_archive
-from harness.archives.archive_streams import IntakeLimits, Meter, Stream
-from harness.archives.members import ArchiveMember, check_name
+from harness.archives import archive, reader_server, reading
+from harness.archives import reading as zip_archive
+from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter, Stream, check_name
 from harness.errors import (
     ArchiveError,
     UsageError,
@@ -59,7 +58,7 @@ def test_a_folder_within_one_of_its_name(names, root, remark):
 
 def read_tar(*parts: bytes) -> list[tuple[str, int]]:
     stream = Stream(iter([b"".join(parts)]), Meter(IntakeLimits(), 1 << 20))
-    return [(one.name, one.size) for one in tar.members(stream)]
+    return [(one.name, one.size) for one in reading.tar_members(stream)]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ NAMED_BY_OTHERS = [
 @pytest.mark.parametrize(("parts", "found"), NAMED_BY_OTHERS)
 def test_a_member_is_named_by_what_stands_before_it(parts, found):
     stream = Stream(iter([parts, bytes(1024)]), Meter(IntakeLimits(), 1 << 20))
-    assert [(one.name, one.is_folder, one.size) for one in tar.members(stream)] == [found]
+    assert [(one.name, one.is_folder, one.size) for one in reading.tar_members(stream)] == [found]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +128,7 @@ def test_nought_is_written_in_many_ways(digits):
 
 def read_zip(data: bytes) -> list[bytes]:
     """Return the contents of the members."""
-    found = zip_archive.members(io.BytesIO(data), Meter(IntakeLimits(), len(data)))
+    found = zip_archive.zip_members(io.BytesIO(data), Meter(IntakeLimits(), len(data)))
     return [b"".join(one.content) for one in found]
 
 
@@ -202,7 +201,7 @@ def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():
         entry.comment = b"of the last night"
         entries.append((entry, b"x"))
     whole = make_zip(entries)
-    found = zip_archive.members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole)))
+    found = zip_archive.zip_members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole)))
     assert [member.name for member in found] == ["a", "b", "c"]
 
 
@@ -210,7 +209,7 @@ def test_a_directory_of_a_zip_with_more_than_it_says():
     whole = bytearray(make_zip([("a", b"x"), ("b", b"y")]))
     whole[-14:-10] = b"\1\0\1\0"  # members: one
     with pytest.raises(ArchiveError) as told:
-        list(zip_archive.members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole))))
+        list(zip_archive.zip_members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole))))
     assert told.value.message == ("it is damaged: its directory has more members than it says")
 
 

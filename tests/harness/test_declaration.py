@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.assignments.assignment import find
-from harness.declared import reply_forms
+from harness.declared import specifying
 from harness.declared.declaration import (
     ALTERNATE,
     Argument,
@@ -154,7 +154,7 @@ def test_an_error_names_the_key_and_what_is_expected(tmp_path, text, key, messag
 
 def form(reply, refused="", refusals=Form.FREE):
     reply = (reply,) if isinstance(reply, str) else reply
-    return reply_forms.form_of(
+    return specifying.form_of(
         DeclaredCommand("x", Kind.ASKS, reply=reply),
         DeclaredGame(refused=refused, refusals=refusals),
     )

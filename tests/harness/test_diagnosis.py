@@ -1,5 +1,6 @@
 """The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from harness.specifications import specification
 from harness.specifications.record import reply_of
 from oracle.mistakes import ASSIGNMENTS, MISTAKES, Hang, mistaken_engine
 from oracle.mistakes import find_mistake as mistake_named
-from tests.tiers import long_if
+from tests.tiers import long_if, one_in
 
 CASES = Path(__file__).parents[2] / "cases"
 SETTLED = [one for one in MISTAKES.values() if not one.is_open]
@@ -101,7 +102,7 @@ def test_the_right_mistake_is_named_and_no_other(cases, name):
 @pytest.mark.parametrize(
     "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
 )
-@pytest.mark.parametrize("seed", [1, 7])
+@pytest.mark.parametrize("seed", one_in(2, [1, 7]))
 @pytest.mark.long(0.5)
 def test_random_moves_may_be_others(name, seed):
     engines = [
@@ -412,8 +413,9 @@ def test_a_failure_of_its_own_may_be_in_any_file():
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("answer", ["maybe", "?!", ""])
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize(
+    ("assignment", "answer"), one_in(2, itertools.product(ASSIGNMENTS, ["maybe", "?!", ""]))
+)
 def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
     """The search gives up in time, whatever there is to be explained."""
 

@@ -22,6 +22,7 @@ from harness.grading.records import Submission
 from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
 from tests.harness.test_sandbox_boxes import needs
+from tests.tiers import one_in
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
 
@@ -222,7 +223,7 @@ ANSWERS_NOTHING = environments.ENGINE.replace("oldlib.twice(int(words[1]))", "''
 )
 
 
-@pytest.mark.parametrize("level", ["3", "2", "1"])
+@pytest.mark.parametrize("level", one_in(3, ["3", "2", "1"]))
 def test_fuzz_has_the_python_it_is_told_and_lets_engines_write_where_they_start(ready, level):
     needs(int(level))
     (ready / "engine.py").write_text(ANSWERS_NOTHING)

@@ -12,7 +12,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import main
 from harness.errors import UsageError
-from harness.generating import record_reading, record_replay
+from harness.generating import record_reading, record_replay, scene_production
 from harness.judging.in_process import identities
 from harness.judging.strength import measure
 from harness.reading import casefile
@@ -75,6 +75,13 @@ def generate(output, *arguments):
     """Run the command; return its exit status and the case file."""
     status = main(["generate", "-o", str(output), *map(str, arguments)])
     return status, casefile.read(str(output))
+
+
+@pytest.fixture
+def without_mistakes(monkeypatch):
+    """Let a set catch none: to try which mistakes a test catches takes most of the time."""
+    stage = scene_production.Stage
+    monkeypatch.setattr(scene_production, "Stage", lambda wanted, _: stage(wanted, ()))
 
 
 def comments(case):
@@ -196,6 +203,7 @@ def test_no_move_led_to_a_board_after_a_forbidden_one():
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_the_report_says_what_is_odd(tmp_path, capsys):
     (tmp_path / "odd.sgf").write_text("\n".join(text for text, *_ in ODD))
     (tmp_path / "other.sgf").write_text("(;GM[2]SZ[8];B[aa])(;SZ[37];B[aa])")
@@ -382,6 +390,7 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
     _, case = generate(tmp_path / "a.gtp", records, "--assignment", "go-scoring", "-n", 22)
     text = comments(case)
@@ -395,6 +404,7 @@ def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_public_and_private_never_share_a_game(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
@@ -408,6 +418,7 @@ def test_public_and_private_never_share_a_game(tmp_path, records):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_a_set_is_the_same_whatever_the_number_of_processes(tmp_path, records):
     texts = set()
     for jobs in (1, 2):
@@ -437,6 +448,7 @@ def test_a_set_is_strong_alone_and_of_different_positions(assignment, tmp_path, 
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
     (tmp_path / "secret").write_text(SECRET)
     found = []
@@ -451,6 +463,7 @@ def test_a_set_is_the_same_wherever_the_records_lie(tmp_path, records):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_seeds_and_secrets_differ(tmp_path):
     (tmp_path / "one").write_text(SECRET)
     (tmp_path / "two").write_text(SECRET + "!")
@@ -497,6 +510,7 @@ def test_options_that_leave_nothing(tmp_path, capsys):
 
 
 @pytest.mark.long(1)
+@pytest.mark.usefixtures("without_mistakes")
 def test_excluded_tests_do_not_come_again(tmp_path):
     _, first = generate(tmp_path / "1.gtp", "--assignment", "gomoku-rules", "-n", 10)
     _, second = generate(

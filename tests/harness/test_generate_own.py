@@ -15,7 +15,7 @@ import pytest
 
 from harness.assignments import assignment
 from harness.cli import main
-from harness.declared.reply_forms import match_anywhere
+from harness.declared.specifying import match_anywhere
 from harness.errors import ExitCode
 from harness.generating import drafts, record_reading, test_production
 from harness.generating.drafts import Draft, Drafter, Opening

@@ -17,8 +17,7 @@ import pytest
 
 from harness.archives import archive, archive_streams
 from harness.archives.archive import files_in, pack, place
-from harness.archives.archive_streams import MIB, IntakeLimits
-from harness.archives.members import check_name, mend_name
+from harness.archives.archive_streams import MIB, IntakeLimits, check_name, mend_name
 from harness.errors import ArchiveError, UsageError
 from tests.harness import archives
 from tests.harness.hostile_archives import (

@@ -186,7 +186,7 @@ def test_it_is_graded_and_told(name, graded_class, course):
         assert work.said in html.unescape((course / "graded" / "class.html").read_text())
 
 
-@pytest.mark.parametrize("name", one_in(2, WORKS))
+@pytest.mark.parametrize("name", one_in(4, WORKS))
 def test_it_is_checked_and_told(name, course, tmp_path):
     path = tmp_path / "a1.tgz"
     path.write_bytes(WORKS[name].make())

@@ -80,7 +80,7 @@ def launcher(sandbox: str, folder: Path = ENGINES):
 @pytest.mark.parametrize(
     ("sandbox", "rows"),
     [
-        *(("off", FEW), ("3", FEW)),
+        ("3", FEW),
         *(pytest.param(n, FEW, marks=pytest.mark.slow) for n in "21"),
         pytest.param("off", ROWS, marks=pytest.mark.slow),
     ],

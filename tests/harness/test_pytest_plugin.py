@@ -178,12 +178,13 @@ def test_gnugo_dialect(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("folder", "arguments"),
     [
-        ("go-scoring", ["-m", "oracle.cli", "gtp"]),
-        ("go-scoring", ["-c", WHITE_LOSES]),
-        ("gomoku-rules", ["-m", "oracle.cli", "gtp", "--game", "gomoku"]),
-        ("gomoku-rules", ["-m", "oracle.cli", "gtp"]),
+        pytest.param("go-scoring", ["-c", WHITE_LOSES], id="scoring-wrong"),
+        pytest.param(
+            *("gomoku-rules", ["-m", "oracle.cli", "gtp", "--game", "gomoku"]),
+            id="gomoku-right",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["scoring-right", "scoring-wrong", "gomoku-right", "gomoku-wrong"],
 )
 def test_shipped_cases_as_run(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, folder: str, arguments: list[str], words: tuple

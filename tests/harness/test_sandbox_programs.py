@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.sandbox import programs
+from harness.sandbox import view
 
 
 @pytest.fixture
@@ -27,16 +27,16 @@ def make(path: Path, text: str = "", mode: int = 0o755) -> str:
 
 
 def test_where_programs_are_looked_for():
-    assert programs.SEARCH_PATH == "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games"
+    assert view.SEARCH_PATH == "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games"
 
 
 def test_a_name_with_a_slash_is_one_of_the_folder_of_the_start(place, monkeypatch):
     run = make(place / "tools" / "bin" / "run")
-    assert programs.find("bin/run", str(place / "tools")) == run
-    assert programs.find("../tools/bin/run", str(place / "sub")) == run
-    assert programs.find(run, "/") == run
+    assert view.find("bin/run", str(place / "tools")) == run
+    assert view.find("../tools/bin/run", str(place / "sub")) == run
+    assert view.find(run, "/") == run
     monkeypatch.setenv("PATH", str(place / "tools" / "bin"))
-    assert programs.find("run", "/") == run
+    assert view.find("run", "/") == run
 
 
 @pytest.mark.parametrize("kind", ["missing", "folder", "not executable"])
@@ -47,32 +47,32 @@ def test_what_cannot_be_executed_is_refused(kind, place):
     elif kind == "not executable":
         make(path, mode=0o644)
     with pytest.raises(UsageError) as told:
-        programs.find("./it", str(place / "tools"))
+        view.find("./it", str(place / "tools"))
     assert str(told.value) == "there is no program './it' that could be executed"
     with pytest.raises(UsageError, match=r"there is no program 'no-such-program' that could be"):
-        programs.find("no-such-program", "/", str(place))
+        view.find("no-such-program", "/", str(place))
 
 
 def test_of_a_submission_nothing_is_looked_at(place):
     sub = str(place / "sub")
-    assert programs.find("./nothing", sub, sub) == f"{sub}/nothing"
-    assert programs.find("./nothing", sub, str(place)) == f"{sub}/nothing"
-    assert programs.paths_of(f"{sub}/nothing", sub) == []
-    assert not programs.is_given(f"{sub}/nothing", sub)
-    assert programs.is_given(str(place / "subs"), sub)
+    assert view.find("./nothing", sub, sub) == f"{sub}/nothing"
+    assert view.find("./nothing", sub, str(place)) == f"{sub}/nothing"
+    assert view.paths_of(f"{sub}/nothing", sub) == []
+    assert not view.is_given(f"{sub}/nothing", sub)
+    assert view.is_given(str(place / "subs"), sub)
 
 
 def test_without_an_assignment_only_folders_of_programs_are_given(place, monkeypatch):
     monkeypatch.setenv("PATH", f"/elsewhere:{place}/tools/bin")
-    assert programs.is_given(f"{place}/tools/bin/run")
-    assert not programs.is_given(f"{place}/tools/bin/deep/run")
-    assert not programs.is_given(f"{place}/tools/run")
-    assert programs.is_given("/usr/games/gnugo")
-    assert programs.is_given("/usr/local/bin/x")
-    assert programs.is_given(str(Path(sys.executable).with_name("another")))
-    assert programs.is_given(os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "x"))
+    assert view.is_given(f"{place}/tools/bin/run")
+    assert not view.is_given(f"{place}/tools/bin/deep/run")
+    assert not view.is_given(f"{place}/tools/run")
+    assert view.is_given("/usr/games/gnugo")
+    assert view.is_given("/usr/local/bin/x")
+    assert view.is_given(str(Path(sys.executable).with_name("another")))
+    assert view.is_given(os.path.join(os.path.dirname(os.path.realpath(sys.executable)), "x"))
     monkeypatch.delenv("PATH")
-    assert programs.is_given("/bin/sh")
+    assert view.is_given("/bin/sh")
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_without_an_assignment_only_folders_of_programs_are_given(place, monkeyp
 )
 def test_what_is_shown_of_an_installed_program(program, found, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ada")
-    assert programs.installation(program) == found
+    assert view.installation(program) == found
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_what_is_shown_of_an_installed_program(program, found, monkeypatch):
 )  # fmt: skip
 def test_folders_that_are_too_much(folder, expected, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ada")
-    assert programs.is_too_much(folder) is expected
+    assert view.is_too_much(folder) is expected
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,6 @@ def test_folders_that_are_too_much(folder, expected, monkeypatch):
      ("/a", "/", True), ("/a/b", "/a/", True)],
 )  # fmt: skip
 def test_what_lies_within(path, outer, expected):
-    assert programs.is_within(path, outer) is expected
-    assert programs.is_in_one(path, ["/x", outer]) is expected
-    assert not programs.is_in_one(path, [])
+    assert view.is_within(path, outer) is expected
+    assert view.is_in_one(path, ["/x", outer]) is expected
+    assert not view.is_in_one(path, [])

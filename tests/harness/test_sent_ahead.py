@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.assignments import assignment
-from harness.declared.commands import Allowing
 from harness.declared.conversation_drawing import Drawer
 from harness.declared.declaration import Declaration
+from harness.declared.game_state import Allowing
 from harness.engine.launch import PlainLauncher
 from harness.engine.protocols import Ahead, find_protocol
 from harness.errors import EngineError

@@ -12,7 +12,7 @@ from harness.engine import launch
 from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.suite import expand
-from harness.sandbox import programs
+from harness.sandbox import view
 from tests.tiers import long_if
 
 CASES = Path(__file__).parents[2] / "cases"
@@ -187,7 +187,7 @@ def test_the_oracle_is_found_beside_the_harness(monkeypatch, elsewhere):
     monkeypatch.setenv("PATH", "")
     own = Path(launch.find_program("gtp-oracle"))
     assert own.name == "gtp-oracle"
-    assert programs.find("gtp-oracle", "/") == str(own)
+    assert view.find("gtp-oracle", "/") == str(own)
     assert shutil.which("python3", path=launch.search_path("python3")) is None
 
 

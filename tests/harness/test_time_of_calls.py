@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.adapters import adapter
-from harness.adapters.adapter import ADAPTERS
-from harness.adapters.inside import time_left
+from harness import adapters
+from harness.adapters import ADAPTERS
+from harness.adapters.inside import calling
+from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
-from harness.adapters.inside.time_left import TimeLeft, count_seconds
 from harness.assignments import workspace
 from harness.assignments.build_steps import build
 from harness.engine.engine_session import EngineSession
@@ -63,8 +63,8 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     monkeypatch, share, expected
 ):
     now, own = [50.0], [0.3]
-    monkeypatch.setattr(time_left.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(time_left.time, "clock_gettime", lambda _: own[0])
+    monkeypatch.setattr(calling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(calling.time, "clock_gettime", lambda _: own[0])
     one = TimeLeft(1, 1.0)
     while left := one.left():
         now[0] += left
@@ -104,7 +104,7 @@ SLEEP = "time.sleep(60)"
 def caller():
     """A program that calls another one as an adapter does."""
     with workspace.workspace() as room:
-        shutil.copytree(Path(adapter.__file__).parent / "inside", room / "inside")
+        shutil.copytree(Path(adapters.__file__).parent / "inside", room / "inside")
         (room / "caller.py").write_text(CALLER)
         yield room / "caller.py"
 
@@ -197,7 +197,7 @@ def classes(tmp_path_factory, java):
     """A folder with a class that computes or sleeps, and what asks it."""
     folder = tmp_path_factory.mktemp("classes")
     (folder / "Go.java").write_text(JAVA)
-    shim = Path(adapter.__file__).parent / "inside" / "Shim.java"
+    shim = Path(adapters.__file__).parent / "inside" / "Shim.java"
     words = ["javac", "-J-XX:TieredStopAtLevel=1", "-d", folder / "classes", folder / "Go.java"]
     subprocess.run([*words, shim], check=True)
     return folder

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from harness import file_system
-from harness.adapters import adapter
-from harness.adapters.adapter import ADAPTERS, Adapter
+from harness import adapters, file_system
+from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import assignment
 from harness.grading import grade
 from harness.grading.grade import GradeOptions
@@ -46,7 +45,7 @@ def test_what_is_there_is_opened(tmp_path):
 @pytest.mark.parametrize("name", ADAPTERS)
 @pytest.mark.usefixtures("strict")
 def test_an_adapter_is_open(tmp_path, name):
-    adapter.place(Adapter(name, {}), tmp_path / "adapter")
+    adapters.place(Adapter(name, {}), tmp_path / "adapter")
     found = [tmp_path / "adapter", *(tmp_path / "adapter").rglob("*")]
     assert len(found) > 3
     shut = [path for path in found if path.stat().st_mode & 0o044 != 0o044]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from oracle.boards.snapshot import SnapshotChoice
+from oracle.boards import SnapshotChoice
 from oracle.commands.gtp import main
 from oracle.gtp import new_engine
 from oracle.position import NAMES, vertex

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from oracle.boards.snapshot import SnapshotChoice
+from oracle.boards import SnapshotChoice
 from oracle.errors import SgfError
 from oracle.games.go import GoGame
 from oracle.gtp import new_engine

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +13,25 @@ from harness.environments import interpreters
 from harness.environments.interpreters import Interpreter
 from harness.sandbox import levels
 from harness.sandbox.launcher import BoxLauncher
+from harness.service.settings import Settings
 from harness.service.storage import data_folder
+from harness.service.web.service import Service
+from tests.service.serving import KINDS, counting, open_service, settings_of
+
+__all__ = ["counting"]
+
+
+@pytest.fixture(params=KINDS)
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Return settings for a new service, on either database."""
+    return settings_of(request.param, request, tmp_path / "data")
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[Service]:
+    """Give a service that is open."""
+    with open_service(settings) as found:
+        yield found
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -217,7 +217,11 @@ def work(service: Service) -> int:
 @pytest.fixture
 def counting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The small class's assignment, as if it shipped."""
-    room = small_class.make(tmp_path / "shipped")
+    return ship_counting(tmp_path, monkeypatch)
+
+
+def ship_counting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    room = small_class.make(folder / "shipped")
     shutil.rmtree(room / "submissions")
     monkeypatch.setattr(shipped, "folder", lambda: room)
     return room / "counting"

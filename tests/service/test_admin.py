@@ -13,23 +13,7 @@ from harness.service.operations import administration
 from harness.service.people import accounts
 from harness.service.storage import people
 from harness.service.storage.tables import AUDIT, AUDIT_END
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
+from tests.service.serving import BASE, Browser, make_course
 
 
 @pytest.fixture

@@ -12,19 +12,12 @@ from harness.service.people import accounts
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import KINDS, client_of, counting, open_service, settings_of, work
+from tests.service.serving import client_of, work
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,pair\ncyd,Cyd,pair\n"
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")
 FUTURE = "2999-01-01T00:00"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 class Asker:

@@ -14,24 +14,8 @@ from harness.service.app import guard_application
 from harness.service.courses import submissions
 from harness.service.people import accounts
 from harness.service.web.service import Rates, RequestsUnderWay
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, KINDS, client_of, make_course, open_service, settings_of
 from tests.service.test_api_submissions import ROSTER, place, token_of
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

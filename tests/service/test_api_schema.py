@@ -16,10 +16,10 @@ from harness.grading.records import Marks, PartMark
 from harness.service.api.requests import schema_of
 from harness.service.app import application, guard_application
 from harness.service.courses import making
-from harness.service.jobs.assignment_context import folder_of
 from harness.service.jobs.candidates import CandidateQuery, SceneMaker
 from harness.service.jobs.drafts import DraftFolder, DraftRequest, KeptCandidates
 from harness.service.jobs.previews import Preview, PreviewResult
+from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import PLAN, ROLES, STUDENT, TEACHER, MarkRecipient, StudentMark
 from harness.service.storage import courses, people, queue, uploads
@@ -214,9 +214,7 @@ def test_each_route_answers_as_the_schema_says_what_is_asked_as_it_should_be(
         _fill(service, ids)
         own = _upload(client, ids, tokens[TEACHER])
         empty = client.post(
-            SUITE,
-            json={"title": "Cases"},
-            headers={"authorization": f"Bearer {tokens[TEACHER]}"},
+            SUITE, json={"title": "Cases"}, headers={"authorization": f"Bearer {tokens[TEACHER]}"}
         ).json()["id"]
         client.post(  # the run that later ones are compared with
             f"{SUITE}/{ids['suite']}/runs",

@@ -18,26 +18,11 @@ from harness.service.people import accounts
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service import serving
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import BASE, make_course, work
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\n"
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

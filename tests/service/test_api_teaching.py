@@ -7,16 +7,8 @@ import pytest
 from harness.service.people import accounts
 from harness.service.records import RIGHTS
 from harness.service.storage import courses, uploads
-from tests.service.serving import BASE, KINDS, Browser, counting, open_service, settings_of, work
+from tests.service.serving import work
 from tests.service.test_api_gradings import RIGHT, ROSTER, WRONG, Asker, grade_public, submit
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -75,37 +67,6 @@ def test_a_mark_is_given_and_commented_as_on_the_pages(service, tess, students):
     assert tess.get("/overrides")["items"] == []
 
 
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ({"points": "6", "reason": "x"}, "expected 0 to 5"),
-        ({"points": "-1", "reason": "x"}, "expected 0 to 5"),
-        ({"points": "4", "reason": " "}, "reason: found 0 characters"),
-        ({"points": "4"}, "reason: Field required"),
-    ],
-)
-@pytest.mark.processes
-def test_a_mark_that_cannot_be_given_is_refused(service, tess, students, told, said):
-    submit(students["ada"], RIGHT)
-    grade_public(service, tess)
-    assert said in tess.ask("PUT", "/students/ada/override", 422, json=told)["detail"]
-    assert tess.get("/overrides")["items"] == []
-
-
-@pytest.mark.stored
-def test_comments_come_in_pages_and_once_for_a_key(tess, course):
-    headers = {"idempotency-key": "c-1"}
-    for _ in range(2):
-        tess.post("/students/ada/comments", {"text": "one"}, headers=headers)
-    tess.post("/students/ada/comments", {"text": "two"}, 409, headers=headers)
-    tess.post("/students/ada/comments", {"text": "two"})
-    first = tess.get("/students/ada/comments", limit=1)
-    assert texts(first) == ["one"]
-    assert texts(tess.get("/students/ada/comments", after=first["next"])) == ["two"]
-    assert texts(tess.get("/students/pair/comments")) == []
-    assert "Field required" in tess.post("/students/ada/comments", {}, 422)["detail"]
-
-
 def test_a_comment_is_removed_and_what_it_said_is_in_the_audit_log(service, tess, students):
     made = tess.post("/students/pair/comments", {"text": "For ada.\nSorry!"})
     tess.post("/students/pair/comments", {"text": "stays"})
@@ -139,23 +100,6 @@ def test_a_comment_is_of_one_assignment_and_student(service, tess, course):
     assert texts(tess.get("/students/ada/comments")) == ["one"]
 
 
-def test_a_comment_is_removed_by_its_author_and_by_teachers(service, tess, course):
-    base, tess.base = tess.base, course
-    people = [tess.post("/assistants", {"name": name, "may": ["comment"]})["id"] for name in "AB"]
-    ann, ben = (Asker(service, one, base) for one in people)
-    tess.base = base
-    first, second = (ann.post("/students/ada/comments", {"text": text})["id"] for text in "12")
-    refused = ben.ask("DELETE", f"/students/ada/comments/{first}", 403)
-    assert "this is for the author of the comment" in refused["detail"]
-    ann.ask("DELETE", f"/students/ada/comments/{first}", 204)
-    tess.base = course
-    tess.ask("PUT", f"/assistants/{people[0]}/rights", json={"may": []})
-    tess.base = base
-    ann.ask("DELETE", f"/students/ada/comments/{second}", 403)
-    tess.ask("DELETE", f"/students/ada/comments/{second}", 204)
-    assert texts(tess.get("/students/ada/comments")) == []
-
-
 @pytest.mark.stored
 def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, course):
     asked, headers = {"text": "one"}, {"idempotency-key": "c-1"}
@@ -168,31 +112,6 @@ def test_a_request_that_is_repeated_does_not_bring_a_removed_comment_back(tess, 
 
 
 @pytest.mark.stored
-def test_an_assistant_is_added_given_rights_and_removed(service, tess, course):
-    base, tess.base = tess.base, course
-    made = tess.post("/assistants", {"name": "Ann", "may": ["override", "extend"]})
-    assert made["may"] == ["extend", "override"] and made["link"].startswith(f"{BASE}/enter/")
-    path = base.removeprefix("/api/v1")
-    assert Browser(service).enter(made["link"]).get(f"{path}/students/ada").status_code == 200
-    ann, helper = Asker(service, made["id"], base), f"/assistants/{made['id']}"
-    ann.ask("PUT", "/students/ada/extension", 200, json={"deadline": "2999-02-01T00:00"})
-    ann.post("/students/ada/comments", {"text": "x"}, 403)
-    asked = {"may": ["comment"]}
-    assert tess.ask("PUT", f"{helper}/rights", json=asked)["may"] == ["comment"]
-    ann.post("/students/ada/comments", {"text": "x"})
-    listed = tess.get("/assistants")["items"]
-    assert listed == [{"id": made["id"], "name": "Ann", "may": ["comment"]}]
-    assert (
-        "found 'all'" in tess.ask("PUT", f"{helper}/rights", 422, json={"may": ["all"]})["detail"]
-    )
-    assert "found 'all'" in tess.post("/assistants", {"name": "B", "may": ["all"]}, 422)["detail"]
-    tess.ask("DELETE", helper, 204)
-    tess.ask("DELETE", helper, 404)
-    assert tess.get("/assistants")["items"] == []
-    ann.get("/gradings", 404)
-
-
-@pytest.mark.stored
 def test_a_teacher_is_no_assistant_that_could_be_removed(service, tess, course):
     with service.database.reading() as db:
         (teacher,) = courses.MEMBERS.all(db, role="teacher")
@@ -201,38 +120,7 @@ def test_a_teacher_is_no_assistant_that_could_be_removed(service, tess, course):
     tess.ask("PUT", f"/assistants/{teacher.person}/rights", 404, json={"may": [*RIGHTS]})
 
 
-def test_links_are_those_of_the_page(service, tess, course):
-    tess.base = course
-    first, second = (tess.post("/links", status=200)["items"] for _ in range(2))
-    assert [one["student"] for one in first] == ["ada", "ben", "cyd"]
-    path = first[0]["link"].removeprefix(BASE)
-    assert Browser(service).get(path).status_code == 404  # another one was made since
-    assert "Games" in Browser(service).enter(second[0]["link"]).get("/").text
-
-
 CASE = b"1 twice 21\n#? [42]\n2 twice 4\n#? [8]\n"
-
-
-@pytest.mark.processes
-def test_private_case_files_are_added_read_and_removed(service, tess, students):
-    empty = tess.get("/private")
-    assert empty["files"] == []
-    (found,) = tess.ask("PUT", "/private/mine.gtp", content=CASE)["files"]
-    assert (found["name"], found["size"], found["tests"]) == ("mine.gtp", len(CASE), None)
-    assert work(service) == 1
-    (found,) = tess.get("/private")["files"]
-    # Of a test, the line of its command; the class's reference engine knows no ``twice``.
-    assert (found["tests"], found["caught"], found["wrong"]) == (2, 0, [1, 3])
-    assert tess.ask("GET", "/private/mine.gtp") == CASE
-    tess.ask("PUT", "/private/mine.gtp", content=CASE[:20])
-    assert tess.ask("GET", "/private/mine.gtp") == CASE[:20]
-    for method in ("GET", "PUT", "DELETE"):
-        answer = students["ada"].ask(method, "/private/mine.gtp", 403, content=b"")
-        assert "this is for teachers" in answer["detail"]
-    students["ada"].ask("GET", "/private", 403)
-    tess.ask("DELETE", "/private/mine.gtp", 204)
-    tess.ask("DELETE", "/private/mine.gtp", 404)
-    assert tess.get("/private")["files"] == []
 
 
 @pytest.mark.parametrize(
@@ -292,31 +180,3 @@ def test_a_wrong_test_is_left_out_of_the_marks(service, tess, students):
     assert tess.get(f"/gradings/{grading['id']}/marks")["items"][0]["points"] == "6"
     found = tess.get("/points")
     assert found["parts"][1]["tests"][1]["weight"] == "0" and found["still_left_out"] == []
-
-
-@pytest.mark.stored
-@pytest.mark.processes
-def test_who_corrects_a_file_is_told_what_is_still_left_out(service, tess, course):
-    tess.ask("PUT", "/private/mine.gtp", content=CASE)
-    wanted = {"weights": {"private": {"mine.gtp:1": "0"}}}
-    asked = tess.post("/points", wanted)
-    work(service)
-    tess.post(f"/points/{asked['id']}/set")
-    mended = tess.ask("PUT", "/private/mine.gtp", content=CASE.replace(b"42", b"21"))
-    told = [mended, tess.get("/points"), tess.post("/points", {})]
-    assert [one["still_left_out"] for one in told] == [["mine.gtp:1"]] * 3
-    back = tess.post("/points", {"weights": {"private": {"mine.gtp:1": "1"}}})
-    assert back["still_left_out"] == []
-
-
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        ({"points": {"nothing": "1"}}, "there is no part 'nothing'"),
-        ({"points": {"public": "x"}}, "public: found 'x'"),
-        ({"weights": {"public": {"one.gtp:7": "0"}}}, "there is no test 'one.gtp:7'"),
-        ({"weights": {"public": {"one.gtp:1": 0}}}, "valid string"),
-    ],
-)
-def test_points_that_are_none_are_refused(tess, course, wanted, said):
-    assert said in tess.post("/points", wanted, 422)["detail"]

@@ -6,20 +6,13 @@ import re
 import pytest
 
 from harness.service.storage import courses, people, uploads
-from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of
 from tests.service.test_releasing import at, grade
 from tests.service.test_story import hand_in
 from tests.service.test_suites import F, P, document
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada <L>\nben,Ben\n"
 CASE = b"1 boardsize 9\n#? []\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -20,14 +20,12 @@ from tests.service.serving import (
     BASE,
     KINDS,
     Browser,
-    counting,
     make_course,
     open_service,
     settings_of,
     work,
 )
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(1), pytest.mark.stored]
 
 

@@ -16,7 +16,7 @@ from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing, parts
 from harness.report.markup import Markup
 from harness.report.tally import Tally
-from harness.service.jobs.assignment_context import check_page
+from harness.service.jobs.result_files import check_page
 from harness.service.local_times import describe_time
 from harness.service.pages import submission
 from harness.service.storage import courses, people, queue, uploads

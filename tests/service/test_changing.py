@@ -10,29 +10,12 @@ from harness.service.courses import changes, submissions
 from harness.service.local_times import add_offset, describe_date
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, marks, rows, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_late_terms import at
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.service import monitoring
 from harness.service.courses import gradings
-from harness.service.jobs.assignment_context import folder_of
+from harness.service.jobs.result_files import folder_of
 from harness.service.records import DONE
 from harness.service.settings import Settings
 from harness.service.storage import queue, uploads

@@ -18,7 +18,6 @@ from tests.harness.test_sandbox_boxes import needs
 from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
-    counting,
     make_course,
     marks,
     open_service,
@@ -29,7 +28,6 @@ from tests.service.serving import (
 )
 from tests.service.test_story import FUTURE, PRIVATE, ROSTER, WRONG, hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
 

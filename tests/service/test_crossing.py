@@ -10,19 +10,12 @@ from harness.service.courses import gradings as given
 from harness.service.courses.gradings import Decision, InvalidGradingStateError
 from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
-from tests.service.serving import KINDS, counting, make_course, open_service, settings_of, work
+from tests.service.serving import make_course, work
 from tests.service.test_late_terms import at
 from tests.service.test_releasing import grade, submit
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.stored]
 CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 class World:

@@ -12,24 +12,8 @@ from harness.errors import UsageError
 from harness.service.people import accounts
 from harness.service.storage import courses
 from harness.service.storage.tables import LINK, TOKEN
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, make_course
 from tests.service.test_api_submissions import Through, token_of
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

@@ -15,13 +15,12 @@ from harness.service.people import accounts
 from harness.service.records import RUN
 from harness.service.storage import courses, pruning, queue
 from tests.harness import small_class
-from tests.service.serving import BASE, KINDS, counting, open_service, settings_of, work
+from tests.service.serving import BASE, KINDS, open_service, settings_of, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import SUITES, Author, P, document
 
 pytestmark = pytest.mark.long(1)
 
-__all__ = ["counting"]
 RIGHT = small_class.submission("return 2 * n")
 WRONG = small_class.submission("return 2 * n if n != 2 else 5")
 BYTES = {"content-type": "application/octet-stream"}

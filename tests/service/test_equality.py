@@ -25,24 +25,15 @@ from harness.grading.ledger.ledger import Ledger
 from harness.grading.records import Marks
 from harness.sandbox import levels
 from harness.service.courses import cases, making
-from harness.service.jobs.assignment_context import folder_of
+from harness.service.jobs.result_files import folder_of
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
 from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 
 
@@ -139,12 +130,6 @@ def of_shipped(source):
     return Class(source, handed, (change.private,), overlay)
 
 
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
-
-
 def test_marks_sheets_and_pages_are_those_of_grade(service, counting, tmp_path):
     found = compare(service, small(), tmp_path).totals
     assert (found["ada"], found["pair"], found["cyd"]) == (7, 7, Fraction(24, 5))  # of 6, late
@@ -176,7 +161,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(("service", "source"), ALL, indirect=["service"])
+@pytest.mark.parametrize(("settings", "source"), ALL, indirect=["settings"])
 def test_so_are_those_of_an_assignment_that_ships(service, source, request, tmp_path):
     if source in TOOLS:
         request.getfixturevalue(TOOLS[source])

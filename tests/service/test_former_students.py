@@ -6,31 +6,12 @@ import pytest
 
 from harness.service.courses import making, staff
 from harness.service.people import accounts
-from harness.service.records import TEACHER
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
-from tests.service.test_api_gradings import Asker
+from tests.service.serving import Browser, make_course, marks, rows, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 ROSTER = "student,name,group,email\nada,Ada,,ada@x.org\nben,Ben,duo,ben@x.org\ncyd,Cyd,duo,\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -146,32 +127,6 @@ def test_a_group_is_not_called_as_who_was_removed(service, course):
 def test_nobody_who_is_not_there_is_removed_or_added(course, what, student):
     answer = change(course, what, student)
     assert answer.status_code == 422 and "There is no such student" in answer.text
-
-
-def test_the_api_removes_and_adds_again(service, course):
-    with service.database.reading() as db:
-        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
-        (member,) = courses.MEMBERS.all(db, key="ada")
-    tess = Asker(service, teacher.person, course.course)
-    ada = Asker(service, member.person, "")
-    assert [one["title"] for one in ada.get("/courses")["items"]] == ["Games"]
-    tess.ask("DELETE", "/students/ada", 204)
-    assert ada.get("/courses")["items"] == []
-    ada.get(course.course, 404)
-    tess.ask("DELETE", "/students/ada", 404)
-    assert [one["student"] for one in tess.get("/students")["items"]] == ["ben", "cyd"]
-    told = {"student": "ada", "name": "Ada", "group": ""}
-    assert tess.get("/former-students")["items"] == [told]
-    assert tess.ask("POST", "/former-students/ada/restore") == told
-    tess.ask("POST", "/former-students/ada/restore", 404)
-    assert tess.get("/former-students")["items"] == []
-    with service.database.reading() as db:
-        found = [one for one in service.database.log.entries(db) if "student" in one.what]
-    assert [(one.what, json.loads(one.details)["key"]) for one in found] == [
-        ("student added again", "ada"),
-        ("student removed", "ada"),
-    ]
-    assert {one.person for one in found} == {teacher.person}
 
 
 def test_who_was_removed_becomes_no_teacher_of_the_course(service, course):

@@ -4,26 +4,11 @@ import re
 
 import pytest
 
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, make_course
 from tests.service.test_own_files import FILES, zip_files
 
-__all__ = ["counting"]
 ROSTER = "student,name\nada,Ada\n"
 DUE = "2999-01-02T03:04"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

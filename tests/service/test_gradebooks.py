@@ -14,20 +14,9 @@ from harness.service.records import STUDENT
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    KINDS_AT_LENGTH,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, client_of, make_course, work
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(3)]
 
 CANVAS = (
@@ -47,12 +36,6 @@ WORDS = {  # the download, its columns, what the file is called
     "moodle": (MOODLE, "Identifier,Grade,Feedback comments", "moodle.csv"),
 }
 RIGHT, WRONG = "return 2 * n", "return 2 * n if n != 2 else 5"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def graded(service, roster):
@@ -113,7 +96,7 @@ def class_csv(service, folder):
 
 
 @pytest.mark.parametrize("platform", WORDS)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_the_roster_comes_back_as_grade_fills_it_in(service, counting, tmp_path, platform):
     text, columns, name = WORDS[platform]
     course, grading = graded(service, text)
@@ -178,7 +161,7 @@ STRANGER = "Participant 503,Eve Else,eve@example.org,,,,\n"
 
 
 @pytest.mark.parametrize("roster", [PARTICIPANTS, MOODLE.replace("t 50", "t 90")])
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_worksheet_of_participants_is_filled_in_by_mail_address(service, counting, roster):
     course, grading = graded(service, roster)
     fill_in(course, grading, "moodle", MOODLE + STRANGER)
@@ -191,7 +174,7 @@ def test_a_worksheet_of_participants_is_filled_in_by_mail_address(service, count
     assert "Rows that were not filled in: Eve Else." in page
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_worksheet_of_others_is_told_to_be_so(service, counting):
     course, grading = graded(service, "student\nada\nalan\n")
     fill_in(course, grading, "moodle", MOODLE)
@@ -225,7 +208,7 @@ def test_what_cannot_be_filled_in_is_told_and_leaves_nothing(service, counting):
     assert course.teacher.get(f"{grading}/gradebooks/canvas").status_code == 404
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are_given(
     service, counting
 ):
@@ -239,7 +222,7 @@ def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are
     assert told.json()["detail"].startswith("canvas.csv is not a gradebook from Canvas")
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_only_teachers_get_a_gradebook(service, counting):
     course, grading = graded(service, CANVAS)
     fill_in(course, grading, "canvas")

@@ -18,30 +18,13 @@ from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, 
 from harness.service.storage import courses, queue, uploads
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, marks, rows, work
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 RUNNING = "A grading is running"
 BUTTON = '<form class="grade"'
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -277,6 +260,12 @@ def test_an_upload_that_the_harness_cannot_read_costs_no_mark_and_stops_nobody(
     assert marks(course.teacher.get(again).text) == {"ada": "5.6 of 7", "ben": "5.6 of 7"}
 
 
+def open_alone(service, assigned):
+    """Give an assignment to a worker as if there were no other."""
+    alone = SharedMachine(service.settings.locks)
+    return open_assignment(service.settings, service.database, assigned, alone)
+
+
 def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
     """A teacher accepts changes while it writes; its own marks know nothing of that."""
     submit(service, course)
@@ -293,10 +282,10 @@ def test_a_worker_that_lost_a_conclusion_makes_no_marks(service, course):
         assigned = courses.ASSIGNMENTS.find(db, id=lost.assignment)
     assert course.teacher.post(f"{second}/accept", second).status_code == 200
     with (
-        open_assignment(service.settings, service.database, assigned) as found,
+        open_alone(service, assigned) as found,
         pytest.raises(job_handlers.UnfinishedError),
     ):
-        job_handlers.conclude(found, lost, SharedMachine(service.settings.locks))
+        job_handlers.conclude(found, lost)
     assert not one(service, second).concluded
     work(service)
     assert marks(course.teacher.get(second).text)["ada"] == "4.8 of 7"
@@ -314,8 +303,8 @@ def test_a_worker_that_dies_after_it_made_marks_has_made_them(service, course):
         job = queue.lease(db)
         assert job.kind == CONCLUDE
         assigned = courses.ASSIGNMENTS.find(db, id=job.assignment)
-    with open_assignment(service.settings, service.database, assigned) as found:
-        job_handlers.conclude(found, job, SharedMachine(service.settings.locks))
+    with open_alone(service, assigned) as found:
+        job_handlers.conclude(found, job)
     change(service, {"until": 0.0, "owner": "elsewhere 1 1"}, kind=CONCLUDE)  # it is dead
     work(service)
     with service.database.reading() as db:

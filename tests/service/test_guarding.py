@@ -13,7 +13,7 @@ import harness
 from harness.errors import UsageError
 from harness.report.html import parts
 from harness.service.app import guard_application
-from harness.service.jobs.assignment_context import folder_of
+from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import Grading
 from harness.service.settings import Settings, own_names

@@ -25,28 +25,12 @@ from harness.service.local_times import (
 from harness.service.storage import courses
 from harness.work import canonical_json
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    without_times,
-    work,
-)
+from tests.service.serving import Browser, make_course, without_times, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
 DUE = datetime.datetime(2026, 11, 27, 23, 59)
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -194,24 +178,6 @@ def test_who_submits_late_is_warned_before(service, counting):
     assert f"{cost} A new submission counts instead of a1.tgz of " in warned
     assert ", and cannot be withdrawn.</p>" in warned
     assert f"{cost}</p>" in ben.get(course.assignment).text
-
-
-def test_the_api_tells_the_same(service, counting):
-    course, own = make_course(service, ROSTER, deadline=at(-2), deduction="50"), at(5)
-    page = f"{course.assignment}/students/ada"
-    course.teacher.post(f"{page}/extension", page, deadline=own)
-    with service.database.reading() as db:
-        people = {one.key: one.person for one in courses.MEMBERS.all(db)}
-    base = course.assignment
-    ada, ben = (Asker(service, people[key], base) for key in ("ada", "ben"))
-    shown = ada.get("")
-    assert (shown["deduction"], shown["grace"]) == ("50", 0)
-    assert shown["own_deadline"] == add_offset(own)
-    assert ben.get("")["own_deadline"] == ""
-    body = small_class.submission("return 2 * n")
-    for asker, said in ((ada, ""), (ben, "late by")):
-        made = asker.ask("POST", "/submissions", 201, content=body, params={"name": "a.tgz"})
-        assert made["late"].startswith(said) and bool(made["late"]) is bool(said)
 
 
 def test_the_dates_of_an_upload_are_those_of_who_has_it_now(service, counting):

@@ -7,20 +7,12 @@ import pytest
 
 from harness.service.api import requests
 from harness.service.storage import courses, queue, uploads
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import KINDS, Browser, client_of, make_course, open_service, settings_of
 from tests.service.test_api_submissions import place, token_of
 from tests.service.test_engine_runs import ann, post, suite
 from tests.service.test_story import hand_in
 
-__all__ = ["ann", "counting", "suite"]
+__all__ = ["ann", "suite"]
 ROSTER = "student\nada\nben\n"
 
 
@@ -126,5 +118,5 @@ def test_large_files_are_never_held_in_memory(service, monkeypatch):
 
 
 def test_an_engine_that_is_posted_is_never_held_in_memory(service, ann, suite, monkeypatch):
-    monkeypatch.setattr(requests, "receive_body", None)
+    monkeypatch.setattr(requests, "_receive", None)
     assert post(ann, suite, b"an archive")["state"] == "waiting"

@@ -17,18 +17,9 @@ from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student\nada\nben\n"
@@ -42,12 +33,6 @@ class Clock:
 
     def __call__(self):
         return self.now
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

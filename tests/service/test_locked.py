@@ -14,19 +14,10 @@ from harness.service.jobs import worker
 from harness.service.records import CHECK, DONE, Job
 from harness.service.storage import database, queue
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work
 from tests.service.test_moving import MARK
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.stored]
 
 SOON = 0.2  # seconds: others wait 30

@@ -12,10 +12,8 @@ from harness.service.storage import database, people
 from tests.harness import small_class
 from tests.service.serving import (
     BASE,
-    KINDS,
     Browser,
     client_of,
-    counting,
     link_for,
     make_course,
     open_service,
@@ -24,14 +22,6 @@ from tests.service.serving import (
     work,
 )
 from tests.service.test_api_submissions import token_of
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def lines(service, what="request"):

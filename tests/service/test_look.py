@@ -12,7 +12,6 @@ from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
     client_of,
-    counting,
     make_course,
     open_service,
     path_of,
@@ -20,7 +19,6 @@ from tests.service.serving import (
     work,
 )
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name,group\n" + "".join(f"s{n},Student {n},\n" for n in (11, 2, 1, 10))

@@ -22,33 +22,13 @@ from harness.service.settings import dump_settings
 from harness.service.storage import people
 from harness.service.storage.tables import METADATA
 from harness.service.web.service import Rates
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, KINDS, Browser, make_course, settings_of
 
 pytestmark = pytest.mark.long(1)
 
-__all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada Ümlaut,Ada@example.org\nbea,Bea,bea@example.org\ncyd,Cyd,\n"
 PASSWORD = "s3cret-password"
 FROM = "tests@example.org"
-
-
-@pytest.fixture(params=KINDS)
-def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 class Post:

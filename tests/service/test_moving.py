@@ -12,27 +12,11 @@ from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_api_gradings import Asker
-
-__all__ = ["counting"]
 
 ALONE, DUO = "ada,\nben,\ncyd,\ndan,\n", "ada,\nben,\ncyd,duo\ndan,duo\n"
 HEAD = "student,group\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def take_roster(act, course, lines):

@@ -19,24 +19,15 @@ from joserfc.jwk import RSAKey
 from harness import cli
 from harness.service.operations import administration, health
 from harness.service.people import accounts
-from harness.service.people.authlib_provider import AuthlibProvider, derive
+from harness.service.people.oidc import Provider, derive
 from harness.service.storage import people
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
 
 with warnings.catch_warnings():  # authlib lets its own be shown whatever others have said
     warnings.simplefilter("ignore", AuthlibDeprecationWarning)
     import oidc_provider_mock
     from authlib import jose
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.long(20)
 ROSTER = "student,name,email,sub\nada,Ada,ada@example.org,id-ada\nbea,Bea,bea@example.org,ID-ADA\n"
 SECRET = "s3cret-of-the-client"
@@ -137,12 +128,6 @@ def settings(request, tmp_path, provider):
     secret.write_text(f"{SECRET}\n")
     found = settings_of(request.param, request, tmp_path / "data")
     return found._replace(oidc=provider.issuer, oidc_client="tests", oidc_secret=str(secret))
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 def at_provider(browser, subject="id-ada"):
@@ -342,7 +327,7 @@ def test_who_is_trusted_is_read_once_an_hour(settings, monkeypatch):
     now, made = [time.monotonic()], []
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     monkeypatch.setattr(httpx2, "create_ssl_context", lambda: made.append(True) or False)
-    asked = AuthlibProvider(settings)
+    asked = Provider(settings)
     for passed, times in ((0, 1), (60, 1), (3600, 2)):
         now[0] += passed
         asked._client().close()

@@ -10,19 +10,12 @@ from harness.service.courses import deadlines, making, submissions
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, CourseAssignment, Member, Upload
 from harness.service.storage import courses, uploads
-from tests.service.serving import KINDS, open_service, settings_of
 
 pytestmark = pytest.mark.processes
 SEEDS = range(12)
 # A student whose key is the name of a group of others is what rosters refuse, and old ones had.
 KEYS = ("ada", "ben", "cyd", "dan", "eve", "Öl", "a b")
 TEAMS = ("", "", "", "red", "blue", "ada")
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def make(act, seed):

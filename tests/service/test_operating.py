@@ -32,24 +32,9 @@ from harness.service.storage.database import Database
 from harness.service.storage.tables import COURSE, VERSION, new_id
 from oracle import __version__
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, client_of, make_course, open_service, work
 
-__all__ = ["counting"]
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(params=KINDS)
-def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
 
 
 # --- serve --check -----------------------------------------------------------------------------
@@ -336,12 +321,6 @@ def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, 
 
 
 # --- readiness ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 def ready(service):

@@ -12,7 +12,7 @@ from harness.client import Client, suite_of
 from harness.errors import UsageError
 from harness.service.courses import cases, own_files
 from harness.service.storage import courses
-from tests.service.serving import BASE, KINDS, KINDS_AT_LENGTH, open_service, settings_of, work
+from tests.service.serving import BASE, KINDS_AT_LENGTH, work
 from tests.service.test_api_submissions import Through
 from tests.service.test_engine_runs import BYTES, post
 from tests.service.test_suites import Author
@@ -48,12 +48,6 @@ def send(asker, suite, files, status=200, command=COMMAND, build=""):
     data = files if isinstance(files, bytes) else pack_files(files)
     query = {"name": "cases.tar", "command": command, "build": build}
     return asker.ask("PUT", f"{suite}/cases", status, params=query, content=data, headers=BYTES)
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -103,7 +97,7 @@ def test_engines_are_built_and_see_the_files_that_tests_load(service, ann):
 
 @pytest.mark.long(3)
 @pytest.mark.processes
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_an_expression_that_takes_for_ever_ends(service, ann):
     suite = ann.suite()
     send(ann, suite, {"a.gtp": b"10 echo\n#? [(y|ye|e|s)+x]\n\n20 double 1\n#? [(a+)+b|2]\n"})

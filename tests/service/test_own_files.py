@@ -13,16 +13,7 @@ from harness.service.jobs.worker import Worker
 from harness.service.pages import assignment
 from harness.service.storage import courses
 from tests.harness import archives, small_class
-from tests.service.serving import (
-    KINDS,
-    KINDS_AT_LENGTH,
-    Browser,
-    make_course,
-    marks,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, work
 from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
@@ -34,12 +25,6 @@ FILES = {
 }
 WITH_FOLDER = FILES["assignment.toml"].replace('engine.py"\n', 'engine.py"\noverlay = "util"\n', 1)
 GAME = '[reference]\ncommand = "python3 nogo.py"\n[[command]]\nname = "genmove"\n'
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def zip_files(files):
@@ -59,7 +44,7 @@ def send(course, files, **fields):
 
 
 @pytest.mark.parametrize("sent", [as_archive, as_folder])
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_an_assignment_of_ones_own_is_graded(service, sent):
     course = make_course(service, "student\nada\n", source="go-scoring")
     answer = send(course, sent(FILES), deadline="2999-01-01T00:00")
@@ -178,7 +163,7 @@ def test_the_courses_own_folder_is_taken_and_exchanged(service):
         assert "a new one replaces it" in course.teacher.get(form).text
         with service.database.reading() as db:
             (assigned,) = courses.ASSIGNMENTS.all(db)
-        with open_assignment(service.settings, service.database, assigned) as found:
+        with open_assignment(service.settings, service.database, assigned, None) as found:
             assert (grade.overlay(found.options) / "pattern.py").read_text() == text
 
 

@@ -5,27 +5,9 @@ import json
 import pytest
 
 from harness.service.courses import staff
-from harness.service.people import accounts
 from harness.service.records import STUDENT
 from harness.service.storage import courses, people
-from tests.service.serving import (
-    FORM_TOKEN,
-    KINDS,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
-from tests.service.test_api_gradings import Asker
-
-__all__ = ["counting"]
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
+from tests.service.serving import FORM_TOKEN, client_of, make_course
 
 
 def test_a_person_changes_the_own_name(service, counting):
@@ -62,12 +44,3 @@ def test_the_form_needs_its_token(service, counting):
     client = client_of(service)
     client.cookies = tess.cookies
     assert client.post("/me", data={"name": "Eve"}).status_code == 403
-
-
-def test_the_api_changes_the_name_of_the_owner_of_a_token(service):
-    with service.database.acting() as act:
-        person = accounts.add_person(act, "Teacher")
-    tess = Asker(service, person.id)
-    assert tess.ask("PATCH", "/me", json={"name": " Tess "})["name"] == "Tess"
-    assert tess.get("/me")["name"] == "Tess"
-    assert "name: found 0" in tess.ask("PATCH", "/me", 422, json={"name": " "})["detail"]

@@ -8,17 +8,7 @@ import pytest
 from harness.errors import UsageError
 from harness.service.pages import forms
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
-
-__all__ = ["counting"]
+from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work
 
 PACKED = [
     (["a1/engine.py", "a1/readme.txt"], ["engine.py", "readme.txt"]),

@@ -13,33 +13,15 @@ from harness.service.courses.point_weights import PointWeights
 from harness.service.storage import courses
 from harness.service.web import rendering
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    KINDS_AT_LENGTH,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, rows, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
 OTHER = {"part files": "1", "part public": "8", "part private": "2"}
 WRONG = "return 2 * n if n != 2 else 5"  # one of four tests
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def test_a_mark_that_was_given_for_other_points_is_told_until_it_is_given_again(service, counting):
@@ -125,7 +107,7 @@ DROPPED = {"weight public one.gtp%3A2": "0", "weight public two.gtp%3A1": "1/3"}
 
 
 @pytest.mark.long(2)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_wrong_test_is_left_out_after_it_was_seen_whose_marks_change(service, counting):
     """Ben fails one test of four; as the teacher finds out, it is the test that is wrong."""
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
@@ -371,7 +353,7 @@ def left_out(text):
     return re.findall(r"<li>([^<]*)</li>", found[0]) if found else []
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_who_corrects_a_file_is_told_what_is_still_left_out(service, counting):
     """Else a test that is right by now never counts, and nobody knows."""
     course = make_course(service, ROSTER)

@@ -19,7 +19,6 @@ from tests.service.serving import (
     KINDS,
     KINDS_AT_LENGTH,
     Browser,
-    counting,
     make_course,
     open_service,
     settings_of,
@@ -28,7 +27,6 @@ from tests.service.serving import (
 from tests.service.test_api_submissions import token_of
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 SECRET = "4815162342"  # what a private test asks for
@@ -42,14 +40,8 @@ import glob
     return ' '.join(''.join(found).split())[:4000]"""
 
 
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
-
-
 @pytest.mark.long(4)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_no_answer_to_a_student_has_a_word_of_a_private_case(service, counting):
     course = make_course(service, "student\nada\nbea\n")
     tess = course.teacher
@@ -141,7 +133,7 @@ def test_what_a_student_waits_for_runs_public_cases_alone(service, counting):
 
 
 @pytest.mark.long(2)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting):
     """What is not even opened can make no difference to how long anything takes."""
     course = make_course(service, "student\nada\n")

@@ -20,15 +20,7 @@ from harness.service.jobs.private_cases import MOST_HUNG
 from harness.service.records import LEASED
 from harness.service.storage import queue
 from harness.specifications import specification
-from tests.service.serving import (
-    KINDS,
-    KINDS_AT_LENGTH,
-    make_course,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, make_course, rows, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import as_archive, send
 
@@ -36,12 +28,6 @@ pytestmark = pytest.mark.processes
 
 GAME = b"(;GM[1]FF[4]SZ[5];B[bb];W[cb];B[bc];W[cc];B[bd];W[cd];B[be];W[ce];B[ba];W[ca])"
 SCORED = b"boardsize 3\nclear_board\nplay B B2\n1 score\n#? [B\\+9]\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def private_of(course):
@@ -116,7 +102,7 @@ def test_a_draft_replaces_no_case_file(service):
     assert names == {"mine.gtp", "positions.gtp", "positions-2.gtp"}
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_draft_names_public_files_that_catch_what_it_misses(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     page = private_of(course)
@@ -170,7 +156,7 @@ def test_how_many_tests_nobody_gets(service, tests):
     assert course.teacher.post(f"{page}/drafts", page, tests=tests).status_code == 422
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_file_that_is_no_game_leaves_positions_that_are_made(service):
     course = make_course(service, "student\nada\n", source="gosensei")
     page = private_of(course)
@@ -296,7 +282,7 @@ def own_game(course, game, change=lambda text: text, beside=()):
 # Its draft is kept as that of any game is: for both databases by the first test.
 @pytest.mark.slow
 @pytest.mark.long(60)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
     course = own_game(
         make_course(service, "student\nada\n", source="go-scoring"),
@@ -326,7 +312,7 @@ def test_cases_of_a_declared_game_are_found_with_boards_and_the_rate(service):
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_game_without_a_board_shows_what_is_said(service):
     course = make_course(service, "student\nada\n", source="go-scoring")
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
@@ -353,10 +339,10 @@ sentence = "never answers"
 
 
 @pytest.mark.long(20)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     """The page waited for it each time that it was asked, and said nothing."""
-    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "TRIED_TIMEOUT", 0.2)
     monkeypatch.setattr(banks, "_FILE", 0.5)
     asked = []
     monkeypatch.setattr(DraftFolder, "tell_program", lambda _, name: asked.append(name))
@@ -372,10 +358,10 @@ def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
 
 
 @pytest.mark.long(20)
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_program_that_hangs_has_one_budget_for_all_private_case_files(service, monkeypatch):
     """It was asked in each of them until the limits of each."""
-    monkeypatch.setattr(banks, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(banks, "TRIED_TIMEOUT", 0.2)
     monkeypatch.setattr(banks, "_FILE", 0.5)
     monkeypatch.setattr(private_cases, "LONGEST", 0.4)
     asked, results = [], banks.EngineAsker.results

@@ -16,33 +16,13 @@ from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_mail import ask, deliver
 
-__all__ = ["counting"]
 ROSTER = "student,name,email\nada,Ada,ada@example.org\n"
 DAY = pruning.DAY
 ALL = "logs=1,mail=1,sessions=1,checks=1,marks=1,originals=1,audit=1"
 PRIVATE = b"1 twice 21\n#? [42]\n"
-
-
-@pytest.fixture(params=KINDS)
-def settings(request, tmp_path):
-    return settings_of(request.param, request, tmp_path / "data")
-
-
-@pytest.fixture
-def service(settings):
-    with open_service(settings) as found:
-        yield found
 
 
 def prune(service, keep="", days=0.0, **rest):

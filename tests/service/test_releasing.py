@@ -9,31 +9,16 @@ from harness.service.local_times import describe_date
 from harness.service.records import DONE, FAULT, GRADE, Course, CourseAssignment
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_changing import asker
 from tests.service.test_gradebooks import api_of
 from tests.service.test_late_terms import at
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 ROSTER = "student\nada\nben\n"
 OPEN = "Students can still submit"
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def grade(service, course):

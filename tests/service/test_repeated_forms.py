@@ -4,27 +4,10 @@ import html
 import re
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from harness.service.storage import uploads
-from tests.service.serving import (
-    FORM_TOKEN,
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import FORM_TOKEN, Browser, make_course
 
-__all__ = ["counting"]
 ONCE = re.compile(r'name="once" value="([0-9a-f]{64})"')
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def count(service):

@@ -8,29 +8,14 @@ from sqlalchemy import event
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_standing import keys, table
 from tests.service.test_story import hand_in
 from tests.service.test_student import at, grade_public
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 GOOD = small_class.submission("return 2 * n")
 LATER = "2999-02-03T04:05"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def make_class(service, count, **dates):

@@ -14,29 +14,12 @@ from harness.service.people import accounts
 from harness.service.records import ASSISTANT, STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    client_of,
-    counting,
-    make_course,
-    open_service,
-    rows,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, client_of, make_course, rows
 from tests.service.test_api_gradings import Asker
 
-__all__ = ["counting"]
 FIRST = (
     "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
 )
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture
@@ -244,15 +227,6 @@ def test_a_group_is_shown_as_its_roster_spells_it(service, course):
     assert key.startswith("Team-1-") and shown in told
 
 
-def test_a_group_of_a_former_version_is_the_one_with_its_key(service, course):
-    upload(course, "student,group\nada,Team 1\n")
-    with service.database.changing() as db:
-        courses.MEMBERS.change(db, {"team_name": ""}, key="ada")
-    page = upload(course, "student,group\nben,Team 1\n").text
-    groups = list_groups(service)
-    assert groups["ada"] == groups["ben"] and "2 groups" not in page
-
-
 def test_ids_of_another_platform_are_added(service, course):
     text = "student;moodle;canvas\nada;501;\nben;502;13\n"
     page = upload(course, text).text
@@ -279,24 +253,6 @@ def test_the_page_sums_up_what_was_done(service, course):
     again = upload(course, "student\ncyd\ndan\n").text
     assert "0 added, 1 added again, 0 changed, 1 as before" in again
     assert "2 students of the course are not in this file: Ada L, Ben." in again
-
-
-def test_the_api_tells_the_same(service, course):
-    with service.database.reading() as db:
-        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
-    tess = Asker(service, teacher.person, course.course)
-    text = "student,name,group,email\nada,Ada,solo,ada@right.org\nben,Ben,duo,\ndan,Dan,,\n"
-    told = tess.ask("POST", "/roster", content=text.encode())
-    changed = [(one["student"], one["what"], one["was"], one["now"]) for one in told["changed"]]
-    assert changed == [
-        ("ada", "group", "duo", "solo"),
-        ("ada", "mail address", "ada@wrong.org", "ada@right.org"),
-    ]
-    assert (told["students"], told["added"], told["unchanged"]) == (3, ["dan"], 1)
-    assert (told["missing"], told["returned"], len(told["remarks"])) == (["cyd"], [], 1)
-    twice = b"student,name\nada,Ada\nada,Eva\n"
-    answer = tess.ask("POST", "/roster", 422, params={"name": "a b.csv"}, content=twice)
-    assert answer["detail"].startswith("a b.csv:3: name: found 'Eva' for ada, expected 'Ada'")
 
 
 def test_the_api_takes_a_large_download(service, course):
@@ -412,19 +368,6 @@ def test_an_id_like_one_of_a_former_roster_is_added(service, counting, first, se
         second: "Second",
     }
     assert len(known(service)) == 2
-
-
-def test_a_former_version_kept_no_ids(service, counting):
-    """A key with a digest is somebody's for certain; another one is taken as before."""
-    first = "student,name\nanna maria,Anna Maria\nanna-maria,Other Anna\n"
-    course = make_course(service, first)
-    before = {key: person.id for key, (person, _) in known(service).items()}
-    with service.database.changing() as db:
-        courses.MEMBERS.change(db, {"roster_id": ""}, role=STUDENT)
-    assert "0 added, 0 changed, 1 as before" in upload(course, f"{first[:13]}anna-maria,\n").text
-    assert "0 added, 0 changed, 2 as before" in upload(course, first).text
-    assert {key: person.id for key, (person, _) in known(service).items()} == before
-    assert set(shown(service)) == {"anna maria", "anna-maria"}
 
 
 PEOPLE = [("Käthe", "Größe", "kg@x.org", "101", "55"), ("Alan", "Turing", "at@x.org", "102", "56")]

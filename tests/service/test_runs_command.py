@@ -10,15 +10,9 @@ from harness.cli import client as commands
 from harness.client import Client, SuitePlace, suite_of
 from harness.errors import UsageError
 from harness.report import json as run_json
-from tests.service.serving import BASE, KINDS, open_service, settings_of
+from tests.service.serving import BASE
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import Author, F, J, P, document
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

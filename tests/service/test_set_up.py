@@ -12,7 +12,7 @@ from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, HELD
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, make_course, open_service, path_of, settings_of
+from tests.service.serving import Browser, make_course, path_of
 from tests.service.serving import work as do_all
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import FILES, as_archive, send
@@ -32,12 +32,6 @@ LACKS = {
     "folder": Lack('overlay = "util"', "the course folder util is missing"),
     "program": Lack('needs = ["thingummy"]', "the server lacks thingummy"),
 }
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

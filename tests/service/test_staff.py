@@ -11,16 +11,10 @@ from harness.service.courses.staff import NewStaff
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, RIGHTS, STUDENT, TEACHER
 from harness.service.storage import courses, people
-from tests.service.serving import BASE, KINDS, Browser, make_course, open_service, settings_of
+from tests.service.serving import BASE, Browser, make_course
 from tests.service.test_api_gradings import Asker
 
 LAST = "this is the only teacher of the course"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

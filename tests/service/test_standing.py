@@ -8,29 +8,14 @@ from harness.service.local_times import describe_date
 from harness.service.records import FAULT
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\neve,,\n"
 _ROW = re.compile(r'<tr><td class="pick">.*?</td>(.*?)</tr>')
 _MOMENT = re.compile(r"\d+ \w{3} \d{4}, \d\d:\d\d:\d\d \w+")
 LATER = "2999-02-03T04:05"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def hand_in(student, course, name):

@@ -14,30 +14,14 @@ from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, marks, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
 WRONG = "return 2 * n if n != 2 else 5"
 PRIVATE = "1 twice 21\n#? [42]\n"
 FUTURE = "2999-01-01T00:00"  # later than the assignment's own deadline, which is over
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.mark.long(6)
@@ -172,7 +156,7 @@ def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, countin
     assert marks(course.teacher.get(again).text)["ada"] == "7 of 7"
 
 
-def break_down(ground, job, company):
+def break_down(context, job):
     raise ZeroDivisionError("no such luck")
 
 

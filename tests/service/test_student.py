@@ -16,29 +16,11 @@ from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment, Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    KINDS_AT_LENGTH,
-    Browser,
-    counting,
-    make_course,
-    marks,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, rows, work
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,Dan,duo\n"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def at(hours):
@@ -327,7 +309,7 @@ def test_an_assistant_is_added_given_rights_and_removed(service, counting):
     assert tess.post(f"{here}/staff", form, **nobody).status_code == 422
 
 
-@pytest.mark.parametrize("service", KINDS_AT_LENGTH, indirect=True)
+@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_links_lead_from_a_grading_to_students_and_from_there_to_the_evidence(service, counting):
     course = make_course(service, ROSTER, deadline=at(9))
     hand_in(Browser(service).enter(course.links["ada"]), course)

@@ -4,7 +4,7 @@ import datetime
 
 import pytest
 
-from harness.service.courses.student_status import (
+from harness.service.courses.progress import (
     SubmissionFacts,
     SubmissionWindow,
     describe_status,

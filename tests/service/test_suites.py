@@ -18,17 +18,8 @@ from harness.service.people import accounts
 from harness.text import encode_without_surrogates, without_surrogates
 from tests.harness.made_run import RUN, Line, V, made_file
 from tests.harness.test_answers_golden import RUN as ANSWERS_RUN
-from tests.service.serving import (
-    BASE,
-    KINDS,
-    Browser,
-    client_of,
-    link_for,
-    open_service,
-    settings_of,
-)
+from tests.service.serving import BASE, Browser, client_of, link_for
 
-NAMES = ["ann", "ben"]
 SUITES = "/api/v1/suites"
 
 
@@ -50,12 +41,6 @@ def test_what_is_no_object_is_told_without_a_place(data, said):
 
 
 P, F, X, J = V.PASSED, V.FAILED, V.EXPECTED_FAIL, V.NOT_JUDGED
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 class Author:

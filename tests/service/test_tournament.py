@@ -4,29 +4,14 @@ import pytest
 
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_releasing import at
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 ROSTER = "student,name\nada,Ada Lovelace\nben,Ben Bitdiddle\ncyd,Cyd Noprogram\n"
 ANSWERS = {"ada": "pass", "ben": "resign"}  # to genmove
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def program(answer):

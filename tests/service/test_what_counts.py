@@ -14,21 +14,11 @@ from harness.service.records import Upload
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
 from tests.harness import small_class
-from tests.service.serving import (
-    KINDS,
-    Browser,
-    counting,
-    make_course,
-    open_service,
-    rows,
-    settings_of,
-    work,
-)
+from tests.service.serving import Browser, make_course, rows, work
 from tests.service.test_api_submissions import client_of, place, submit_archive
 from tests.service.test_own_files import FILES, as_archive, send
 from tests.service.test_story import FUTURE, hand_in
 
-__all__ = ["counting"]
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\n"
@@ -40,12 +30,6 @@ KINDS_OF_UPLOADS = {
     "unread": GOOD,
     "withdrawn": GOOD,
 }
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def wanting_others(service):
@@ -158,10 +142,7 @@ def test_page_and_api_say_which_one_counts_before_and_after_the_check(service, c
         ("first.tgz", "checked this one counts"),
         ("second.tgz", "waiting to be checked counts if the check does not refuse it"),
     ]
-    assert listed(service, course) == [
-        ("checked", True, False, ""),
-        ("waiting", False, True, ""),
-    ]
+    assert listed(service, course) == [("checked", True, False, ""), ("waiting", False, True, "")]
     assert "a later one waits for its check" in course.teacher.get(course.assignment).text
     work(service)
     told = ada.get(second).text

@@ -21,20 +21,13 @@ from harness.service.records import (
 )
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
-from tests.service.serving import KINDS, Browser, counting, make_course, open_service, settings_of
+from tests.service.serving import Browser, make_course
 from tests.service.test_api_submissions import client_of, place
 from tests.service.test_story import hand_in
 
-__all__ = ["counting"]
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
 MARK = canonical_json.dumps(Marks((), Fraction(), "", Fraction(4), Fraction(5)))
 ZONE = f"{NOW.astimezone():%Z}"
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 def at(minutes):

@@ -12,7 +12,7 @@ from harness.service.jobs import job_handlers, private_cases
 from harness.service.records import PLAN
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work
+from tests.service.serving import Browser, make_course, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import FILES, as_archive, send
 
@@ -21,12 +21,6 @@ pytestmark = pytest.mark.processes
 CASE = b"boardsize 3\nclear_board\nplay B B2\n1 score\n#? [B\\+9]\n2 score\n#? [B\\+%d]\n"
 WRONG, RIGHT = CASE % 8, CASE % 9
 SAID = "one.gtp, test 2, line 6 (score): the file expects 'B+8', but the reference answers 'B+9'."
-
-
-@pytest.fixture(params=KINDS)
-def service(request, tmp_path):
-    with open_service(settings_of(request.param, request, tmp_path / "data")) as found:
-        yield found
 
 
 @pytest.fixture

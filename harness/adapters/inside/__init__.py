@@ -4,6 +4,5 @@
 * ``calling``: one run of a program, with an end;
 * ``gosensei``: a command-line program that is given a board file for each question;
 * ``java_go``: a Java class (``methods``), and a game for two at the terminal (``terminal_game``;
-  ``typed_moves`` types its moves, ``board_reading`` reads its boards, ``playing`` plays it), both
-  through ``Shim.java``.
+  ``playing`` plays it), both through ``Shim.java``.
 """

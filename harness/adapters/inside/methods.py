@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .calling import TimeLeft
 from .go_board import AdapterBoard, Refusal, TimeOut
-from .time_left import TimeLeft
 
 # Started in a third of the time, with fewer threads, and with no more memory than a student needs.
 JAVA = ("java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m")

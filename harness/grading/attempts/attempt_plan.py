@@ -135,7 +135,10 @@ def attempts(
 ) -> list[PlannedAttempt]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
     ground = canonical_json.dumps(_ground(assignment, overlay, boxed))
-    beside = {case: _digests(case) for case in cases}
+    beside = {
+        case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
+        for case in cases
+    }
     return [
         PlannedAttempt(
             _digest(canonical_json.dumps([build, *case[:2], case.sha256, beside[case]])),
@@ -147,13 +150,10 @@ def attempts(
         )
         for one in submissions
         if not (one.refused or one.unread)
-        for build in [_digest(canonical_json.dumps([ground, _subject(one)]))]
+        for subject in [(one.key, one.sha256, one.root, one.kept)]
+        for build in [_digest(canonical_json.dumps([ground, subject]))]
         for case in cases
     ]
-
-
-def _subject(one: Submission) -> list[object]:
-    return [one.key, one.sha256, one.root, one.kept]
 
 
 def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[object]:
@@ -186,10 +186,6 @@ def companions(case: PlannedCase) -> list[tuple[str, Path]]:
     words = {word for step in case.read().steps for word in step.command.split()[1:]}
     files = [(word, folder / word) for word in sorted(words) if "." in word]
     return [(word, path) for word, path in files if path.is_file()]
-
-
-def _digests(case: PlannedCase) -> list[tuple[str, str]]:
-    return [(word, _digest(path.read_bytes())) for word, path in companions(case)]
 
 
 def _digest(content: bytes | str) -> str:
@@ -236,16 +232,13 @@ class AttemptReader:
         distrusted = (
             {} if at else self._book.find_distrusted(self._ledger, (one.basis for one in ordered))
         )
-        return tuple(
-            self._load_attempt(one, distrusted.get(one.basis, ""), at)._replace(
-                build=self._build(one)
-            )
-            for one in ordered
-        )
-
-    def _build(self, one: PlannedAttempt) -> Build | None:
-        text = self._ledger.build(one.build)
-        return canonical_json.loads(Build, text) if text else None
+        found = []
+        for one in ordered:
+            text = self._ledger.build(one.build)
+            build = canonical_json.loads(Build, text) if text else None
+            attempt = self._load_attempt(one, distrusted.get(one.basis, ""), at)
+            found.append(attempt._replace(build=build))
+        return tuple(found)
 
     def _load_attempt(self, one: PlannedAttempt, distrusted: str, at: str) -> Attempt:
         """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
@@ -263,7 +256,11 @@ class AttemptReader:
         self, attempt: Attempt, runs: Sequence[tuple[FileResult | None, Measurements]]
     ) -> Attempt:
         result, figures = runs[-1]
-        attempt = attempt._replace(runs=tuple(_make_measured(*run) for run in runs))
+        measured = (
+            Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
+            for run, one in runs
+        )
+        attempt = attempt._replace(runs=tuple(measured))
         if result is None:
             return attempt
         first = runs[0][0] or result
@@ -298,9 +295,3 @@ class AttemptReader:
             content = self._ledger.content(sha256)
             self._cases[name, sha256] = casefile.parse(content, name)
         return self._cases[name, sha256]
-
-
-def _make_measured(result: FileResult | None, figures: Measurements) -> Measured:
-    return Measured(
-        result, figures.seconds, figures.cpu, figures.memory, figures.started, figures.alone
-    )

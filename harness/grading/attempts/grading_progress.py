@@ -202,23 +202,15 @@ def trouble(
     if build is not None and not build.ok:
         return Trouble(normalize(build.message), build.message, builds=False)
     if never_answers(results):
-        return _dead(results[0])
+        dead = results[0]
+        found = last_words(dead.stderr)
+        message = dead.failure.message if dead.failure else ""
+        return Trouble(found.reason or normalize(message), str(found) or message, builds=True)
     if adapted and not any(map(answers_a_test, results)):
-        return _errors_only(results)
+        replies = (one.reply for file in results for one in file.outcomes)
+        said = next((reply.text for reply in replies if reply), "")
+        return Trouble(normalize(said), said, builds=True) if said else None
     return None
-
-
-def _dead(result: FileResult) -> Trouble:
-    found = last_words(result.stderr)
-    message = result.failure.message if result.failure else ""
-    reason = found.reason or normalize(message)
-    return Trouble(reason, str(found) or message, builds=True)
-
-
-def _errors_only(results: Sequence[FileResult]) -> Trouble | None:
-    replies = (one.reply for file in results for one in file.outcomes)
-    said = next((reply.text for reply in replies if reply), "")
-    return Trouble(normalize(said), said, builds=True) if said else None
 
 
 class Alarm:

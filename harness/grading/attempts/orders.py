@@ -98,14 +98,10 @@ class SetAside:
             told = None
         stamp = (told.st_ino, told.st_size, told.st_mtime_ns) if told else ()
         if stamp != self._stamp:  # it is asked for often, and changes seldom
-            self._kept = self._read() if stamp else []
+            text = self._path.read_text(encoding="ascii") if self._path and stamp else ""
+            self._kept = [self._machine(*one) for one in enumerate(text.splitlines(), 1)]
             self._stamp = stamp
         return list(self._kept)
-
-    def _read(self) -> list[DistrustedMachine]:
-        assert self._path
-        lines = self._path.read_text(encoding="ascii").splitlines()
-        return [self._machine(number, line) for number, line in enumerate(lines, 1)]
 
     def _machine(self, number: int, line: str) -> DistrustedMachine:
         """Return the machine of a line, which a person may have edited."""

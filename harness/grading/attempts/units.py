@@ -98,13 +98,10 @@ def _make_result(attempt: Attempt, result: FileResult, outcome: Outcome) -> Test
     step, verdict = result.case.steps[outcome.step], outcome.verdict
     flaky = outcome.flaky or outcome.step in attempt.flaky
     cut = verdict is Verdict.NOT_RUN and result.failure is None
-    unsure = _counts(step, verdict) and (cut or verdict is Verdict.NOT_JUDGED)
-    passed = verdict in _PASSES if _counts(step, verdict) and not unsure else None
+    counts = is_reliable(step) and verdict is not Verdict.IGNORED
+    unsure = counts and (cut or verdict is Verdict.NOT_JUDGED)
+    passed = verdict in _PASSES if counts and not unsure else None
     return TestResult(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
-
-
-def _counts(step: Step, verdict: Verdict) -> bool:
-    return is_reliable(step) and verdict is not Verdict.IGNORED
 
 
 def is_reliable(step: Step) -> bool:

@@ -7,7 +7,7 @@ that the document leaves open, whatever comes after a move that an engine choose
 command that has another result in the image (no capture on a larger board, say), and what the
 change leaves as it was, to the letter. A board from a file is set up by commands instead; one that
 is not a square, and files that are asked about as files (``is_valid``), have no image. Of a
-declared game (:mod:`harness.declared.symmetry`) a board is begun as the case file begins it.
+declared game (:mod:`harness.declared.engine`) a board is begun as the case file begins it.
 
 An image is a case file like any other. The number of a test in it says which one it is an image
 of: see :func:`origin`. The same seed gives the same file.

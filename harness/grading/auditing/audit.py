@@ -19,6 +19,7 @@ from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import TypeGuard
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
@@ -34,11 +35,6 @@ from harness.running import jobs
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
 from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
-
-TYPE_CHECKING = False
-
-if TYPE_CHECKING:
-    from typing import TypeGuard
 
 FOLDER, _STATE = "audit", "audit.json"
 SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong

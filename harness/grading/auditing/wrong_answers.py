@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from harness import file_system
 from harness.assignments import workspace
+from harness.assignments.assignment import Assignment
+from harness.engine.launch import Launcher
 from harness.errors import EngineError
 from harness.fuzzing import hypothesis_at_home_in
 from harness.fuzzing.by_reference import judge_of
@@ -31,11 +33,6 @@ from harness.records import CaseFile
 from harness.running import jobs
 from harness.vocabulary.script import BOARDS
 from harness.work.machine import die_with_parent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from harness.assignments.assignment import Assignment
-    from harness.engine.launch import Launcher
 
 _SEED = 0  # all submissions are asked the same
 

@@ -14,10 +14,19 @@ from typing import NamedTuple
 
 from harness.assignments.public_tests import AtHome
 from harness.grading import records
-from harness.grading.exports.showing import Feedback, Files, Material, PrivateTest, Shown, as_file
+from harness.grading.exports.showing import (
+    STATIC,
+    Feedback,
+    Files,
+    Material,
+    PrivateTest,
+    Shown,
+    as_file,
+)
 from harness.records import Diagnosis, Outcome, Repeat, Verdict
 from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
+from harness.report.html.page_names import read_style
 from harness.report.html.parts import (
     KEYS,
     PageFrame,
@@ -36,6 +45,7 @@ from harness.report.reporters import Contexts, contexts
 from harness.report.tally import total
 from harness.text import count_rest, escape_controls, number_of, one_line
 
+_STYLE = read_style(STATIC / "student.css")
 _COMMAND = 120  # characters
 _REPLY = 60  # characters of a right one
 _OPEN = 3  # failed tests that are unfolded
@@ -79,7 +89,7 @@ def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
     ``title``: of the assignment.
     """
     head = Markup('<p class="sub">%s</p><h1>%s</h1>\n') % (title, student)
-    frame = PageFrame(boards='<details class="card test"' in body, script=True, style=STYLE)
+    frame = PageFrame(boards='<details class="card test"' in body, script=True, style=_STYLE)
     return page(f"{title}: {student}", (head, body), frame)
 
 
@@ -267,22 +277,17 @@ class _Shown(NamedTuple):
     contexts: Contexts  # of that
 
 
-def _not_passed(views: Sequence[FileView], anchor: str, repeat: Repeat) -> list[_Shown]:
-    """Return what did not plainly pass: what failed first, in the order of the files."""
-    found = []
-    for place, seen in enumerate(views, 1):
-        around, name = contexts(seen, repeat), f"{anchor}{place}L"
-        found += [_Shown(seen, outcome, name, around) for outcome in seen.remarkable]
-    return sorted(found, key=lambda one: one.outcome.verdict is not Verdict.FAILED)
-
-
 def _tests(
     title: str, views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> Iterator[Markup]:
     """What happened to case files: what went wrong first and in full, then what passed."""
     if not views:
         return
-    shown = _not_passed(views, anchor, repeat)
+    shown = []  # what failed first, in the order of the files
+    for number, seen in enumerate(views, 1):
+        around = contexts(seen, repeat)
+        shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
+    shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
     counts = in_words(total([seen.tally for seen in views]))
     yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
     crashes = Crashes(seen.file for seen in views)
@@ -309,17 +314,16 @@ def _others(shown: Sequence[_Shown]) -> Markup:
     """Return the names of tests that do not fit."""
     if not shown:
         return NOTHING
-    listed = [_test_line(one.view, one.outcome) for one in shown[:_NAMED]]
+    listed: list[Markup | str] = []
+    for one in shown[:_NAMED]:
+        case, outcome = one.view.file.case, one.outcome
+        step = case.steps[outcome.step]
+        sign, place = badge(outcome.verdict, outcome.flaky), f"{case.path}, line {step.line}"
+        text = one_line(step.text, _COMMAND)
+        listed.append(Markup("%s <code>%s</code> %s") % (sign, text, place))
     rest = count_rest(len(shown) - _NAMED, "and {} more")
     told = items([*listed, rest] if rest else listed)
     return _fold_card(number_of(len(shown), "more test"), "", told)
-
-
-def _test_line(seen: FileView, outcome: Outcome) -> Markup:
-    step = seen.file.case.steps[outcome.step]
-    sign = badge(outcome.verdict, outcome.flaky)
-    place = f"{seen.file.case.path}, line {step.line}"
-    return Markup("%s <code>%s</code> %s") % (sign, one_line(step.text, _COMMAND), place)
 
 
 def _list_passed(views: Sequence[FileView]) -> Markup:
@@ -413,31 +417,3 @@ def _at_home(home: AtHome) -> Markup:
     course = NOTHING if home.is_shipped else _COURSE_FOLDER
     beside = beside if home.beside else NOTHING
     return _HOME % (home.folder, beside, command_line(home.check), course)
-
-
-# --- Styles for a student's page, beside the style sheet of all pages ----------------------------
-
-
-_SHEET = """
-.hero.mark{align-items:start;padding:var(--s5);margin:var(--s4) 0 var(--s5)}
-@media(min-width:861px){.hero.mark{grid-template-columns:minmax(0,300px) minmax(0,1fr)}}
-.mark .big b.n{color:var(--ink);font-variant-numeric:tabular-nums}.mark .big{color:var(--ink-2)}
-.mark .bar{display:flex;height:8px}.mark>div>.bar{height:10px}.mark>div>.sub{margin-top:10px}
-.pts{list-style:none;margin:0;padding:0;display:grid;gap:var(--s4)}
-.pts li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:2px var(--s3)}
-.pts .bar,.pts li>.sub{grid-column:1/-1}.pn{font-weight:600}
-.call{margin:var(--s4) 0}section>.box+.box{margin-top:var(--s3)}
-main>section{margin-top:var(--s6)}.file{margin:var(--s4) 0 var(--s2)}
-.fold{margin-top:var(--s4)}.fold .in{padding:0 var(--s5) var(--s5)}
-.fold .in>:first-child{margin-top:0}.fold ul{padding-left:1.2em}
-.sec-h .counts{margin:0}section>.lab{margin:var(--s4) 0 4px}
-.dots{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s4);list-style:none;
-padding:var(--s3) var(--s5);font-size:var(--t-sm)}
-.fold .dots{padding:0;margin:var(--s2) 0}.fold h3{margin-top:var(--s4)}
-.end{margin-top:var(--s6)}
-@media print{.hero.mark{grid-template-columns:3fr 4fr;padding:14px}.pts{gap:8px}
-.file+ul{columns:2}.dots{break-inside:avoid}}
-@media(max-width:520px){.hero.mark{padding:var(--s4)}.fold .in{padding:0 var(--s4) var(--s4)}}
-"""
-
-STYLE = _SHEET.replace("\n", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
@@ -17,6 +18,7 @@ from harness.report.file_view import FileView
 from harness.report.views import Views
 from harness.text import at_most, escape_controls, number_of
 
+STATIC = Path(__file__).with_name("static")  # style sheets
 LONGEST = 4_000  # characters of a reply, and of standard error
 _WARNINGS = 20
 

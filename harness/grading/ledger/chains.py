@@ -315,16 +315,6 @@ class Chains:
         about = f" ({', '.join(words)})" if words else ""
         return f"{TOLD.get(table, table)} {row.link}{about}"
 
-    def _link(self, table: str, row: Sequence[object]) -> None:
-        """Sign a row that is there."""
-        end = self.head(table)
-        end, digest = self._next(table, row, end)
-        found = METADATA.tables[table]
-        names = [found.c[name] == row[SIGNED[table].index(name)] for name in KEYS[table]]
-        query = update(found).where(*names).values({LINK: end.length, DIGEST: digest})
-        self._db.execute(query)
-        self._set_head(table, end)
-
     def append(self, table: str, row: Sequence[object]) -> None:
         """Insert a row at the end of its table's chain."""
         self.extend(table, [row])

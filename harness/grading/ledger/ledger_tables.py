@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    CheckConstraint,
-    Column,
-    ColumnElement,
-    Double,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    ScalarSelect,
-    Table,
-    Text,
-    bindparam,
-    case,
-    func,
-    insert,
-    select,
-    text,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import SchemaItem
 from sqlalchemy.types import TypeEngine
@@ -34,25 +13,25 @@ VERSION = 3  # of these tables
 VERSION_TABLE = "ledger_version"  # where it is noted, on a server too
 LINK, DIGEST = "link", "signature"  # what a row of a signed table carries
 
-METADATA = MetaData()
-TEXT = Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
-NUMBER: TypeEngine[float] = Double().with_variant(sqlite.REAL(), "sqlite")
-BYTES = BigInteger().with_variant(Integer(), "sqlite")
+METADATA = sa.MetaData()
+TEXT = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
+NUMBER: TypeEngine[float] = sa.Double().with_variant(sqlite.REAL(), "sqlite")
+BYTES = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
-def _column(name: str, kind: TypeEngine[Any], *more: Any, **rest: Any) -> Column[Any]:
+def _column(name: str, kind: TypeEngine[Any], *more: Any, **rest: Any) -> sa.Column[Any]:
     """Return a column that is never empty."""
-    return Column(name, kind, *more, nullable=False, **rest)
+    return sa.Column(name, kind, *more, nullable=False, **rest)
 
 
-def _table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
-    return Table(name, METADATA, *parts, sqlite_strict=True, sqlite_with_rowid=rowid)
+def _table(name: str, *parts: SchemaItem, rowid: bool = False) -> sa.Table:
+    return sa.Table(name, METADATA, *parts, sqlite_strict=True, sqlite_with_rowid=rowid)
 
 
-def _make_signed_table(name: str, *parts: SchemaItem, rowid: bool = False) -> Table:
+def _make_signed_table(name: str, *parts: SchemaItem, rowid: bool = False) -> sa.Table:
     """Return a table with a chain. A row that is not signed has the link 0."""
-    link = _column(LINK, Integer(), server_default=text("0"))
-    digest = _column(DIGEST, TEXT, server_default=text("''"))
+    link = _column(LINK, sa.Integer(), server_default=sa.text("0"))
+    digest = _column(DIGEST, TEXT, server_default=sa.text("''"))
     return _table(name, *parts, link, digest, rowid=rowid)
 
 
@@ -63,7 +42,7 @@ SEED = _make_signed_table(  # one row: of whatever is chosen so that nobody can 
 )
 RUN = _make_signed_table(  # one call of the command
     "run",
-    _column("id", Integer(), primary_key=True, autoincrement=False),
+    _column("id", sa.Integer(), primary_key=True, autoincrement=False),
     _column("started", TEXT),  # ISO 8601, UTC
     _column("version", TEXT),  # of the harness
     _column("assignment", TEXT),
@@ -74,20 +53,20 @@ RUN = _make_signed_table(  # one call of the command
 CONTENT = _table(  # of case files
     "content",
     _column("sha256", TEXT, primary_key=True),
-    _column("bytes", LargeBinary()),
+    _column("bytes", sa.LargeBinary()),
 )
 CASE_FILE = _make_signed_table(  # what a run asked
     "case_file",
-    _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
-    _column("position", Integer()),
+    _column("run", sa.Integer(), sa.ForeignKey("run.id"), primary_key=True),
+    _column("position", sa.Integer()),
     _column("kind", TEXT, primary_key=True),  # public, private or image
     _column("name", TEXT, primary_key=True),
-    _column("sha256", TEXT, ForeignKey("content.sha256")),
+    _column("sha256", TEXT, sa.ForeignKey("content.sha256")),
     _column("path", TEXT),  # where it lay, and with it the files that its commands name
 )
 SUBMISSION = _make_signed_table(  # what a run graded
     "submission",
-    _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
+    _column("run", sa.Integer(), sa.ForeignKey("run.id"), primary_key=True),
     _column("key", TEXT, primary_key=True),
     _column("record", TEXT),  # JSON
 )
@@ -97,7 +76,7 @@ BUILD = _make_signed_table(
     _column("result", TEXT),  # JSON
     _column("seconds", NUMBER),
 )
-_STATES = CheckConstraint("state IN ('waiting', 'leased', 'done', 'fault')")
+_STATES = sa.CheckConstraint("state IN ('waiting', 'leased', 'done', 'fault')")
 ATTEMPT = _table(  # submission × case file
     "attempt",
     _column("basis", TEXT, primary_key=True),
@@ -106,42 +85,42 @@ ATTEMPT = _table(  # submission × case file
     _column("name", TEXT),  # of the case file
     _column("sha256", TEXT),  # of its content
     _column("build", TEXT),  # the basis of the submission's build
-    _column("state", TEXT, _STATES, server_default=text("'waiting'")),
+    _column("state", TEXT, _STATES, server_default=sa.text("'waiting'")),
     # of the lease: its holder may finish the attempt
-    _column("token", TEXT, server_default=text("''")),
+    _column("token", TEXT, server_default=sa.text("''")),
     # whose the lease is: machine, process, its start
-    _column("owner", TEXT, server_default=text("''")),
+    _column("owner", TEXT, server_default=sa.text("''")),
     # the end of the lease, seconds since 1970
-    _column("until", NUMBER, server_default=text("0")),
-    _column("faults", Integer(), server_default=text("0")),
+    _column("until", NUMBER, server_default=sa.text("0")),
+    _column("faults", sa.Integer(), server_default=sa.text("0")),
     # how the harness failed the last time
-    _column("fault", TEXT, server_default=text("''")),
+    _column("fault", TEXT, server_default=sa.text("''")),
 )
 WANTED = _make_signed_table(  # the attempts that a run is made of
     "wanted",
-    _column("run", Integer(), ForeignKey("run.id"), primary_key=True),
-    _column("basis", TEXT, ForeignKey("attempt.basis"), primary_key=True),
+    _column("run", sa.Integer(), sa.ForeignKey("run.id"), primary_key=True),
+    _column("basis", TEXT, sa.ForeignKey("attempt.basis"), primary_key=True),
 )
 RESULT = _make_signed_table(
     "result",
-    _column("basis", TEXT, ForeignKey("attempt.basis"), primary_key=True),
+    _column("basis", TEXT, sa.ForeignKey("attempt.basis"), primary_key=True),
     # 1, and 2 for the second run, alone
-    _column("number", Integer(), primary_key=True, autoincrement=False),
+    _column("number", sa.Integer(), primary_key=True, autoincrement=False),
     _column("token", TEXT),
     _column("result", TEXT),  # JSON; null: there was nothing to run
     _column("started", TEXT),
-    _column("pid", Integer()),
+    _column("pid", sa.Integer()),
     _column("seconds", NUMBER),
     _column("cpu", NUMBER),  # seconds of the engine and all it started
     _column("memory", BYTES),  # bytes
     _column("own_cpu", NUMBER),  # seconds of the harness
     _column("figures", TEXT),  # JSON: these and the times of the replies
-    _column("last", Integer(), server_default=text("1")),  # 0: in doubt, to be rerun
+    _column("last", sa.Integer(), server_default=sa.text("1")),  # 0: in doubt, to be rerun
 )
 MARK = _make_signed_table(
     "mark",
-    _column("id", Integer(), primary_key=True, autoincrement=False),
-    _column("run", Integer(), ForeignKey("run.id")),
+    _column("id", sa.Integer(), primary_key=True, autoincrement=False),
+    _column("run", sa.Integer(), sa.ForeignKey("run.id")),
     _column("key", TEXT),  # of the submission
     _column("given", TEXT),  # when, ISO 8601, UTC
     _column("marks", TEXT),  # JSON
@@ -149,7 +128,7 @@ MARK = _make_signed_table(
     _column("bases", TEXT),  # of the attempts it was made of, one in a line
     rowid=True,
 )
-Index("mark_of", MARK.c.key, MARK.c.id)
+sa.Index("mark_of", MARK.c.key, MARK.c.id)
 SIGNER = _table(  # one row
     "signer",
     _column("name", TEXT),  # of the key
@@ -159,9 +138,9 @@ SIGNER = _table(  # one row
 CHAIN = _table(  # the end of each table's chain
     "chain",
     _column("name", TEXT, primary_key=True),
-    _column("length", Integer()),
+    _column("length", sa.Integer()),
     _column("digest", TEXT),
-    _column("unsigned", Integer()),
+    _column("unsigned", sa.Integer()),
     _column("seal", TEXT),  # the digest of this row
 )
 
@@ -171,30 +150,30 @@ CHAIN = _table(  # the end of each table's chain
 
 # --- all of the ledger ---
 
-SEED_VALUE = select(SEED.c.value)
-KEY_NAME = select(SIGNER.c.name)
-SIGN = insert(SIGNER)
+SEED_VALUE = sa.select(SEED.c.value)
+KEY_NAME = sa.select(SIGNER.c.name)
+SIGN = sa.insert(SIGNER)
 
 # --- runs ---
 
-_GRADED = RUN.c.id.in_(select(SUBMISSION.c.run))
-_RUN = select(
+_GRADED = RUN.c.id.in_(sa.select(SUBMISSION.c.run))
+_RUN = sa.select(
     RUN.c.id, RUN.c.started, RUN.c.version, RUN.c.assignment, RUN.c.digest, RUN.c.options
 )
 LAST_RUN = _RUN.where(_GRADED).order_by(RUN.c.id.desc()).limit(1)
-RUN_OF = _RUN.where(RUN.c.id == bindparam("run"))
+RUN_OF = _RUN.where(RUN.c.id == sa.bindparam("run"))
 CASES = (
-    select(
+    sa.select(
         CASE_FILE.c.kind, CASE_FILE.c.name, CONTENT.c.bytes, CASE_FILE.c.path, CASE_FILE.c.sha256
     )
     .join_from(CASE_FILE, CONTENT)
-    .where(CASE_FILE.c.run == bindparam("run"))
+    .where(CASE_FILE.c.run == sa.bindparam("run"))
     .order_by(CASE_FILE.c.position)
 )
-CONTENT_OF = select(CONTENT.c.bytes).where(CONTENT.c.sha256 == bindparam("sha256"))
+CONTENT_OF = sa.select(CONTENT.c.bytes).where(CONTENT.c.sha256 == sa.bindparam("sha256"))
 SUBMISSIONS = (
-    select(SUBMISSION.c.key, SUBMISSION.c.record)
-    .where(SUBMISSION.c.run == bindparam("run"))
+    sa.select(SUBMISSION.c.key, SUBMISSION.c.record)
+    .where(SUBMISSION.c.run == sa.bindparam("run"))
     .order_by(SUBMISSION.c.key)
 )
 
@@ -204,20 +183,20 @@ WITHDRAWN = "withdrawn"  # instead of a result, or of a build: what comes before
 _OLD = RESULT.alias("old")
 
 
-def _count_withdrawn(basis: ColumnElement[str]) -> ScalarSelect[int]:
+def _count_withdrawn(basis: sa.ColumnElement[str]) -> sa.ScalarSelect[int]:
     """Return how many rows an attempt has up to the last that withdrew its results."""
     return (
-        select(func.coalesce(func.max(_OLD.c.number), 0))
+        sa.select(sa.func.coalesce(sa.func.max(_OLD.c.number), 0))
         .where(_OLD.c.basis == basis, _OLD.c.result == WITHDRAWN)
         .scalar_subquery()
     )
 
 
-_ONE = ATTEMPT.c.basis == bindparam("of")
-_SOME = ATTEMPT.c.basis.in_(bindparam("bases", expanding=True))
+_ONE = ATTEMPT.c.basis == sa.bindparam("of")
+_SOME = ATTEMPT.c.basis.in_(sa.bindparam("bases", expanding=True))
 _LEASED = ATTEMPT.c.state == "leased"
-_BY = ATTEMPT.c.token == bindparam("by")
-_PLANNED = select(
+_BY = ATTEMPT.c.token == sa.bindparam("by")
+_PLANNED = sa.select(
     ATTEMPT.c.basis,
     ATTEMPT.c.key,
     ATTEMPT.c.kind,
@@ -230,99 +209,105 @@ _LEASES = (ATTEMPT.c.token, ATTEMPT.c.owner, ATTEMPT.c.until)
 PLANNED = _PLANNED.where(_ONE)
 WANTED_OF = (
     _PLANNED.join_from(ATTEMPT, WANTED)
-    .where(WANTED.c.run == bindparam("run"))
+    .where(WANTED.c.run == sa.bindparam("run"))
     .order_by(ATTEMPT.c.basis)
 )
-STATES = select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(_SOME)
+STATES = sa.select(ATTEMPT.c.basis, ATTEMPT.c.state, ATTEMPT.c.faults, ATTEMPT.c.fault).where(
+    _SOME
+)
 MINE = (
-    select(ATTEMPT.c.basis, _count_withdrawn(ATTEMPT.c.basis).label("withdrawn"))
+    sa.select(ATTEMPT.c.basis, _count_withdrawn(ATTEMPT.c.basis).label("withdrawn"))
     .where(_SOME, _BY, _LEASED)
     .order_by(ATTEMPT.c.basis)
     .with_for_update(of=ATTEMPT)
 )
 IDLE = (
-    select(ATTEMPT.c.basis, ATTEMPT.c.build)
+    sa.select(ATTEMPT.c.basis, ATTEMPT.c.build)
     .where(_SOME, ATTEMPT.c.state != "leased")
     .order_by(ATTEMPT.c.basis)
     .with_for_update()
 )
-WAIT_AGAIN = update(ATTEMPT).where(_SOME).values(state="waiting", token="", faults=0, fault="")
-LEASES = select(*_LEASES).where(_LEASED).distinct()
+WAIT_AGAIN = sa.update(ATTEMPT).where(_SOME).values(state="waiting", token="", faults=0, fault="")
+LEASES = sa.select(*_LEASES).where(_LEASED).distinct()
 # Of these, anyone who locks one has it; others pass it over instead of waiting.
 NOT_DONE = (
-    select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
+    sa.select(ATTEMPT.c.basis, ATTEMPT.c.state, *_LEASES)
     .where(_SOME, ATTEMPT.c.state.in_(("waiting", "leased")))
     .with_for_update(skip_locked=True)
 )
 TAKE = (
-    update(ATTEMPT)
+    sa.update(ATTEMPT)
     .where(_SOME, ATTEMPT.c.state != "done")
     .values(
         state="leased",
-        token=bindparam("by"),
-        owner=bindparam("whose"),
-        until=bindparam("end"),
+        token=sa.bindparam("by"),
+        owner=sa.bindparam("whose"),
+        until=sa.bindparam("end"),
     )
 )
-BEGIN_ANEW = update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
+BEGIN_ANEW = sa.update(ATTEMPT).where(_BY, _LEASED).values(faults=0, fault="")
 TRY_AGAIN = (
-    update(ATTEMPT)
+    sa.update(ATTEMPT)
     .where(_SOME, ATTEMPT.c.state == "fault")
     .values(state="waiting", faults=0, fault="")
 )
-RELEASE = update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
-RENEW = update(ATTEMPT).where(_BY).values(until=bindparam("end"))
-DONE = update(ATTEMPT).where(_SOME).values(state="done")
-SETTLE = update(ATTEMPT).where(_ONE, _BY).values(state="done")
+RELEASE = (
+    sa.update(ATTEMPT).where(_BY, _LEASED).values(state="waiting", token="", owner="", until=0)
+)
+RENEW = sa.update(ATTEMPT).where(_BY).values(until=sa.bindparam("end"))
+DONE = sa.update(ATTEMPT).where(_SOME).values(state="done")
+SETTLE = sa.update(ATTEMPT).where(_ONE, _BY).values(state="done")
 _MORE = ATTEMPT.c.faults + 1
 BROKE = (
-    update(ATTEMPT)
+    sa.update(ATTEMPT)
     .where(_ONE, _BY, _LEASED)
     .values(
         faults=_MORE,
-        fault=bindparam("why"),
-        state=case((bindparam("most") <= _MORE, "fault"), else_=ATTEMPT.c.state),
+        fault=sa.bindparam("why"),
+        state=sa.case((sa.bindparam("most") <= _MORE, "fault"), else_=ATTEMPT.c.state),
     )
 )
 
 # --- results ---
 
-_OF = RESULT.c.basis == bindparam("of")
+_OF = RESULT.c.basis == sa.bindparam("of")
 RUNS = (
-    select(func.count())
+    sa.select(sa.func.count())
     .select_from(RESULT)
-    .where(_OF, RESULT.c.number > _count_withdrawn(bindparam("of")))
+    .where(_OF, RESULT.c.number > _count_withdrawn(sa.bindparam("of")))
 )
 RESULTS = (
-    select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
+    sa.select(RESULT.c.result, RESULT.c.figures, RESULT.c.started)
     .where(_OF)
     .order_by(RESULT.c.number)
 )
 FIGURES = (  # without the results, which are long
-    select(RESULT.c.basis, RESULT.c.figures, RESULT.c.result == WITHDRAWN)
-    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
+    sa.select(RESULT.c.basis, RESULT.c.figures, RESULT.c.result == WITHDRAWN)
+    .where(RESULT.c.basis.in_(sa.bindparam("bases", expanding=True)))
     .order_by(RESULT.c.basis, RESULT.c.number)
 )
 LAST_NUMBERS = (
-    select(RESULT.c.basis, func.max(RESULT.c.number))
-    .where(RESULT.c.basis.in_(bindparam("bases", expanding=True)))
+    sa.select(RESULT.c.basis, sa.func.max(RESULT.c.number))
+    .where(RESULT.c.basis.in_(sa.bindparam("bases", expanding=True)))
     .group_by(RESULT.c.basis)
 )
 # A build that is made again has the name of the first with a number behind it. The bounds are such
 # that they hold in every collation of a server, those that pass over blanks too.
 BUILDS_OF = (
-    select(BUILD.c.result)
-    .where(BUILD.c.basis >= bindparam("of"), BUILD.c.basis <= bindparam("last"))
+    sa.select(BUILD.c.result)
+    .where(BUILD.c.basis >= sa.bindparam("of"), BUILD.c.basis <= sa.bindparam("last"))
     .order_by(BUILD.c[LINK])
 )
 
 # --- marks ---
 
-_GIVEN = select(
+_GIVEN = sa.select(
     MARK.c.key, MARK.c.marks, MARK.c.submission, MARK.c.bases, MARK.c.run, MARK.c.given
 )
-HISTORY = _GIVEN.where(MARK.c.key == bindparam("key")).order_by(MARK.c.id)
-IN_FORCE = _GIVEN.where(MARK.c.id.in_(select(func.max(MARK.c.id)).group_by(MARK.c.key))).order_by(
-    MARK.c.key
-)
-LARGEST_IDS = {table.name: select(func.coalesce(func.max(table.c.id), 0)) for table in (RUN, MARK)}
+HISTORY = _GIVEN.where(MARK.c.key == sa.bindparam("key")).order_by(MARK.c.id)
+IN_FORCE = _GIVEN.where(
+    MARK.c.id.in_(sa.select(sa.func.max(MARK.c.id)).group_by(MARK.c.key))
+).order_by(MARK.c.key)
+LARGEST_IDS = {
+    table.name: sa.select(sa.func.coalesce(sa.func.max(table.c.id), 0)) for table in (RUN, MARK)
+}

@@ -250,16 +250,14 @@ _FEW = 4  # of fewer submissions the analysis says less: whether all pass, what 
 _STRONG = 3  # submissions that a majority needs
 _Z = NormalDist().inv_cdf(0.975)
 
-Key = tuple[str, str, int]  # kind, case file, line
-
 
 class _SubmissionTests(NamedTuple):
     """One submission's tests."""
 
-    tests: Mapping[Key, TestResult]  # those that were judged
+    tests: Mapping[_Key, TestResult]  # those that were judged
     passed: int
 
-    def rest(self, key: Key) -> float:
+    def rest(self, key: _Key) -> float:
         """Return the share passed of the tests but this one, which was judged; 0 of none."""
         others = len(self.tests) - 1
         return (self.passed - bool(self.tests[key].passed)) / others if others else 0.0
@@ -281,16 +279,11 @@ def _rows(graded: Iterable[Graded]) -> Iterator[_SubmissionTests]:
 
 def _columns(graded: Iterable[Graded]) -> Iterable[TestResult]:
     """Return an example of every test that some submission has met."""
-    found: dict[Key, TestResult] = {}
+    found: dict[_Key, TestResult] = {}
     for one in graded:
         for each in tests(own(one.attempts)):
             found.setdefault(each.key, each)
-    return [found[key] for key in sorted(found, key=_order_tests)]
-
-
-def _order_tests(key: Key) -> tuple[bool, str, int]:
-    kind, case, line = key
-    return kind != "public", case, line
+    return [found[key] for key in sorted(found, key=_order)]
 
 
 def _item(one: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
@@ -299,8 +292,15 @@ def _item(one: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
     rest = [row.rest(one.key) for row in met]
     r = correlation(passes, rest)
     span = None if r is None else interval(r, len(met))
-    remarks = (*_share_remarks(passes), *_span_remarks(span), *_oracle_remarks(one, met, rest))
-    return Item(*one.key, one.step.command, len(met), sum(passes), r, span, remarks)
+    remarks = []
+    if len(passes) >= _FEW and not any(passes):
+        remarks.append("Nobody passes it.")
+    if len(passes) >= _FEW and all(passes):
+        remarks.append("Everybody passes it.")
+    if span and span[1] < 0:
+        remarks.append("Submissions that are weak otherwise pass it rather than strong ones.")
+    remarks += _oracle_remarks(one, met, rest)
+    return Item(*one.key, one.step.command, len(met), sum(passes), r, span, tuple(remarks))
 
 
 # --- the numbers -------------------------------------------------------------------------------
@@ -322,21 +322,6 @@ def interval(r: float, count: int) -> tuple[float, float] | None:
         return None
     centre, half = atanh(r), _Z / sqrt(count - 3)
     return tanh(centre - half), tanh(centre + half)
-
-
-# --- the remarks -------------------------------------------------------------------------------
-
-
-def _share_remarks(passes: Sequence[bool]) -> Iterator[str]:
-    if len(passes) >= _FEW and not any(passes):
-        yield "Nobody passes it."
-    if len(passes) >= _FEW and all(passes):
-        yield "Everybody passes it."
-
-
-def _span_remarks(span: tuple[float, float] | None) -> Iterator[str]:
-    if span and span[1] < 0:
-        yield "Submissions that are weak otherwise pass it rather than strong ones."
 
 
 def _oracle_remarks(

@@ -57,7 +57,13 @@ def suspicion(attempts: Sequence[Attempt]) -> Suspicion | None:
         return None
     passed = [pair for pair in found if pair.test.passed]
     count = len({pair.test.key for pair in passed})
-    return Suspicion(count, len(passed), len(lost), likely, _describe(lost, passed))
+    kinds = ", ".join(
+        f"{sum(pair.kind == kind for pair in lost)} of {total} {_WORDS[kind]}"
+        for kind in KINDS
+        if (total := sum(pair.kind == kind for pair in passed))
+    )
+    told = f"{_example(lost[0])} Failed: {kinds}."
+    return Suspicion(count, len(passed), len(lost), likely, told)
 
 
 def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
@@ -116,10 +122,6 @@ def fisher(first: int, second: int, size: int) -> float:
 # --- the words ---------------------------------------------------------------------------------
 
 
-def _describe(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
-    return f"{_example(lost[0])} Failed: {_by_kind(lost, passed)}."
-
-
 def _example(pair: VariantPair) -> str:
     step, image = pair.test.step, pair.image.step
     wanted = in_a_sentence(image.pattern)
@@ -127,14 +129,6 @@ def _example(pair: VariantPair) -> str:
         f"{pair.test.attempt.case}:{step.line}, '{step.command}', was answered right. Its variant"
         f" ({_WORDS[pair.kind]}: '{image.command}') expected {wanted};"
         f" the reply was {quote(pair.image.reply)}."
-    )
-
-
-def _by_kind(lost: Sequence[VariantPair], passed: Sequence[VariantPair]) -> str:
-    return ", ".join(
-        f"{sum(pair.kind == kind for pair in lost)} of {count} {_WORDS[kind]}"
-        for kind in KINDS
-        if (count := sum(pair.kind == kind for pair in passed))
     )
 
 
@@ -229,12 +223,14 @@ class _Diagnoser:
             return ()
         answers = tuple(map(_answers, files))
         if answers not in self._known:
-            self._known[answers] = diagnoses([*map(self._restore_path, files)], self._memory)
+            # With the path at which each case file lies, and the files it names.
+            paths = (str(self._place / file.case.path) for file in files)
+            placed = [
+                file._replace(case=file.case._replace(path=path))
+                for file, path in zip(files, paths, strict=True)
+            ]
+            self._known[answers] = diagnoses(placed, self._memory)
         return self._known[answers]
-
-    def _restore_path(self, file: FileResult) -> FileResult:
-        """Return a result with the path at which its case file lies, and the files it names."""
-        return file._replace(case=file.case._replace(path=str(self._place / file.case.path)))
 
 
 def _answers(file: FileResult) -> tuple[object, ...]:

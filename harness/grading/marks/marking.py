@@ -64,7 +64,10 @@ def marks(
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
     unknown = _explain_unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
-        return _finish(_not_run(assignment, tested, why), deduction, why)
+        # No points for any part, and those that not running gives, if it gives some.
+        consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
+        given = [*_flat(assignment, tested, why), *([consolation] if consolation.points else [])]
+        return _finish(given, deduction, why)
     parts = [_part(assignment, part, submission, counted, tested) for part in assignment.marks]
     unknown = unknown or _find_unjudged_part(parts)
     note = unknown and f"No mark yet: {unknown}"
@@ -186,12 +189,6 @@ def _flat(assignment: Assignment, tested: Collection[str], why: str) -> list[Par
     return [PartMark(one.name, _NOTHING, _of(one, tested), why) for one in assignment.marks]
 
 
-def _not_run(assignment: Assignment, tested: Collection[str], why: str) -> list[PartMark]:
-    """Return no points for any part, and those that not running gives, if it gives some."""
-    consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
-    return [*_flat(assignment, tested, why), *([consolation] if consolation.points else [])]
-
-
 def _of(part: MarkPart, tested: Collection[str]) -> Fraction:
     return part.points if part.name in tested else _NOTHING
 
@@ -247,13 +244,12 @@ def _files(assignment: Assignment, submission: Submission) -> _Score:
     wanted = len(files.required) + bool(files.log)
     faulty = bool(files.log) and not submission.log.good
     said = [f"{', '.join(missing)} missing"] if missing else []
-    said += [_log_fault(files.log, submission.log.present)] if faulty else []
+    if faulty:
+        is_there = submission.log.present
+        lacks = "does not show the test before submitting" if is_there else "missing"
+        said.append(f"{files.log} {lacks}")
     reached = wanted - len(missing) - faulty
     return _Score(Fraction(reached), Fraction(wanted), "; ".join(said) or "all files are there")
-
-
-def _log_fault(name: str, present: bool) -> str:
-    return f"{name} does not show the test before submitting" if present else f"{name} missing"
 
 
 def _tests(part: MarkPart, attempts: Sequence[Attempt]) -> _Score:

@@ -51,7 +51,10 @@ class MarkChange(NamedTuple):
 
     def __str__(self) -> str:
         """As a sentence: such as ``3 of 5 becomes 4 of 5. +1: Another file was submitted.``"""
-        told = [f"{_with_sign(cause.points)}: {cause.sentence}" for cause in self.causes]
+        told = [
+            f"{'+' if one.points >= 0 else ''}{decimal(one.points)}: {one.sentence}"
+            for one in self.causes
+        ]
         return " ".join([f"{_mark(self.old)} becomes {_mark(self.new)}.", *told])
 
 
@@ -84,10 +87,6 @@ def _figures(mark: Marks) -> tuple[object, ...]:
 
 def _mark(mark: Marks) -> str:
     return "no mark" if mark.withheld else str(mark)
-
-
-def _with_sign(points: Fraction) -> str:
-    return f"{'+' if points >= 0 else ''}{decimal(points)}"
 
 
 # --- step by step ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import Count, evidence
-from harness.report.difference import Segment, Side, Sides, komi_of, sides
+from harness.report.difference import Side, Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
@@ -136,10 +136,10 @@ def _around_place(  # noqa: PLR0913, PLR0917 - as above
     kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
     said = (
         _comment(rest, diagram is not None),
-        _question_box(sided.asked),
+        _paragraph("Asked", sided.asked),
         _sides(sided),
         _score_count(view.counts.get(outcome.step)),
-        _reason(context.because),
+        _paragraph("Because", context.because),
         _pattern(step, log),
         _render_loaded_file(context.loaded, folder),
         times,
@@ -247,8 +247,8 @@ def _in_short(sides: Sides) -> Markup:
 # --- what is right, and what came --------------------------------------------------------------
 
 
-def _question_box(question: str) -> Markup:
-    return _render_labelled("Asked", Markup("<p>%s</p>") % question) if question else NOTHING
+def _paragraph(name: str, text: str | Markup) -> Markup:
+    return _render_labelled(name, Markup("<p>%s</p>") % text) if text else NOTHING
 
 
 def _sides(sides: Sides) -> Markup:
@@ -260,41 +260,32 @@ def _sides(sides: Sides) -> Markup:
         return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], sides.expected)
     hint = Markup('<p class="sub">%s</p>') % sides.hint if sides.hint else NOTHING
     both = _side(*signs[:2], sides.expected) + _side(*signs[2:], got)
-    return Markup('<dl class="ev">%s</dl>%s%s') % (both, _words_of_one_side(sides), hint)
-
-
-def _words_of_one_side(sides: Sides) -> Markup:
     pairs = (("Missing", sides.missing), ("Extra", sides.extra))
     line = Markup('<p class="sub">%s: <code>%s</code></p>')
-    return join_markup(line % pair for pair in pairs if pair[1])
+    words = join_markup(line % pair for pair in pairs if pair[1])
+    return Markup('<dl class="ev">%s</dl>%s%s') % (both, words, hint)
 
 
 def _side(kind: str, heading: str, side: Side) -> Markup:
+    text = "".join(text for text, _ in side.segments)
+    may_scroll = len(text) > _HIGH or text.count("\n") > _LINES  # then keys must lead into it
+    marked = join_markup(
+        Markup("<mark>%s</mark>") % text if differs else escape(text)
+        for text, differs in side.segments
+    )
     return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre%s>%s</pre>%s</dd></div>') % (
         kind,
         heading,
         Markup("<b>%s</b>") % side.said if side.said else NOTHING,
-        Markup(' tabindex="0"') if _may_scroll(side) else NOTHING,
-        _mark_segments(side.segments),
+        Markup(' tabindex="0"') if may_scroll else NOTHING,
+        marked,
         _PATTERN % side.pattern if side.pattern else NOTHING,
     )
-
-
-def _may_scroll(side: Side) -> bool:
-    """Whether a side may be higher than its place, so that keys must lead into it."""
-    text = "".join(text for text, _ in side.segments)
-    return len(text) > _HIGH or text.count("\n") > _LINES
 
 
 _HIGH, _LINES = 300, 12  # characters, lines
 
 _PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
-
-
-def _mark_segments(segments: tuple[Segment, ...]) -> Markup:
-    return join_markup(
-        Markup("<mark>%s</mark>") % text if differs else escape(text) for text, differs in segments
-    )
 
 
 _COUNT = Markup(
@@ -322,11 +313,6 @@ def _score_count(count: Count | None) -> Markup:
     end = _RESULT % (len(count.heads), *count.result) if count.result[0] else NOTHING
     heads = join_markup(_HEAD % head for head in count.heads)
     return _render_labelled("How it is counted", _COUNT % (heads, rows, end))
-
-
-def _reason(text: str) -> Markup:
-    """Why the right answer is right."""
-    return _render_labelled("Because", Markup("<p>%s</p>") % text) if text else NOTHING
 
 
 def _pattern(step: Step, log: LogPages | None) -> Markup:
@@ -362,7 +348,7 @@ def _render_loaded_file(path: str, folder: str | None) -> Markup:
 
         address = quote(os.fsencode(os.path.relpath(path, folder)))
         name = Markup('<a href="%s">%s</a>') % (address, name)
-    return _render_labelled("Loaded", Markup("<p>%s</p>") % name)
+    return _paragraph("Loaded", name)
 
 
 def _times(view: FileView, outcome: Outcome) -> Markup:

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from harness.reading.expectation import EMPTY, examples
+from harness.reading.expectation import EMPTY
 from harness.records import Outcome, Step, Verdict
-from harness.report.board_evidence import evidence, names_of_points, without_points
+from harness.report.board_evidence import evidence, names_of_points, right_answers, without_points
 from harness.report.difference import sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
@@ -45,11 +45,7 @@ class Failed(NamedTuple):
     @property
     def right(self) -> Sequence[str]:
         """All right answers, none where there is no telling."""
-        pattern = self.step.pattern
-        if pattern is None or pattern.negated:
-            return ()
-        found = examples(pattern.expression)
-        return found.texts if found.complete else ()
+        return right_answers(self.step.pattern)
 
 
 Ways = list[tuple[str, list[Failed]]]  # their description, and the tests
@@ -169,15 +165,22 @@ def ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
 
 def _card(told: str, tests: Sequence[Failed], addresses: _Addresses) -> Markup:
     paths = Counter(one.view.file.case.path for one in tests)
-    count = f"tests in {number_of(len(paths), 'file')}"
+    counts = Counter(one.step.command.partition(" ")[0] for one in tests)
+    commands = (f"{name} ×{n}" if n > 1 else name for name, n in counts.most_common())
     shown = min(tests, key=_rank)
+    diagram = shown.view.boards.get(shown.outcome.step)
+    sided = sides(shown.view, shown.outcome)
+    expected, got = (
+        one_line(side.said or str(side), _ROOM) if side else ""
+        for side in (sided.expected, sided.got)
+    )
     return _CARD % (
         len(tests),
-        count,
-        _board(shown),
+        f"tests in {number_of(len(paths), 'file')}",
+        board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else NOTHING,
         told,
-        _commands(tests),
-        _example(shown),
+        some(commands, _COMMANDS),
+        both_sides(expected, got),
         _files(paths, tests, addresses),
     )
 
@@ -186,31 +189,6 @@ def _rank(one: Failed) -> tuple[bool, int]:
     """How well a test serves as the example: a small board is best."""
     diagram = one.view.boards.get(one.outcome.step)
     return diagram is None, diagram.position.grid.rows if diagram else 0
-
-
-def _board(one: Failed) -> Markup:
-    diagram = one.view.boards.get(one.outcome.step)
-    if diagram is None:
-        return NOTHING
-    return board(diagram, evidence(one.step, one.outcome, diagram))
-
-
-def _commands(tests: Sequence[Failed]) -> str:
-    counts = Counter(one.step.command.partition(" ")[0] for one in tests)
-    return some((_times(name, count) for name, count in counts.most_common()), _COMMANDS)
-
-
-def _times(name: str, count: int) -> str:
-    return f"{name} ×{count}" if count > 1 else name
-
-
-def _example(one: Failed) -> Markup:
-    told = sides(one.view, one.outcome)
-    expected, got = (
-        one_line(side.said or str(side), _ROOM) if side else ""
-        for side in (told.expected, told.got)
-    )
-    return both_sides(expected, got)
 
 
 def _files(paths: Counter[str], tests: Sequence[Failed], addresses: _Addresses) -> Markup:

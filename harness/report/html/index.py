@@ -47,7 +47,7 @@ def index_page(
         _box("Errors in case files", run.errors),
         _box("Interrupted: not run, or not to the end", run.unfinished),
         _failures(run, names),
-        _diagnoses(run.diagnoses),
+        _box("What explains the failures", [*map(_diagnosis, run.diagnoses)], "odd"),
         _ways(views, names),
         _comparison(comparison),
         _table(run, views, names, comparison),
@@ -73,8 +73,8 @@ def _hero(run: RunResult, counts: Tally, comparison: Comparison | None) -> Marku
     return _HERO % (known, headline(counts), since)
 
 
-def _box(title: str, texts: Sequence[str]) -> Markup:
-    return box(title, items(texts)) if texts else NOTHING
+def _box(title: str, texts: Sequence[str], kind: str = "") -> Markup:
+    return box(title, items(texts), kind) if texts else NOTHING
 
 
 def _faults(faults: Sequence[str]) -> Markup:
@@ -109,16 +109,8 @@ def _ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     return ways(views, names)
 
 
-def _diagnoses(diagnoses: Sequence[Diagnosis]) -> Markup:
+def _diagnosis(diagnosis: Diagnosis) -> str | Markup:
     """What explains the failures: the engine *answers as if* ..."""
-    return (
-        box("What explains the failures", items(map(_lines, diagnoses)), "odd")
-        if diagnoses
-        else NOTHING
-    )
-
-
-def _lines(diagnosis: Diagnosis) -> str | Markup:
     first, *others = diagnosis.lines
     return Markup("%s%s") % (first, items(others)) if others else first
 
@@ -154,6 +146,7 @@ _ROW = Markup(
     '%s<td class="num" data-k="%s"><i class="tl" style="width:%spx">'
     "</i>%s</td></tr>\n"
 )
+_CHANGED = Markup('<td data-k="%s">%s</td>')
 
 
 def _table(
@@ -215,6 +208,8 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
     kind = "f" if _is_bad(view) else "p"
     changed = changes.get(path, (0, 0)) if changes is not None else (0, 0)
     verdicts = f"{kind} c" if any(changed) else kind
+    broke, mended = changed
+    told = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
     return _ROW % (
         verdicts,
         rank,
@@ -225,7 +220,7 @@ def _row(view: FileView, name: str, rank: int, changes: Changes | None, longest:
         counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
         bar(counts),
         _file_counts(view, name),
-        NOTHING if changes is None else _render_change(changed),
+        NOTHING if changes is None else _CHANGED % (broke * 1000 + mended, told),
         f"{counts.seconds:.6f}",
         f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         times_in_words(counts.seconds),
@@ -273,12 +268,6 @@ def _words(view: FileView) -> Markup:
     )
     told += [Markup("%s %s") % pair for pair in others if pair[0]]
     return Markup(", ").join(told) or Markup("no tests")
-
-
-def _render_change(changed: tuple[int, int]) -> Markup:
-    broke, mended = changed
-    shown = _pills(broke, mended) or Markup('<span class="sub">as before</span>')
-    return Markup('<td data-k="%s">%s</td>') % (broke * 1000 + mended, shown)
 
 
 def _pills(broke: int, mended: int) -> Markup:

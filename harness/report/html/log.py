@@ -16,11 +16,11 @@ from harness.report.html.parts import (
     PageFrame,
     box,
     filter_tools,
-    items,
     page,
     part_links,
     run_facts,
 )
+from harness.report.html.trouble import warnings
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.typed import NamedTuple
 
@@ -122,7 +122,7 @@ def _body(
     yield Markup("</pre>%s") % links
     if part[0] == part[1]:
         yield from (_exchanges(one.sent) for one in file.restarts)
-        yield from (_exchanges(file.after), _failures(file), _warnings(file), _stderr(file))
+        yield from (_exchanges(file.after), _failures(file), warnings(file), _stderr(file))
 
 
 def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterator[Markup]:
@@ -358,10 +358,6 @@ def _failures(file: FileResult) -> Markup:
         box(f"Engine failure: {one.kind.value}", Markup("<p>%s</p>") % one.message)
         for one in file.failures
     )
-
-
-def _warnings(file: FileResult) -> Markup:
-    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else NOTHING
 
 
 def _stderr(file: FileResult) -> Markup:

@@ -47,7 +47,7 @@ def troubles(
     ``crashes``: those of all files on the page; None if there is one file alone.
     """
     known = crashes or Crashes([file])
-    return _failures(file, log, known), _setup_errors(file, log), _warnings(file)
+    return _failures(file, log, known), _setup_errors(file, log), warnings(file)
 
 
 def place(step: Step, log: LogPages | None) -> Markup:
@@ -119,5 +119,6 @@ def _refusal(file: FileResult, index: int, log: LogPages | None) -> Markup:
     return shown % (place(step, log), one_line(step.text, _CELL), answer)
 
 
-def _warnings(file: FileResult) -> Markup:
+def warnings(file: FileResult) -> Markup:
+    """Return a framed notice of how an engine strays from its protocol, if it does."""
     return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else NOTHING

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from harness.sandbox.redteam import scene
-
-if TYPE_CHECKING:
-    from harness.sandbox.redteam.attack_table import Attack
-    from harness.sandbox.redteam.referee import AttackResult
+from harness.sandbox.redteam.attack_table import Attack
+from harness.sandbox.redteam.referee import AttackResult
 
 
 def is_held(finding: AttackResult) -> bool:

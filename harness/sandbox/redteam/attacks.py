@@ -179,19 +179,15 @@ def read_memory(aim: Aim) -> None:
         os.close(os.open(f"/proc/{aim['victim']}/mem", os.O_RDONLY))
     for pid in (os.getppid(), 1):
         with refusals_of(f"read the memory of {pid}"):
-            _dump(pid)
-
-
-def _dump(pid: int) -> None:
-    """Print what a process can write to: its data, heap and stack, a megabyte of each."""
-    memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
-    with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
-        areas = [line.split()[0] for line in maps if " rw" in line]
-    for area in areas:
-        start, end = (int(number, 16) for number in area.split("-"))
-        with contextlib.suppress(OSError):
-            data = os.pread(memory, min(end - start, MIB), start)
-            print(data.replace(b"\0", b"").decode("latin-1"), flush=True)
+            # Print what a process can write to: its data, heap and stack, a megabyte of each.
+            memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY)
+            with open(f"/proc/{pid}/maps", encoding="ascii") as maps:
+                areas = [line.split()[0] for line in maps if " rw" in line]
+            for area in areas:
+                start, end = (int(number, 16) for number in area.split("-"))
+                with contextlib.suppress(OSError):
+                    data = os.pread(memory, min(end - start, MIB), start)
+                    print(data.replace(b"\0", b"").decode("latin-1"), flush=True)
 
 
 def read_memory_by_call(aim: Aim) -> None:

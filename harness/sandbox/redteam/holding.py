@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import count
-from typing import IO, Any
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -485,18 +485,14 @@ def locks(hoard: Hoard) -> None:
         name = f"/tmp/locked{number}"
         file = open(name, "wb")  # noqa: SIM115 - it is kept
         hoard.kept.append(file)
-        _prove_a_lock(file, name)
+        # Refuse to continue with locks that are not done.
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+        with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
+            fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK
+            raise OSError("locks hold nobody")
         for place in range(0, 4000, 2):
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
             hoard.add(192)
-
-
-def _prove_a_lock(file: IO[bytes], name: str) -> None:
-    """Refuse to continue with locks that are not done."""
-    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
-    with open(name, "wb") as other, contextlib.suppress(BlockingIOError):
-        fcntl.fcntl(other, 37, fcntl.F_WRLCK.to_bytes(2, "little") + bytes(30))  # F_OFD_SETLK
-        raise OSError("locks hold nobody")
 
 
 def rule_sets(hoard: Hoard) -> None:

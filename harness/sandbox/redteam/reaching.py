@@ -112,7 +112,13 @@ def lock_shown_files(_aim: Aim) -> None:
                     continue
                 escaped(f"flock on {path} is seen")
             with refusals_of(f"see a lock on {path}"):
-                _see_lock(one.fileno(), other.fileno(), path)
+                # Lock a range with one open file, and ask for it with another.
+                set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
+                whole = _flock(fcntl.F_RDLCK)
+                fcntl.fcntl(one.fileno(), set_lock, whole)
+                found = fcntl.fcntl(other.fileno(), get_lock, _flock(fcntl.F_WRLCK))
+                if found[:2] != int(fcntl.F_UNLCK).to_bytes(2, "little"):
+                    escaped(f"a lock on {path} is seen")
     with refusals_of("lock /dev/null"):
         _lock_twice("/dev/null")
     for path in (*shown, os.path.abspath(__file__)):
@@ -129,16 +135,6 @@ def _lock_twice(path: str) -> None:
         with contextlib.suppress(BlockingIOError):
             fcntl.fcntl(other, set_lock, _flock(fcntl.F_WRLCK))
             return
-        escaped(f"a lock on {path} is seen")
-
-
-def _see_lock(one: int, other: int, path: str) -> None:
-    """Lock a range with one open file, and ask for it with another."""
-    set_lock, get_lock = 37, 36  # F_OFD_SETLK, F_OFD_GETLK
-    whole = _flock(fcntl.F_RDLCK)
-    fcntl.fcntl(one, set_lock, whole)
-    found = fcntl.fcntl(other, get_lock, _flock(fcntl.F_WRLCK))
-    if found[:2] != int(fcntl.F_UNLCK).to_bytes(2, "little"):
         escaped(f"a lock on {path} is seen")
 
 
@@ -205,31 +201,27 @@ def limit_others(aim: Aim) -> None:
 def slow_others(aim: Aim) -> None:
     """Take the processors from the harness: affinity, priority, scheduling, disk."""
     for pid in _others(aim):
-        _slow(pid)
+        with trying(f"affinity of {pid}"):
+            os.sched_setaffinity(pid, os.sched_getaffinity(pid))
+        with trying(f"scheduling of {pid}"):
+            os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
+        with trying(f"parameters of scheduling of {pid}"):
+            os.sched_setparam(pid, os.sched_param(0))
+        with trying(f"attributes of scheduling of {pid}"):
+            call("sched_setattr", pid, (ctypes.c_uint32 * 12)(48), 0)
+        with trying(f"priority of {pid}"):
+            os.setpriority(os.PRIO_PROCESS, pid, 0)
+        with trying(f"priority of the group of {pid}"):
+            os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 0)
+        with trying(f"disk of {pid}"):
+            call("ioprio_set", 1, pid, call("ioprio_get", 1, pid))
+        with trying(f"disk of the group of {pid}"):
+            call("ioprio_set", 2, os.getpgid(pid), call("ioprio_get", 1, pid))
     own = os.getuid()
     with trying("priority of all of the user's"):
         os.setpriority(os.PRIO_USER, own, os.getpriority(os.PRIO_USER, own))
     with trying("disk for all of the user's"):
         call("ioprio_set", 3, own, call("ioprio_get", 1, 0))
-
-
-def _slow(pid: int) -> None:
-    with trying(f"affinity of {pid}"):
-        os.sched_setaffinity(pid, os.sched_getaffinity(pid))
-    with trying(f"scheduling of {pid}"):
-        os.sched_setscheduler(pid, os.SCHED_OTHER, os.sched_param(0))
-    with trying(f"parameters of scheduling of {pid}"):
-        os.sched_setparam(pid, os.sched_param(0))
-    with trying(f"attributes of scheduling of {pid}"):
-        call("sched_setattr", pid, (ctypes.c_uint32 * 12)(48), 0)
-    with trying(f"priority of {pid}"):
-        os.setpriority(os.PRIO_PROCESS, pid, 0)
-    with trying(f"priority of the group of {pid}"):
-        os.setpriority(os.PRIO_PGRP, os.getpgid(pid), 0)
-    with trying(f"disk of {pid}"):
-        call("ioprio_set", 1, pid, call("ioprio_get", 1, pid))
-    with trying(f"disk of the group of {pid}"):
-        call("ioprio_set", 2, os.getpgid(pid), call("ioprio_get", 1, pid))
 
 
 def take_slots(_aim: Aim) -> None:

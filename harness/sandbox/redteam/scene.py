@@ -172,14 +172,34 @@ class AttackStage:
     def __init__(self, attacks: Iterable[Attack] = ()) -> None:
         self.token = secrets.token_hex(16)  # anyone who prints it has seen what is private
         self.mark = f"{_MARK}{secrets.token_hex(4)}"
-        _remove_abandoned()
+        # Remove the marks of scenes that were killed; one in use is never so old.
+        for folder in OUTSIDE:
+            with contextlib.suppress(OSError):
+                for name in os.listdir(folder):
+                    path = os.path.join(folder, name)
+                    if (
+                        name.startswith(_MARK)
+                        and time.time() - os.lstat(path).st_mtime > _ABANDONED
+                    ):
+                        os.unlink(path)
         self._word = secrets.token_hex(16)  # an attack sends it: a stranger is not an escape
         with contextlib.ExitStack() as last:
             last.callback(self._remove_strays)
             self.folder = Path(tempfile.mkdtemp(prefix="gtp-harness-doctor-"))
             last.callback(untrusted_folders.remove, str(self.folder))
             self._fill(attacks)
-            self._victim = self._start_victim()
+            victim = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _VICTIM, self.token, str(self.secret)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                env={"GTP_HARNESS_SECRET": self.token},
+                cwd=self.secret.parent,
+            )
+            assert victim.stdout is not None
+            victim.stdout.readline()
+            self._counted = 0
+            self._victim = victim
             last.callback(self._end_victim)
             self._sockets = self._listen()
             for one in self._sockets.values():
@@ -210,7 +230,10 @@ class AttackStage:
 
     def _fill(self, attacks: Iterable[Attack]) -> None:
         self.folder.chmod(0o755)  # what is not seen from the box is not hidden by permissions
-        self.secret = self._private_file()
+        path = self._folder("private") / "case.gtp"
+        path.write_text(f"10 score\n#? [{self.token}]\n")
+        path.chmod(0o644)
+        self.secret = path
         self.submission = self._submission(compile_needed(attacks))
         self.work = self._folder("work")
 
@@ -272,12 +295,6 @@ class AttackStage:
         made.mkdir(mode=0o755)
         return made
 
-    def _private_file(self) -> Path:
-        path = self._folder("private") / "case.gtp"
-        path.write_text(f"10 score\n#? [{self.token}]\n")
-        path.chmod(0o644)
-        return path
-
     def _submission(self, made: dict[str, bytes]) -> Path:
         folder = self._folder("submission")
         for name, content in made.items():
@@ -286,13 +303,7 @@ class AttackStage:
         for name in PROGRAMS:
             shutil.copy(Path(attacks.__file__).with_name(name), folder / name)
             (folder / name).chmod(0o644)
-        self._mislead(folder)
-        (folder / "symbolic").symlink_to(self.secret)
-        os.link(self.secret, folder / "hard")
-        return folder
-
-    def _mislead(self, folder: Path) -> None:
-        """Let a program's first line and settings name the private folder."""
+        # Let a program's first line and settings name the private folder.
         private = self.secret.parent
         (private / "notes").write_text(f"{self.token}\n")
         (private / "gen.sh").write_text("#!/bin/sh\n")
@@ -303,20 +314,9 @@ class AttackStage:
         program.chmod(0o755)
         for place in (folder, self.folder):
             (place / "pyvenv.cfg").write_text(f"home = {private}\n")
-
-    def _start_victim(self) -> subprocess.Popen[str]:
-        victim = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _VICTIM, self.token, str(self.secret)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={"GTP_HARNESS_SECRET": self.token},
-            cwd=self.secret.parent,
-        )
-        assert victim.stdout is not None
-        victim.stdout.readline()
-        self._counted = 0
-        return victim
+        (folder / "symbolic").symlink_to(self.secret)
+        os.link(self.secret, folder / "hard")
+        return folder
 
     def _signals(self) -> int:
         assert self._victim.stdin is not None
@@ -371,16 +371,6 @@ class AttackStage:
             with contextlib.suppress(OSError):
                 if folder.name.isdigit() and needle in (folder / "cmdline").read_bytes():
                     yield int(folder.name)
-
-
-def _remove_abandoned() -> None:
-    """Remove the marks of scenes that were killed; one in use is never so old."""
-    for folder in OUTSIDE:
-        with contextlib.suppress(OSError):
-            for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                if name.startswith(_MARK) and time.time() - os.lstat(path).st_mtime > _ABANDONED:
-                    os.unlink(path)
 
 
 def _hear(one: socket.socket) -> bytes:

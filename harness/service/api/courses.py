@@ -111,8 +111,9 @@ def my_courses(context: Context, asked: requests.Asked) -> requests.Page[CourseO
         found = requests.find_page(
             db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES]
         )
-        pairs = [(courses.COURSES.find(db, id=one.course), one) for one in found.rows]
-    return requests.Page(items=[describe_course(*pair) for pair in pairs], next=found.next)
+        return found.show(
+            lambda one: describe_course(courses.COURSES.find(db, id=one.course), one)
+        )
 
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
@@ -141,8 +142,7 @@ def assignments(context: Context, asked: requests.Asked) -> requests.Page[Assign
         found = requests.find_page(
             db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named
         )
-        items = [describe_assignment(one, _find_own(db, context, one)) for one in found.rows]
-    return requests.Page(items=items, next=found.next)
+        return found.show(lambda one: describe_assignment(one, _find_own(db, context, one)))
 
 
 @ROUTES.at("POST", _ALL, TEACHERS, status_code=201)

@@ -19,7 +19,6 @@ from harness.service.api import requests
 from harness.service.courses import gradebooks, gradings
 from harness.service.courses.gradings import list_outdated
 from harness.service.jobs import previews, tournaments
-from harness.service.jobs.assignment_context import folder_of
 from harness.service.records import FAULT, GRADE, GRADE_CLASS, OVERRIDE, TOURNAMENT, Grading
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -78,8 +77,7 @@ def listed(context: Context, asked: requests.Asked) -> requests.Page[GradingShow
             db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
-        items = [describe_grading(db, one, doubts) for one in found.rows]
-    return requests.Page(items=items, next=found.next)
+        return found.show(lambda one: describe_grading(db, one, doubts))
 
 
 @ROUTES.at("POST", _ALL, require_permission(GRADE_CLASS), status_code=201)
@@ -147,7 +145,7 @@ def _act(
 @ROUTES.at("GET", f"{_ONE}/files", STAFF_ONLY)
 def files(context: Context) -> GradingFiles:
     """List the pages and sheets that a grading wrote."""
-    return GradingFiles(names=gradings.names(_folder(context)))
+    return GradingFiles(names=gradings.names(context.grading_folder))
 
 
 @ROUTES.at(
@@ -155,7 +153,7 @@ def files(context: Context) -> GradingFiles:
 )
 def file(context: Context) -> Response:
     """Give a page or a sheet of a grading."""
-    path = gradings.path_of_file(_folder(context), context.request.path_params["name"])
+    path = gradings.path_of_file(context.grading_folder, context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such file")
     return Response(path.read_bytes(), media_type=requests.BYTES)
@@ -200,7 +198,7 @@ def take_gradebook(
 )
 def gradebook(context: Context) -> Response:
     """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
-    path = gradebooks.filled(_folder(context), context.request.path_params["name"])
+    path = gradebooks.filled(context.grading_folder, context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such gradebook")
     return Response(path.read_bytes(), media_type=requests.BYTES)
@@ -209,13 +207,8 @@ def gradebook(context: Context) -> Response:
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _folder(context: RequestContext) -> Path:
-    made = context.settings.assignment_folder(context.grading.assignment)
-    return folder_of(made, context.grading.id)
-
-
 def _describe_gradebooks(context: RequestContext) -> Gradebooks:
-    folder = _folder(context)
+    folder = context.grading_folder
     found = gradebooks.list_kept(folder.parent.parent, folder)
     return Gradebooks(
         gradebooks=[

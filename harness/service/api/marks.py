@@ -192,7 +192,7 @@ def _comments(
     found = requests.find_page(
         db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
     )
-    return requests.Page(items=[_comment(db, one) for one in found.rows], next=found.next)
+    return found.show(lambda one: _comment(db, one))
 
 
 @REMARKS.at("POST", f"{_ONE}/comments", access.require_permission(COMMENT), status_code=201)
@@ -231,8 +231,7 @@ def overrides(context: access.Context, asked: requests.Asked) -> requests.Page[O
     assigned = context.assigned.id
     with context.reading() as db:
         found = requests.find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
-        items = [_override(db, one) for one in found.rows]
-    return requests.Page(items=items, next=found.next)
+        return found.show(lambda one: _override(db, one))
 
 
 @REMARKS.at("PUT", f"{_ONE}/override", access.require_permission(OVERRIDE))

@@ -82,7 +82,7 @@ def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with context.reading() as db:
         found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
-    return Page(items=[TokenShown(**_members(one)) for one in found.rows], next=found.next)
+    return found.show(lambda one: TokenShown(**_members(one)))
 
 
 @ROUTES.at("POST", "/tokens", SIGNED_IN, status_code=201)
@@ -194,8 +194,7 @@ class StudentLinks(BaseModel):
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
-    found = _find(context, asked, *staff.ROLES)
-    return Page(items=[_describe(one) for one in found.rows], next=found.next)
+    return _find(context, asked, *staff.ROLES).show(_describe)
 
 
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
@@ -232,8 +231,7 @@ def remove_staff(context: Context) -> None:
 @STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
-    found = _find(context, asked, ASSISTANT)
-    return Page(items=[_describe_assistant(one) for one in found.rows], next=found.next)
+    return _find(context, asked, ASSISTANT).show(_describe_assistant)
 
 
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
@@ -258,10 +256,12 @@ def remove_assistant(context: Context) -> None:
 # --- what both do ------------------------------------------------------------------------------
 
 
-def _find(context: RequestContext, asked: Asked, *roles: str) -> Found[Member]:
+def _find(
+    context: RequestContext, asked: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
+) -> Found[Member]:
+    named = {"course": context.course.id, "role": [*roles]}
     with context.reading() as db:
-        named = {"course": context.course.id, "role": [*roles]}
-        return find_page(db, courses.MEMBERS, ("name", "person"), asked, **named)
+        return find_page(db, courses.MEMBERS, order, asked, **named)
 
 
 def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
@@ -355,18 +355,7 @@ class ExtensionWanted(BaseModel):
 @STUDENT_ROUTES.at("GET", _ALL, STAFF_ONLY)
 def students(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the students of a course, by their keys."""
-    rows, following = _page(context, asked)
-    return Page(items=[_describe_student(one) for one in rows], next=following)
-
-
-def _page(
-    context: RequestContext, asked: Asked, role: str = STUDENT
-) -> tuple[list[Member], str | None]:
-    with context.reading() as db:
-        found = find_page(
-            db, courses.MEMBERS, ("key",), asked, course=context.course.id, role=role
-        )
-    return found.rows, found.next
+    return _find(context, asked, STUDENT, order=("key",)).show(_describe_student)
 
 
 def _describe_student(one: Member) -> StudentShown:
@@ -415,8 +404,7 @@ def remove(context: Context) -> None:
 @STUDENT_ROUTES.at("GET", _FORMER, STAFF_ONLY)
 def list_former(context: Context, asked: Asked) -> Page[StudentShown]:
     """List the removed students of the course, by their keys."""
-    rows, following = _page(context, asked, FORMER)
-    return Page(items=[_describe_student(one) for one in rows], next=following)
+    return _find(context, asked, FORMER, order=("key",)).show(_describe_student)
 
 
 @STUDENT_ROUTES.at("POST", f"{_FORMER}/{{former}}/restore", TEACHERS)
@@ -432,14 +420,12 @@ def restore(context: Context) -> StudentShown:
 @STUDENT_ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)
 def extensions(context: Context, asked: Asked) -> Page[Extension]:
     """List the students with the deadlines of their own."""
-    rows, following = _page(context, asked)
+    found = _find(context, asked, STUDENT, order=("key",))
     with context.reading() as db:
         own = courses.extensions(db, context.assigned.id)
-    items = [
-        Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
-        for one in rows
-    ]
-    return Page(items=items, next=following)
+    return found.show(
+        lambda one: Extension(student=one.key, deadline=add_offset(own.get(one.key, "")) or None)
+    )
 
 
 @STUDENT_ROUTES.at(

@@ -215,8 +215,7 @@ def list_drafts(context: Context, asked: requests.Asked) -> requests.Page[DraftL
     order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
     with context.reading() as db:
         found = requests.find_page(db, queue.JOBS, order, asked, **named)
-    items = [DraftLine(**_members(context, one)) for one in found.rows]
-    return requests.Page(items=items, next=found.next)
+    return found.show(lambda one: DraftLine(**_members(context, one)))
 
 
 @DRAFT_ROUTES.at(

@@ -223,6 +223,10 @@ class Found(NamedTuple, Generic[Row]):
     rows: list[Row]
     next: str | None
 
+    def show(self, describe: Callable[[Row], T]) -> Page[T]:
+        """Return the page with its rows as the API tells them."""
+        return Page(items=[describe(one) for one in self.rows], next=self.next)
+
 
 def find_page(
     db: Connection, rows: Rows[Row], order: Sequence[str], asked: Part, **named: object

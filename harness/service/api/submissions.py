@@ -17,8 +17,8 @@ from sqlalchemy import Connection
 from harness.service.api import requests
 from harness.service.courses import own_files, submissions
 from harness.service.courses.deadlines import describe_late, load_rules
-from harness.service.jobs import assignment_context
-from harness.service.jobs.assignment_context import check_page
+from harness.service.jobs import result_files
+from harness.service.jobs.result_files import check_page
 from harness.service.records import CHECK, DONE, FAULT, HELD, LEASED, WAITING, Upload
 from harness.service.storage import queue, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -98,11 +98,9 @@ def listed(context: Context, asked: requests.Asked) -> requests.Page[SubmissionS
         found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
         places = submissions.places(_histories(db, context))
         late = _list_late(db, context, found.rows)
-        items = [
-            SubmissionShown(**_members(db, context, one, places), late=late[one.id])
-            for one in found.rows
-        ]
-    return requests.Page(items=items, next=found.next)
+        return found.show(
+            lambda one: SubmissionShown(**_members(db, context, one, places), late=late[one.id])
+        )
 
 
 @ROUTES.at("GET", _ONE, MEMBERS)
@@ -217,7 +215,7 @@ def _result(db: Connection, context: RequestContext, upload: Upload) -> Submissi
 
 
 def _check(context: RequestContext, upload: Upload) -> CheckResult | None:
-    found = assignment_context.read_check_result(
+    found = result_files.read_check_result(
         check_page(context.settings.assignment_folder(upload.assignment), upload.id)
     )
     if found is None:

@@ -65,7 +65,7 @@ def my_suites(context: Context, asked: requests.Asked) -> requests.Page[SuiteSho
     """List the suites of the owner of the token."""
     with context.reading() as db:
         found = requests.find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
-    return requests.Page(items=[_describe(context, one) for one in found.rows], next=found.next)
+    return found.show(lambda one: _describe(context, one))
 
 
 @ROUTES.at("POST", "/suites", SIGNED_IN, status_code=201)
@@ -229,8 +229,7 @@ def list_runs(context: Context, asked: requests.Asked) -> requests.Page[RunShown
         found = requests.find_page(
             db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id
         )
-        items = [RunShown(**_members(db, context, one)) for one in found.rows]
-    return requests.Page(items=items, next=found.next)
+        return found.show(lambda one: RunShown(**_members(db, context, one)))
 
 
 @RUN_ROUTES.at("POST", _ALL_RUNS, OWNERS, scope="submit", status_code=201, openapi_extra=_BODY)
@@ -261,7 +260,7 @@ def _post(context: RequestContext, path: Path, revision: str, key: str) -> RunCo
     sent = (suite.id, hashlib.sha256(data).hexdigest(), revision)
     with context.acting() as act:
         made = requests.make_once(
-            act, key, sent, lambda: engine_suites.post(act, suite, posted, _folder(context)).id
+            act, key, sent, lambda: engine_suites.post(act, suite, posted, context.suite_folder).id
         )
         return _describe_posted(act.db, context, made)
 
@@ -278,7 +277,7 @@ def _post_engine(
             act,
             key,
             (suite.id, *archive),
-            lambda: engine_suites.post_engine(act, suite, archive, _folder(context)).id,
+            lambda: engine_suites.post_engine(act, suite, archive, context.suite_folder).id,
         )
         return _describe_posted(act.db, context, made)
 
@@ -304,7 +303,7 @@ def one_run(context: Context) -> RunCompared:
 @RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
 def document(context: Context) -> Response:
     """Give the document that was posted."""
-    data = engine_suites.data(_folder(context), context.run)
+    data = engine_suites.data(context.suite_folder, context.run)
     if data is None:
         raise RequestRefused(404, "its document no longer exists")
     return Response(data, media_type="application/json")
@@ -344,14 +343,10 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun:
 def remove_run(context: Context) -> None:
     """Remove a run; the others keep their numbers."""
     with context.acting() as act:
-        engine_suites.remove_run(act, context.run, _folder(context))
+        engine_suites.remove_run(act, context.run, context.suite_folder)
 
 
 # --- what is shown -----------------------------------------------------------------------------
-
-
-def _folder(context: RequestContext) -> Path:
-    return context.settings.suite(context.suite.id)
 
 
 def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str, Any]:
@@ -368,7 +363,7 @@ def _members(db: Connection, context: RequestContext, run: SuiteRun) -> dict[str
 def _comparison(
     context: RequestContext, former: SuiteRun, run: SuiteRun
 ) -> ComparisonShown | None:
-    found = engine_suites.compare(_folder(context), former, run)
+    found = engine_suites.compare(context.suite_folder, former, run)
     if found is None:
         return None
     return ComparisonShown(

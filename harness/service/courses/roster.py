@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sqlalchemy import Connection
 
 from harness.errors import UsageError
-from harness.grading.ingest.sources.listing import key_with_digest
+from harness.grading.ingest.sources.listing import key_of_group_with_digest, key_with_digest, safe
 from harness.grading.records import Student, StudentSubmissions
-from harness.service.courses import roster_files, roster_matching
+from harness.service.courses import roster_files
 from harness.service.courses.roster_files import ListedStudent, RosterFile
-from harness.service.courses.roster_matching import Matches
 from harness.service.people import accounts
 from harness.service.records import FORMER, STUDENT, Member, Person
 from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 from harness.text import natural_order, number_of, some
 
+_One = TypeVar("_One", Member, ListedStudent)
+_KINDS = ("canvas", "moodle", "email")
+# A person has one of these. Moodle numbers the participants of each assignment anew.
+_LASTING = ("canvas", "sis", "idnumber")
 _EMAIL = "email"
 _TAKEN = ("role", "name", "ids", "team", "roster_id", "team_name")  # of a member
 _NAMED = 8  # students in one remark
@@ -75,11 +78,11 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
     members = _list_all(act, course)
     before = {one.key: one for one in members}
-    known = roster_matching.match(members, roster_file.students)
-    grouped = roster_matching.give_keys(roster_file.students, members, known.members)
+    known = match(members, roster_file.students)
+    grouped = give_keys_of_groups(roster_file.students, members, known.members)
     taken = [_take_one(act, course, one, known.members) for one in _give_keys(grouped, before)]
     _check_groups(_list_all(act, course))
-    alike = roster_matching.tell_alike(courses.students(act.db, course))
+    alike = tell_alike(courses.students(act.db, course))
     remarks = (*roster_file.remarks, *_tell_otherwise(known), *alike)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
@@ -270,6 +273,117 @@ def _tell_ended(person: Person, member: Member, address: str) -> tuple[str, ...]
         f"{member.name} ({member.key}) has another mail address: former links no longer work."
         " Make or send a new link.",
     )
+
+
+# --- Match a roster with the students of a course: by the id of the file, a number, an address ---
+
+
+class Matches(NamedTuple):
+    """Students of a roster whom the course has already, by their ids in the file."""
+
+    members: dict[str, Member]
+    otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
+
+
+def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches:
+    """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
+    finder = _RosterFinder(members, listed)
+    finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
+    by_id = set(finder.found)
+    for kind in _KINDS:
+        finder.take(*_tellers(kind), _differ)
+    return Matches(finder.found, tuple(one for one in finder.found if one not in by_id))
+
+
+class _RosterFinder:
+    """Members and lines of a file, and which of them are matched."""
+
+    def __init__(self, members: Sequence[Member], listed: Sequence[ListedStudent]) -> None:
+        self.found: dict[str, Member] = {}
+        self._taken: set[str] = set()
+        self._members, self._listed = members, listed
+
+    def take(
+        self,
+        tell_member: Callable[[Member], str],
+        tell_listed: Callable[[ListedStudent], str],
+        differ: Callable[[Member, ListedStudent], bool] = lambda *_: False,
+    ) -> None:
+        """Match members and lines with the same fact, if nobody else has it."""
+        members = _find_single((tell_member(one), one) for one in self._members)
+        listed = _find_single((tell_listed(one), one) for one in self._listed)
+        for fact in members.keys() & listed.keys():
+            if not differ(members[fact], listed[fact]):
+                self._match(members[fact], listed[fact])
+
+    def _match(self, member: Member, one: ListedStudent) -> None:
+        if member.person not in self._taken and one.roster_id not in self.found:
+            self.found[one.roster_id] = member
+            self._taken.add(member.person)
+
+
+def _find_single(facts: Iterable[tuple[str, _One]]) -> dict[str, _One]:
+    """Return by their facts those who share theirs with nobody."""
+    alike: dict[str, list[_One]] = {}
+    for fact, one in facts:
+        alike.setdefault(fact, []).append(one)
+    return {fact: known[0] for fact, known in alike.items() if fact and len(known) == 1}
+
+
+def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStudent], str]]:
+    """Return functions that tell an id of a member, and of somebody in a file."""
+    return (
+        lambda one: _ids(one).get(kind, "").casefold(),
+        lambda one: dict(one.student.ids).get(kind, "").casefold(),
+    )
+
+
+def _differ(member: Member, one: ListedStudent) -> bool:
+    """Whether they are two people, whatever else they have in common."""
+    ids, others = _ids(member), dict(one.student.ids)
+    return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
+
+
+def _ids(one: Member) -> dict[str, str]:
+    return {str(kind): str(value) for kind, value in json.loads(one.ids)}
+
+
+# --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
+# Keys are unique in one file only: ``Team 1`` and ``Team/1`` have the same key in two files. So
+# the name is kept as the last file wrote it, and compared.
+
+
+def give_keys_of_groups(
+    listed: Sequence[ListedStudent], members: Iterable[Member], found: Mapping[str, Member]
+) -> list[ListedStudent]:
+    """Return students with the keys of their groups in the course.
+
+    ``members``: all of the course. ``found``: those of them who are listed.
+    """
+    grouped = [one for one in members if one.team]
+    keys = {one.team_name: one.team for one in grouped}
+    leaving = {one.person for one in found.values()}
+    used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
+    asked = {one.group: one.team for one in listed if one.team}
+    for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
+        key = keys.get(name) or asked[name] or ""
+        is_free = used.get(key.casefold(), name) == name
+        keys[name] = key if is_free else key_of_group_with_digest(name)
+        used[keys[name].casefold()] = name
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
+
+
+def tell_alike(members: Iterable[Member]) -> Iterator[str]:
+    """Yield a remark for groups whose names differ in case, blanks or signs alone."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted({one.team_name for one in members if one.team}):
+        alike.setdefault(safe(name).casefold(), []).append(name)
+    for spellings in alike.values():
+        if len(spellings) > 1:
+            yield (
+                f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one,"
+                " write it in the same way for each student, and upload the file again."
+            )
 
 
 # --- links -------------------------------------------------------------------------------------

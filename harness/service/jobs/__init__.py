@@ -2,7 +2,7 @@
 
 * ``worker``: the loop, and how workers share ledgers and the machine;
 * ``job_handlers``: what each kind of job does; ``engine_runs``: what a suite's run does;
-* ``assignment_context``: what the jobs of an assignment share, and the files they leave;
+* ``assignment_context``: what the jobs of an assignment share; ``result_files``: what they leave;
 * ``drafts``, ``private_cases``, ``previews``, ``tournaments``: what teachers ask workers.
 
 A job may be done twice if a worker died at the wrong moment: all that it writes is the same the

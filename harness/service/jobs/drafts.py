@@ -174,11 +174,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
         UsageError: only the case files of this assignment know the right answers; or nothing
             can be asked.
     """
-    made, assignment = (
-        context.settings.assignment_folder(context.assigned.id),
-        context.options.assignment,
-    )
-    own = DraftFolder(made, job.about)
+    assignment, own = context.options.assignment, DraftFolder(context.folder, job.about)
     specification = assignment.specification
     if (why := why_not(assignment)) or specification is None:
         raise UsageError(f"positions cannot be found: {why}")

@@ -13,7 +13,6 @@ from harness import file_system
 from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.orders import Concurrency
 from harness.grading.attempts.units import GradingListener, GradingUnit
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
@@ -29,19 +28,15 @@ from harness.service import machines, monitoring, records
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import (
-    assignment_context,
     drafts,
     engine_runs,
     previews,
     private_cases,
+    result_files,
     tournaments,
 )
-from harness.service.jobs.assignment_context import (
-    AssignmentContext,
-    check_page,
-    folder_of,
-    lock_folder,
-)
+from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
+from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.storage import courses, lti, queue, uploads
 from harness.text import escape_controls, one_line
 from harness.work import canonical_json, worker_events
@@ -62,14 +57,10 @@ class OutdatedError(HarnessError):
     """Something that a job was planned with no longer exists."""
 
 
-class TargetDeletedError(HarnessError):
-    """The object of a job no longer exists."""
-
-
 # --- an upload is checked ----------------------------------------------------------------------
 
 
-def check(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
+def check(context: AssignmentContext, job: records.Job) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
@@ -81,7 +72,7 @@ def check(context: AssignmentContext, job: records.Job, concurrency: Concurrency
         raise TargetDeletedError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
-    _run(context, context.options, found, _LiveResultPublisher(context, job), concurrency)
+    _run(context, context.options, found, _LiveResultPublisher(context, job))
     _write_check(context, upload, found)
 
 
@@ -126,9 +117,9 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
     text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
-    path = check_page(context.settings.assignment_folder(context.assigned.id), upload.id)
+    path = check_page(context.folder, upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    assignment_context.write_check_result(path, graded)
+    result_files.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
 
 
@@ -243,9 +234,9 @@ def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-def plan_grading(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
+def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     """Take in all submissions, record the runs to be done, and queue them."""
-    grading = _grading(context, job)
+    grading = context.find_grading(job)
     if grading.run:
         return
     options = context.options_of(grading)
@@ -265,9 +256,9 @@ def plan_grading(context: AssignmentContext, job: records.Job, _concurrency: Con
             )
 
 
-def run_one(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
+def run_one(context: AssignmentContext, job: records.Job) -> None:
     """Run the case files of a grading against one submission."""
-    grading = _grading(context, job)
+    grading = context.find_grading(job)
     found = grade.load_last_plan(context.ledger, grading.run)
     own = found._replace(
         submissions=tuple(one for one in found.submissions if one.key == job.key),
@@ -279,30 +270,28 @@ def run_one(context: AssignmentContext, job: records.Job, concurrency: Concurren
             "the assignment, its case files or the harness has changed since this grading was"
             " begun: begin another one"
         )
-    _run(context, options, own, _ProgressRecorder(context, job), concurrency)
+    _run(context, options, own, _ProgressRecorder(context, job))
 
 
 def _run(
-    context: AssignmentContext,
-    options: GradeOptions,
-    plan: GradingPlan,
-    listener: GradingListener,
-    concurrency: Concurrency,
+    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, listener: GradingListener
 ) -> None:
     bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
     with machines.cluster_machines(context.settings) as away:
-        grade.run(options, context.ledger, plan, context.store, listener, concurrency, away)
+        grade.run(
+            options, context.ledger, plan, context.store, listener, context.concurrency, away
+        )
     states = context.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
         raise UnfinishedError("another worker is at it")
 
 
-def conclude(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
+def conclude(context: AssignmentContext, job: records.Job) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
-    grading = _grading(context, job)
+    grading = context.find_grading(job)
     options = context.options_of(grading)
     found = grade.load_last_plan(context.ledger, grading.run)
     _run_distrusted_again(context, options, found, grading)
@@ -372,9 +361,9 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(context: AssignmentContext, job: records.Job, _concurrency: Concurrency) -> None:
+def export(context: AssignmentContext, job: records.Job) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
-    grading = _grading(context, job)
+    grading = context.find_grading(job)
     options = context.options_of(grading)
     found = grade.load_last_plan(context.ledger, grading.run)
     current = grade.current_marks(options, context.ledger, found)
@@ -392,14 +381,14 @@ def _write(
 
     Who comes later writes the later ones.
     """
-    folder = folder_of(context.settings.assignment_folder(context.assigned.id), grading.id)
+    folder = folder_of(context.folder, grading.id)
     with lock_folder(folder):
         with context.database.reading() as db:
             own = uploads.overrides(db, context.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
         sheets = gradebooks.sheets(context.settings, context.assigned.id)
         _exchange(conclusion.result._replace(given=given), folder, sheets)
-        assignment_context.write_evidence_places(conclusion.result, folder)
+        result_files.write_evidence_places(conclusion.result, folder)
     return own
 
 
@@ -440,34 +429,23 @@ def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[records.M
     ]
 
 
-def _grading(context: AssignmentContext, job: records.Job) -> records.Grading:
-    with context.database.reading() as db:
-        found = uploads.GRADINGS.find(db, id=job.about)
-    if found is None:
-        raise TargetDeletedError("the grading no longer exists")
-    return found
-
-
-def run_engine(context: AssignmentContext, job: records.Job, concurrency: Concurrency) -> None:
+def run_engine(context: AssignmentContext, job: records.Job) -> None:
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
-        _run(context, context.options, found, _ProgressRecorder(context, job), concurrency)
+        _run(context, context.options, found, _ProgressRecorder(context, job))
         engine_runs.keep(context, job, found)
 
 
-Doing = Callable[[AssignmentContext, records.Job, Concurrency], None]
-KINDS: dict[str, Doing] = {
+KINDS: dict[str, Callable[[AssignmentContext, records.Job], None]] = {
     records.CHECK: check,
     records.PLAN: plan_grading,
     records.GRADE: run_one,
     records.CONCLUDE: conclude,
-    records.DRAFT: lambda context, job, _: drafts.draft(context, job),
-    records.PREVIEW: lambda context, job, _: previews.preview(context, job),
-    records.MEASURE: lambda context, job, _: private_cases.measure(context, job),
+    records.DRAFT: drafts.draft,
+    records.PREVIEW: previews.preview,
+    records.MEASURE: private_cases.measure,
     records.EXPORT: export,
     records.RUN: run_engine,
-    records.TOURNAMENT: lambda context, job, company: tournaments.hold(
-        context, _grading(context, job), company
-    ),
+    records.TOURNAMENT: tournaments.hold,
 }

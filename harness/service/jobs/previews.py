@@ -211,7 +211,7 @@ def is_public_only(db: Connection, assigned: CourseAssignment) -> bool:
 
 def preview(context: AssignmentContext, job: Job) -> None:
     """Compare the marks in force with what they would be."""
-    own = Preview(context.settings.assignment_folder(context.assigned.id), job.about)
+    own = Preview(context.folder, job.about)
     with context.database.reading() as db:
         last = uploads.in_force(db, context.assigned.id)
     if last is None:

@@ -151,7 +151,7 @@ def let_measure(
 
 def measure(context: AssignmentContext, job: Job) -> None:
     """Measure the private case files, if they still are those that the job is about."""
-    made = context.settings.assignment_folder(context.assigned.id)
+    made = context.folder
     paths = cases.paths(context.settings, context.assigned)
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones

@@ -18,7 +18,7 @@ from pathlib import Path
 from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
-from harness.grading.attempts.orders import Concurrency, GradingContext
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Marks, Submission, decimal
 from harness.grading.tournament import TournamentOptions
@@ -26,7 +26,7 @@ from harness.match.pages import INDEX
 from harness.match.tournament import ROUND_ROBIN, SWISS
 from harness.service.courses import gradings, own_files
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.records import CourseAssignment, Grading
+from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -148,7 +148,7 @@ def count_points(
     return stays
 
 
-def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency) -> None:
+def hold(context: AssignmentContext, job: Job) -> None:
     """Let the submissions of a grading play each other, in a process of its own.
 
     That process is forked for each game, which must not have the threads of a worker. Games that
@@ -157,6 +157,7 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency)
     Raises:
         HarnessError: the tournament failed.
     """
+    grading = context.find_grading(job)
     plan = grade.load_last_plan(context.ledger, grading.run)
     folder = folder_in(context.settings, grading)
     means = grade.grading_context(context.options_of(grading), plan)
@@ -169,7 +170,7 @@ def hold(context: AssignmentContext, grading: Grading, concurrency: Concurrency)
     told, tell = spawn.Pipe(duplex=False)
     given = os.getpid(), tell, means, plan.submissions, units, load_choice(folder), folder
     child = spawn.Process(target=_hold, args=given)
-    with concurrency.together():
+    with context.concurrency.together():
         child.start()
         tell.close()
         try:

@@ -98,8 +98,10 @@ class Worker:
         with self._database.reading() as db:
             assigned = job_handlers.find_assigned(db, job)
         try:
-            with open_assignment(self._settings, self._database, assigned) as found:
-                job_handlers.KINDS[job.kind](found, job, self._concurrency)
+            with open_assignment(
+                self._settings, self._database, assigned, self._concurrency
+            ) as found:
+                job_handlers.KINDS[job.kind](found, job)
         finally:
             reference.end_processes()
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
-from joserfc import jwt
+from authlib.oauth2.rfc7523 import private_key_jwt_sign
 
 from harness import network
 from harness.errors import HarnessError, UsageError
@@ -31,11 +30,26 @@ _FRESH = 86400.0  # seconds until keys are read again
 _SELDOM = 60.0  # seconds before keys are read again for an unknown one
 _ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?', re.IGNORECASE)
-LINE_SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope/lineitem"
-SCORE_SCOPE = "https://purl.imsglobal.org/spec/lti-ags/scope/score"
-MEMBER_SCOPE = "https://purl.imsglobal.org/spec/lti-nrps/scope/contextmembership.readonly"
-GROUP_SCOPE = "https://purl.imsglobal.org/spec/lti-gs/scope/contextgroup.readonly"
-_SCOPES = (LINE_SCOPE, SCORE_SCOPE, MEMBER_SCOPE, GROUP_SCOPE)
+
+
+class PlatformService(NamedTuple):
+    """What a platform is asked for."""
+
+    scope: str
+    kind: str  # of what is sent to it; without a body, of what it answers
+
+
+_SPEC, _TYPE = "https://purl.imsglobal.org/spec", "application/vnd.ims"
+LINE = PlatformService(f"{_SPEC}/lti-ags/scope/lineitem", f"{_TYPE}.lis.v2.lineitem+json")
+LINES = LINE._replace(kind=f"{_TYPE}.lis.v2.lineitemcontainer+json")
+SCORE = PlatformService(f"{_SPEC}/lti-ags/scope/score", f"{_TYPE}.lis.v1.score+json")
+MEMBERS = PlatformService(
+    f"{_SPEC}/lti-nrps/scope/contextmembership.readonly",
+    f"{_TYPE}.lti-nrps.v2.membershipcontainer+json",
+)
+GROUPS = PlatformService(
+    f"{_SPEC}/lti-gs/scope/contextgroup.readonly", f"{_TYPE}.lti-gs.v1.contextgroupcontainer+json"
+)
 
 
 class PlatformError(HarnessError):
@@ -70,22 +84,20 @@ class PlatformClient(NamedTuple):
     platform: Platform
 
     def call(
-        self, method: str, address: str, scope: str, kind: str, body: object = None
+        self, method: str, address: str, service: PlatformService, body: object = None
     ) -> Answer:
-        """Return what a service of the platform answers.
-
-        ``kind``: the type of the body, as JSON; without a body, of the answer.
+        """Return what a service of the platform answers; ``body``: as JSON.
 
         Raises:
             PlatformError: the address is not one of the platform, or it gives no good answer.
         """
-        headers = {"authorization": f"Bearer {self._authorize(scope)}"}
-        headers |= {"accept": kind} if body is None else {"content-type": kind}
+        token, name = self._authorize(service.scope), "content-type" if body else "accept"
+        headers = {"authorization": f"Bearer {token}", name: service.kind}
         try:
             return self.ask(method, address, headers, json.dumps(body) if body else "")
         except PlatformError as error:
             if error.status == 401:  # the token is not taken any more
-                _tokens.pop((self.platform.id, scope), None)
+                _tokens.pop((self.platform.id, service.scope), None)
             raise
 
     def ask(
@@ -126,18 +138,12 @@ class PlatformClient(NamedTuple):
         if now < until:
             return token
         key = platforms.signing_key(self.settings, now)
-        claims = {
-            "iss": own.client_id,
-            "sub": own.client_id,
-            "aud": own.token_url,
-            "iat": int(now),
-            "exp": int(now) + 60,
-            "jti": secrets.token_urlsafe(16),
-        }
         form = {
             "grant_type": "client_credentials",
             "client_assertion_type": _ASSERTION,
-            "client_assertion": jwt.encode({"alg": "RS256", "kid": key.kid}, claims, key),
+            "client_assertion": private_key_jwt_sign(
+                key, own.client_id, own.token_url, header={"kid": key.kid}, expires_in=60
+            ),
             "scope": scope,
         }
         headers = {"content-type": "application/x-www-form-urlencoded"}
@@ -260,7 +266,7 @@ def _describe_tool(base: str) -> dict[str, Any]:
         "client_name": _NAME,
         "jwks_uri": f"{base}{KEYS}",
         "token_endpoint_auth_method": "private_key_jwt",
-        "scope": " ".join(_SCOPES),
+        "scope": " ".join(one.scope for one in (LINE, SCORE, MEMBERS, GROUPS)),
         _TOOL: {
             "domain": urlsplit(base).netloc,
             "description": "Tests programs that play Go and Gomoku, and marks them",

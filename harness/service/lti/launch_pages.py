@@ -48,7 +48,7 @@ def show_keys(context: Context) -> Response:
     return JSONResponse(platforms.publish_keys(context.service.settings))
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """What a step of a launch has kept for the next one."""
 
     platform: Platform
@@ -59,19 +59,17 @@ class _Step(NamedTuple):
         return Launch.model_construct(**self.data["launch"])
 
 
-def _read_step(context: RequestContext, kind: str, code: str, *, once: bool = False) -> _Step:
+def read_step(context: RequestContext, kind: str, code: str, *, once: bool = False) -> Step:
     """Return what a secret leads to; pages of the platform may show the answer in a frame."""
     database = context.service.database
     with database.changing() if once else database.reading() as db:
         kept = platforms.read_secret(db, kind, code, once=once)
         platform = lti.PLATFORMS.find(db, id=kept["platform"]) if kept else None
     if kept is None or platform is None:
-        raise RequestRefused(
-            410,
-            "this was begun too long ago, or is used already: open the page in your course again",
-        )
-    _let_frame(context, platform)
-    return _Step(platform, kept)
+        why = "this was begun too long ago, or is used already"
+        raise RequestRefused(410, f"{why}: open the page in your course again")
+    context.request.state.frame = _frame(context, platform)
+    return Step(platform, kept)
 
 
 def _keep_step(
@@ -80,10 +78,6 @@ def _keep_step(
     """Return a secret that leads to some data in the next step."""
     with context.service.database.changing() as db:
         return platforms.put_secret(db, kind, {"platform": platform.id, **data}, lasts)
-
-
-def _let_frame(context: RequestContext, platform: Platform) -> None:
-    context.request.state.frame = _frame(context, platform)
 
 
 def _frame(context: RequestContext, platform: Platform) -> str:
@@ -124,7 +118,7 @@ def begin_login(context: Context) -> Response:
     if len(known) != 1:
         raise RequestRefused(404, "this platform is not registered here: ask its administrator")
     platform = known[0]
-    _let_frame(context, platform)
+    context.request.state.frame = _frame(context, platform)
     if not platforms.own_path(settings, target):
         raise RequestRefused(403, "the link leads to another service")
     nonce, storage = secrets.token_urlsafe(24), told.get("lti_storage_target", "")[:100]
@@ -178,16 +172,19 @@ def take_launch(context: Context) -> Response:
     """Take what the platform says of its user, if all of it holds."""
     _count(context)
     code, token = context.field("state"), context.field("id_token")
-    platform, state = _read_step(context, "state", code)
+    platform, state = read_step(context, "state", code)
     if not token:
         raise RequestRefused(403, f"{platform.title} did not let you in")
     try:
-        launch = _read_launch(context, platform, token, state)
+        find_key = PlatformClient(context.service.settings, platform).find_key
+        launch = messages.read_launch(token, platform, find_key, state["nonce"], time.time())
+        if launch.target != state["target"]:  # which is an address of this service
+            raise LaunchRefusedError("the link leads elsewhere")
     except (LaunchRefusedError, PlatformError) as error:
         told = {"platform": platform.id, "why": str(error)}
         monitoring.tell(context.service.settings, "launch refused", **told)
         raise RequestRefused(403, f"{platform.title} cannot open this course: {error}") from None
-    _read_step(context, "state", code, once=True)
+    read_step(context, "state", code, once=True)
     cookie = context.request.cookies.get(_COOKIE, "")
     if compare_digest(accounts.digest_of(cookie), state["browser"]):
         return _enter(context, platform, launch)
@@ -202,20 +199,10 @@ def take_launch(context: Context) -> Response:
     )  # fmt: skip
 
 
-def _read_launch(
-    context: RequestContext, platform: Platform, token: str, state: dict[str, Any]
-) -> Launch:
-    find_key = PlatformClient(context.service.settings, platform).find_key
-    launch = messages.read_launch(token, platform, find_key, state["nonce"], time.time())
-    if launch.target != state["target"]:  # which is an address of this service
-        raise LaunchRefusedError("the link leads elsewhere")
-    return launch
-
-
 @ROUTES.at("POST", "/lti/confirm", ANYBODY)
 def confirm(context: Context) -> Response:
     """Take a launch of a browser without cookies: the platform's storage shows it is the same."""
-    step = _read_step(context, "wait", context.field("wait"), once=True)
+    step = read_step(context, "wait", context.field("wait"), once=True)
     if not compare_digest(context.field("value").encode(), step.data["stored"].encode()):
         raise RequestRefused(403, "this was begun in another browser: open the page again")
     return _enter(context, step.platform, step.launch)
@@ -243,13 +230,13 @@ def _ask_for_course(context: RequestContext, launch: Launch, code: str) -> Respo
 def show_link(context: Context) -> Response:
     """Show the form again that links a course."""
     code = context.field("link")
-    return _ask_for_course(context, _read_step(context, "link", code).launch, code)
+    return _ask_for_course(context, read_step(context, "link", code).launch, code)
 
 
 @ROUTES.at("POST", "/lti/link", ANYBODY, most=Form(page=show_link))
 def link_course(context: Context) -> Response:
     """Link a course with a new one, or with the one whose teacher made a code."""
-    step, code = _read_step(context, "link", context.field("link")), context.field("code")
+    step, code = read_step(context, "link", context.field("link")), context.field("code")
     with context.service.database.acting() as act:
         own = platforms.read_secret(act.db, "course", code, once=True) if code else None
         if code and own is None:
@@ -287,7 +274,7 @@ def _find_path(
     if launch.kind == DEEP_LINKING:
         if launch.role != TEACHER:
             raise RequestRefused(403, "only a teacher of the course chooses assignments")
-        kept = {"link": link.id, "launch": launch.model_dump()}
+        kept = {"platform": link.platform, "launch": launch.model_dump()}
         return f"{home}/lti/pick?code={platforms.put_secret(act.db, 'pick', kept, _LINK)}"
     named = _ASSIGNMENT.fullmatch(platforms.own_path(context.service.settings, launch.target))
     if named and named[1] != link.course:
@@ -309,7 +296,7 @@ def _find_path(
 def show_opened(context: Context) -> Response:
     """Go to the page, if the browser keeps the session; else offer a window of its own."""
     code = context.request.path_params["code"]
-    kept = _read_step(context, "opened", code).data
+    kept = read_step(context, "opened", code).data
     if context.by == kept["person"]:
         return RedirectResponse(kept["path"], 303)
     return rendering.page(context, "lti_opened.html", _TITLE, code=code)
@@ -319,7 +306,7 @@ def show_opened(context: Context) -> Response:
 @ROUTES.at("POST", "/lti/window/{code}", ANYBODY, most=Form(needs_token=False))
 def open_window(context: Context) -> Response:
     """Begin a session in a window of its own."""
-    platform, kept = _read_step(context, "opened", context.request.path_params["code"], once=True)
+    platform, kept = read_step(context, "opened", context.request.path_params["code"], once=True)
     with context.service.database.acting() as act:
         person = people.PEOPLE.find(act.db, id=kept["person"])
         if person is None:

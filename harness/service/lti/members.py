@@ -19,12 +19,8 @@ from harness.grading.records import Student
 from harness.service import monitoring
 from harness.service.courses import making, roster
 from harness.service.courses.roster_files import ListedStudent, RosterFile
-from harness.service.lti.connection import (
-    GROUP_SCOPE,
-    MEMBER_SCOPE,
-    PlatformClient,
-    PlatformError,
-)
+from harness.service.lti import connection
+from harness.service.lti.connection import PlatformClient, PlatformError, PlatformService
 from harness.service.lti.messages import Launch, PlatformPerson, as_line
 from harness.service.people import accounts
 from harness.service.records import (
@@ -47,10 +43,6 @@ from harness.service.storage.tables import new_id
 _DAY = 86400.0  # seconds between two readings
 _LATER = 6 * 3600.0  # seconds before another try at most
 _MOST_PAGES, _MOST_MEMBERS = 100, 20_000
-_KINDS = {
-    "members": "application/vnd.ims.lti-nrps.v2.membershipcontainer+json",
-    "groups": "application/vnd.ims.lti-gs.v1.contextgroupcontainer+json",
-}
 Groups = dict[str, str] | None  # names by ids; None: the platform tells of no groups
 
 
@@ -250,7 +242,7 @@ def _remove_others(act: AuditedTransaction, link: CourseLink, listed: set[str]) 
 
 
 def _fetch_members(client: PlatformClient, link: CourseLink) -> Sequence[PlatformPerson]:
-    rows = _pages(client, link.members_url, MEMBER_SCOPE, "members")
+    rows = _pages(client, link.members_url, connection.MEMBERS, "members")
     listed = [PlatformPerson.model_validate(one) for one in rows]
     found = {
         one.subject: one
@@ -266,16 +258,16 @@ def _fetch_members(client: PlatformClient, link: CourseLink) -> Sequence[Platfor
 def _fetch_groups(client: PlatformClient, link: CourseLink) -> Groups:
     if not link.groups_url:
         return None
-    found = _pages(client, link.groups_url, GROUP_SCOPE, "groups")
+    found = _pages(client, link.groups_url, connection.GROUPS, "groups")
     return {str(one.get("id")): as_line(one.get("name")) or str(one.get("id")) for one in found}
 
 
 def _pages(
-    client: PlatformClient, address: str, scope: str, name: str
+    client: PlatformClient, address: str, service: PlatformService, name: str
 ) -> Iterator[dict[str, Any]]:
     count, title = 0, client.platform.title
     for _ in range(_MOST_PAGES):
-        answer = client.call("GET", address, scope, _KINDS[name])
+        answer = client.call("GET", address, service)
         value = answer.value.get(name) if isinstance(answer.value, dict) else None
         if not isinstance(value, list):
             raise PlatformError(f"{title} did not answer with {name}")

@@ -15,8 +15,9 @@ from harness.errors import UsageError
 from harness.network import origin_of
 from harness.service.courses import making, own_files
 from harness.service.courses.point_weights import apply_weights, load_weights
-from harness.service.lti import connection, messages, platforms
+from harness.service.lti import connection, members, messages, platforms
 from harness.service.lti.connection import PlatformError
+from harness.service.lti.launch_pages import read_step
 from harness.service.lti.messages import Launch
 from harness.service.lti.platforms import ALGORITHMS, REGISTER
 from harness.service.pages import forms
@@ -230,8 +231,8 @@ def unlink(context: Context) -> Response:
 @ROUTES.at("GET", f"{_PATH}/pick", TEACHERS)
 def show_choice(context: Context) -> Response:
     """Let a teacher choose the assignment that an activity of the platform is to be."""
-    _find_request(context)
     assert context.course
+    _find_request(context)
     with context.service.database.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
     trail = [(context.course.title, f"/courses/{context.course.id}"), ("Choose", "")]
@@ -246,14 +247,12 @@ def _code_of(context: RequestContext) -> str:
 
 
 def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch]:
-    assert context.course
+    step = read_step(context, "pick", _code_of(context))
     with context.service.database.reading() as db:
-        kept = platforms.read_secret(db, "pick", _code_of(context), once=False)
-        link = lti.LINKS.find(db, id=kept["link"], course=context.course.id) if kept else None
-        platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
-    if kept is None or link is None or platform is None:
-        raise RequestRefused(404, "this was begun too long ago: begin anew in your course")
-    return link, platform, Launch.model_construct(**kept["launch"])
+        link = members.find_link(db, step.platform, step.launch)
+    if link is None or context.course is None or link.course != context.course.id:
+        raise RequestRefused(404, "this is for another course")
+    return link, step.platform, step.launch
 
 
 @ROUTES.at("POST", f"{_PATH}/pick", TEACHERS, most=Form(page=show_choice))
@@ -269,7 +268,7 @@ def choose(context: Context) -> Response:
         )
     with context.service.database.acting(context.by) as act:
         if platforms.read_secret(act.db, "pick", _code_of(context), once=True) is None:
-            raise RequestRefused(404, "this was chosen already: begin anew in your course")
+            raise RequestRefused(410, "this was chosen already: begin anew in your course")
         found = _choose_assignment(act, link, context.field("assignment"))
         courses.lock(act.db, found.id)
         if lti.LINES.find(act.db, link=link.id, assignment=found.id) is None:

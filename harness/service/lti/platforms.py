@@ -42,8 +42,10 @@ def is_allowed(settings: Settings, address: str) -> bool:
 
     A service that is only reached on this machine itself may have its platform there, too.
     """
+    if not origin_of(address):  # or what cannot be split
+        return False
     parts, own = urlsplit(address), urlsplit(settings.base)
-    if not origin_of(address) or parts.username is not None or parts.fragment:
+    if parts.username is not None or parts.fragment:
         return False
     if is_this_machine(parts.hostname or ""):
         return is_this_machine(own.hostname or "") and parts.scheme in ("http", "https")

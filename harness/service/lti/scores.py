@@ -19,13 +19,8 @@ from harness.errors import HarnessError
 from harness.grading.records import Marks, counting_mark
 from harness.service import monitoring
 from harness.service.courses.gradings import as_given
-from harness.service.lti.connection import (
-    LINE_SCOPE,
-    SCORE_SCOPE,
-    PlatformClient,
-    PlatformError,
-    as_dict,
-)
+from harness.service.lti import connection
+from harness.service.lti.connection import PlatformClient, PlatformError, as_dict
 from harness.service.lti.platforms import with_query
 from harness.service.records import SENT, CourseAssignment, CourseLink, Platform, Score
 from harness.service.settings import Settings
@@ -35,9 +30,6 @@ from harness.work import canonical_json
 
 _LATER = 6 * 3600.0  # seconds before another try at most
 _LONGEST = 4000  # characters of a comment
-_SCORE = "application/vnd.ims.lis.v1.score+json"
-_LINE = "application/vnd.ims.lis.v2.lineitem+json"
-_LINES = "application/vnd.ims.lis.v2.lineitemcontainer+json"
 
 
 class _Target(NamedTuple):
@@ -135,7 +127,7 @@ def _send(settings: Settings, database: Database, target: _Target) -> None:
     parts = urlsplit(line)  # it may have a query
     address = parts._replace(path=f"{parts.path.rstrip('/')}/scores").geturl()
     try:
-        client.call("POST", address, SCORE_SCOPE, _SCORE, body)
+        client.call("POST", address, connection.SCORE, body)
     except PlatformError as error:
         if error.status == 404 and target.link.lines_url:  # its column is gone: look for it anew
             with database.changing() as db:
@@ -156,13 +148,13 @@ def _find_line(client: PlatformClient, database: Database, target: _Target) -> s
             status=400,
         )
     query = with_query(lines, {"resource_id": one.id})
-    known = client.call("GET", query, LINE_SCOPE, _LINES).value
+    known = client.call("GET", query, connection.LINES).value
     rows = [as_dict(line) for line in known] if isinstance(known, list) else []
     made = next((line for line in rows if line.get("resourceId") == one.id), None)
     if made is None:
         most = target.score.get("scoreMaximum", 1.0)
         body = {"scoreMaximum": most, "label": one.title, "resourceId": one.id}
-        made = as_dict(client.call("POST", lines, LINE_SCOPE, _LINE, body).value)
+        made = as_dict(client.call("POST", lines, connection.LINE, body).value)
     found = made.get("id")
     if not isinstance(found, str) or not target.platform.has(found):
         raise PlatformError(f"{title} did not tell its column", status=400)

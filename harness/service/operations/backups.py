@@ -22,7 +22,7 @@ from harness.grading.ledger import chains
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, ServerPlace
 from harness.service.courses import gradebooks
-from harness.service.jobs import assignment_context
+from harness.service.jobs import result_files
 from harness.service.records import EXPORT, Job
 from harness.service.settings import Settings
 from harness.service.storage import copies, courses, data_folder, queue, uploads
@@ -127,11 +127,11 @@ def _copy_zone(settings: Settings, target: Path) -> None:
 def _copy_gradings(settings: Settings, target: Path) -> None:
     """Copy the pages and sheets of gradings, none while it is written anew."""
     for made in sorted((settings.data / "assignments").glob("*")):
-        for folder in assignment_context.folders_of_all(made):
-            with assignment_context.lock_folder(folder, shared=True):
+        for folder in result_files.folders_of_all(made):
+            with result_files.lock_folder(folder, shared=True):
                 _copy_folder(folder, target / folder.relative_to(settings.data))
                 for beside in (
-                    assignment_context.path_of_evidence_places(folder),
+                    result_files.path_of_evidence_places(folder),
                     gradebooks.notes_of(folder),
                 ):
                     _copy_file(beside, target, settings.data)

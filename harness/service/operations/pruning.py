@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from harness.errors import UsageError
 from harness.service.courses.making import moment
-from harness.service.jobs.assignment_context import check_page
+from harness.service.jobs.result_files import check_page
 from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import courses, pruning

@@ -27,7 +27,6 @@ from harness.service.courses.gradings import (
     shared_overrides,
 )
 from harness.service.jobs import previews, tournaments
-from harness.service.jobs.assignment_context import folder_of
 from harness.service.pages import assignment, forms
 from harness.service.pages.course import SmallFile, attachment, read_upload
 from harness.service.pages.forms import SecondQuestion
@@ -70,11 +69,7 @@ def begin(context: access.Context) -> Response:
     previews.require_gradable(context.service.database, context.settings, context.assigned, how)
     with context.acting() as act:
         made = gradings.begin(act, context.assigned, public_only=public_only)
-    return RedirectResponse(_address(context, made.id), 303)
-
-
-def _address(context: RequestContext, name: str) -> str:
-    return f"{context.assignment_page}/gradings/{name}"
+    return RedirectResponse(f"{context.assignment_page}/gradings/{made.id}", 303)
 
 
 @ROUTES.at("GET", _ONE, access.STAFF_ONLY)
@@ -87,7 +82,7 @@ def show(context: access.Context) -> Response:
         later = gradings.find_later(db, context.grading)
         outdated = [] if later else list_outdated(db, context.grading)
         open_dates = list_open_dates(db, context.assigned, datetime.datetime.now())
-    folder = _folder(context)
+    folder = context.grading_folder
     return rendering.page(
         context,
         "grading.html",
@@ -154,16 +149,10 @@ def _row(marked: records.StudentMark, own: list[SharedOverride]) -> Row:
     return Row(marked.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
 
 
-def _folder(context: RequestContext) -> Path:
-    return folder_of(
-        context.settings.assignment_folder(context.grading.assignment), context.grading.id
-    )
-
-
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
 def show_export(context: access.Context) -> Response:
     """Give a page or a sheet of a grading."""
-    return serve_file(_folder(context), context.request.path_params["name"])
+    return serve_file(context.grading_folder, context.request.path_params["name"])
 
 
 @ROUTES.at("POST", f"{_ONE}/release", access.TEACHERS, most=access.Form(page=show))
@@ -177,13 +166,13 @@ def release(context: access.Context) -> Response:
                 f"Release the marks of {context.assigned.title}?",
                 "Students then see their mark and the feedback. This cannot be undone.",
                 "Yes, release the marks",
-                _address(context, context.grading.id),
+                context.grading_page,
             )
             return forms.ask_again(
                 context, assignment.crumbs(context, "Release the marks"), question
             )
         gradings.release(act, context.grading, is_early=is_early, leaves_changes=leaves)
-    return RedirectResponse(_address(context, context.grading.id), 303)
+    return RedirectResponse(context.grading_page, 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/accept", access.TEACHERS, most=access.Form(page=show))
@@ -203,7 +192,7 @@ def _act(
 ) -> Response:
     with context.acting() as act:
         action(act, context.grading)
-    return RedirectResponse(_address(context, context.grading.id), 303)
+    return RedirectResponse(context.grading_page, 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/tournament", access.TEACHERS, most=access.Form(page=show))
@@ -244,13 +233,13 @@ def take_gradebook(context: access.Context) -> Response:
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
     with context.acting() as act:
         gradebooks.take(act, context.settings, context.assigned, context.grading, own)
-    return RedirectResponse(_address(context, context.grading.id), 303)
+    return RedirectResponse(context.grading_page, 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
 def show_gradebook(context: access.Context) -> Response:
     """Give a gradebook of a platform, filled in."""
-    path = gradebooks.filled(_folder(context), context.request.path_params["name"])
+    path = gradebooks.filled(context.grading_folder, context.request.path_params["name"])
     if path is None:
         raise RequestRefused(404, "there is no such gradebook")
     return attachment(path.name, path.read_bytes(), "text/csv")

@@ -12,15 +12,15 @@ from harness.service import records
 from harness.service.courses import gradings, own_files, submissions
 from harness.service.courses.deadlines import describe_cost, describe_late, load_rule
 from harness.service.courses.making import moment
-from harness.service.courses.student_status import (
+from harness.service.courses.progress import (
     SubmissionFacts,
     SubmissionWindow,
     UploadState,
     describe_status,
 )
 from harness.service.courses.submissions import SubmissionHistory, refusal
-from harness.service.jobs.assignment_context import FAULT as UNJUDGED
-from harness.service.jobs.assignment_context import check_page, read_check_result
+from harness.service.jobs.result_files import FAULT as UNJUDGED
+from harness.service.jobs.result_files import check_page, read_check_result
 from harness.service.local_times import describe_day, describe_distance
 from harness.service.storage import queue, uploads
 from harness.service.web.request_context import RequestContext
@@ -29,7 +29,7 @@ from harness.work import canonical_json
 
 
 class FirstLines(NamedTuple):
-    """What a page shows first: see :class:`harness.service.courses.student_status.StudentStatus`.
+    """What a page shows first: see :class:`harness.service.courses.progress.StudentStatus`.
 
     ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
     """

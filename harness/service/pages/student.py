@@ -16,8 +16,8 @@ from harness.service.courses import deadlines, gradings, roster, standings, subm
 from harness.service.courses.deadlines import describe_terms, latest_deadline, load_rule
 from harness.service.courses.gradings import as_given
 from harness.service.courses.standings import Position
-from harness.service.jobs import assignment_context, tournaments
-from harness.service.jobs.assignment_context import EvidencePlace, folder_of
+from harness.service.jobs import result_files, tournaments
+from harness.service.jobs.result_files import EvidencePlace, folder_of
 from harness.service.local_times import describe_time, keep_same
 from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
@@ -85,7 +85,7 @@ def show(context: access.Context) -> Response:
 
 def _find_evidence(context: RequestContext, marked: StudentMark) -> tuple[EvidencePlace, ...]:
     made = context.folder
-    return assignment_context.read_evidence_places(folder_of(made, marked.grading), marked.key)
+    return result_files.read_evidence_places(folder_of(made, marked.grading), marked.key)
 
 
 def comments(

@@ -18,7 +18,7 @@ from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
-from harness.service.jobs.assignment_context import check_page
+from harness.service.jobs.result_files import check_page
 from harness.service.pages import assignment, forms, status
 from harness.service.pages.forms import SecondQuestion
 from harness.service.records import FAULT, STUDENT, WAITING, Job

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
@@ -91,7 +89,7 @@ def change(context: Context) -> Response:
             is_open=context.is_ticked("is_open"),
             has_badge=context.is_ticked("has_badge"),
         )
-    return RedirectResponse(_address(context), 303)
+    return RedirectResponse(context.suite_page, 303)
 
 
 @ROUTES.at("POST", f"{_ONE}/remove", OWNERS, most=Form(page=show))
@@ -114,11 +112,11 @@ def post(context: Context) -> Response:
             if run_documents.is_document(found.path)
             else _run(context, found)
         )
-    return RedirectResponse(f"{_address(context)}/runs/{made.id}", 303)
+    return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 
 def _post(context: RequestContext, found: SentArchive) -> SuiteRun:
-    suite, folder = context.suite, _folder(context)
+    suite, folder = context.suite, context.suite_folder
     posted = PostedRun.read(run_documents.load(found.path), context.field("revision"))
     with context.acting() as act:
         return engine_suites.post(act, suite, posted, folder)
@@ -130,7 +128,7 @@ def _run(context: RequestContext, found: SentArchive) -> SuiteRun:
     kept = submissions.keep(service.store, found.path, found.name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, context.field("revision"))
     with service.database.acting(context.by) as act:
-        return engine_suites.post_engine(act, context.suite, archive, _folder(context))
+        return engine_suites.post_engine(act, context.suite, archive, context.suite_folder)
 
 
 @ROUTES.at("POST", f"{_ONE}/cases", OWNERS, most=Form(files=forms.MOST, page=show))
@@ -146,7 +144,7 @@ def take_cases(context: Context) -> Response:
         context.acting() as act,
     ):
         cases.take(act, settings, context.suite, place, own)
-    return RedirectResponse(_address(context), 303)
+    return RedirectResponse(context.suite_page, 303)
 
 
 @ROUTES.at("GET", f"{_ONE}/history/{{name}}", SIGNED_IN)
@@ -157,7 +155,7 @@ def history(context: Context) -> Response:
         found = courses.last_runs(db, suite.id, engine_suites.RUNS)
     if not found:
         raise RequestRefused(404, "there is no run yet")
-    home = (suite.title, _address(context))
+    home = (suite.title, context.suite_page)
     folder = engine_suites.write_pages(context.settings.suite(suite.id), suite, found, home)
     return serve_file(folder, context.request.path_params["name"])
 
@@ -180,14 +178,6 @@ def crumbs(suite: Suite, *more: tuple[str, str]) -> Crumbs:
     return [("Test suites", "/suites"), (suite.title, f"/suites/{suite.id}"), *more]
 
 
-def _folder(context: RequestContext) -> Path:
-    return context.settings.suite(context.suite.id)
-
-
-def _address(context: RequestContext) -> str:
-    return f"/suites/{context.suite.id}"
-
-
 # --- A run of a suite, compared with any former one ----------------------------------------------
 
 _RUN = "/suites/{suite}/runs/{run}"
@@ -201,7 +191,7 @@ def show_run(context: Context) -> Response:
         others = courses.last_runs(db, run.suite, engine_suites.KEPT)
         former = _former(db, run, named) if run.started else None
         state = engine_suites.state_of(db, run)
-    found = engine_suites.compare(_folder_of_run(context), former, run) if former else None
+    found = engine_suites.compare(context.suite_folder, former, run) if former else None
     return rendering.page(
         context,
         "run.html",
@@ -228,7 +218,7 @@ def _former(db: Connection, run: SuiteRun, named: str) -> SuiteRun | None:
 def document(context: Context) -> Response:
     """Give the document that was posted."""
     run = context.run
-    data = engine_suites.data(_folder_of_run(context), run)
+    data = engine_suites.data(context.suite_folder, run)
     if data is None:
         raise RequestRefused(404, "its document no longer exists")
     return attachment(f"run-{run.number}.json", data, "application/json")
@@ -247,9 +237,5 @@ def remove_run(context: Context) -> Response:
         )
         return forms.ask_again(context, crumbs(context.suite, (f"Remove {name}", "")), question)
     with context.acting() as act:
-        engine_suites.remove_run(act, context.run, _folder_of_run(context))
+        engine_suites.remove_run(act, context.run, context.suite_folder)
     return RedirectResponse(f"/suites/{context.run.suite}", 303)
-
-
-def _folder_of_run(context: RequestContext) -> Path:
-    return context.settings.suite(context.run.suite)

@@ -1,18 +1,43 @@
-"""Signing in by an OpenID provider: what it says of somebody, and which settings name it."""
+"""Signing in by an OpenID provider: the code flow with PKCE, by Authlib, and its settings.
+
+What must be the same before and after (state, nonce, verifier of PKCE) is made of one secret,
+which the browser keeps in a cookie while it is at the provider. So nothing is kept here.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hmac import compare_digest
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from harness import extras
+import httpx2
+from authlib.common.errors import AuthlibBaseError
+from authlib.integrations.httpx_client import OAuth2Client
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import KeySet
+
+from harness import network
 from harness.errors import HarnessError, UsageError
 from harness.network import is_this_machine
 from harness.service.settings import Settings
 
 BACK = "/sign-in/oidc/back"  # where a provider sends people back to
 EMAIL = "email"
+_SCOPE = "openid email profile"
+_PATIENCE = 10.0  # seconds for an answer of the provider
+_KNOWN = 3600.0  # seconds until its metadata and the trusted certificates are read again
+_LEEWAY = 60  # seconds by which its clock and ours may differ
+# What signs with a key that it alone has: never "none", never with the secret of the client.
+_ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+_ENDPOINTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 
 class ProviderUnavailableError(HarnessError):
@@ -30,28 +55,6 @@ class Claims(NamedTuple):
     email: str  # a verified one; empty if the provider verified none
     name: str
     own: str  # the claim that the settings name, if it is another than the address
-
-
-class Provider(Protocol):
-    """Lets people sign in. It may be shared by threads."""
-
-    def begin(self, secret: str) -> str:
-        """Return the address at the provider where somebody signs in.
-
-        Raises:
-            ProviderUnavailableError: the provider cannot be reached.
-        """
-
-    def finish(self, secret: str, state: str, code: str) -> Claims:
-        """Return who came back with a code.
-
-        Raises:
-            ProviderUnavailableError: the provider cannot be reached.
-            SignInRefusedError: what it says does not hold, or is not for us.
-        """
-
-    def probe(self) -> str:
-        """Return what the provider is, in words; raises ProviderUnavailableError."""
 
 
 def is_safe(address: str) -> bool:
@@ -76,7 +79,6 @@ def check(settings: Settings) -> None:
         raise UsageError("--oidc needs --oidc-client, as the provider calls this service")
     if settings.oidc_add and settings.oidc_claim != EMAIL:
         raise UsageError("--oidc-add goes with mail addresses alone: leave out --oidc-claim")
-    extras.require("--oidc", "service", "authlib")
     client_secret(settings)
 
 
@@ -106,3 +108,154 @@ def client_secret(settings: Settings) -> str:
 def name_of(settings: Settings) -> str:
     """Return the provider's name for the sign-in page, or "" without a provider."""
     return urlsplit(settings.oidc).hostname or ""
+
+
+# --- the provider ------------------------------------------------------------------------------
+
+
+class Provider:
+    """The provider of the settings, which lets people sign in. It may be shared by threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found: dict[str, Any] = {}
+        self._until = 0.0
+        self._trusted: ssl.SSLContext | None = None  # which certificates are
+        self._trusted_until = 0.0
+
+    def begin(self, secret: str) -> str:
+        """Return the address at the provider where somebody signs in.
+
+        Raises:
+            ProviderUnavailableError: the provider cannot be reached.
+        """
+        with self._client() as client:
+            address, _ = client.create_authorization_url(
+                self._metadata(client)["authorization_endpoint"],
+                state=derive("state", secret),
+                nonce=derive("nonce", secret),
+                code_verifier=derive("verifier", secret),
+            )
+        return str(address)
+
+    def finish(self, secret: str, state: str, code: str) -> Claims:
+        """Return who came back with a code.
+
+        Raises:
+            ProviderUnavailableError: the provider cannot be reached.
+            SignInRefusedError: what it says does not hold, or is not for us.
+        """
+        if not secret or not compare_digest(state.encode(), derive("state", secret).encode()):
+            raise SignInRefusedError("it was begun in another browser, or too long ago")
+        if not code:
+            raise SignInRefusedError("the provider did not let you in")
+        with self._client() as client, _naming_errors():
+            metadata = self._metadata(client)
+            token = client.fetch_token(
+                metadata["token_endpoint"],
+                code=code,
+                code_verifier=derive("verifier", secret),
+            )
+            keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
+            keys.raise_for_status()
+            claims = self._read(token, keys.json(), derive("nonce", secret))
+        return self._read_claims(claims)
+
+    def probe(self) -> str:
+        """Return what the provider is, in words; raises ProviderUnavailableError, UsageError."""
+        with self._client() as client:
+            self._metadata(client)
+        return f"{self._settings.oidc}, as {self._settings.oidc_client}"
+
+    def _client(self) -> OAuth2Client:
+        settings = self._settings
+        return OAuth2Client(
+            settings.oidc_client,
+            client_secret(settings),
+            scope=_SCOPE,
+            redirect_uri=f"{settings.base}{BACK}",
+            code_challenge_method="S256",
+            timeout=_PATIENCE,
+            verify=self._trust(),
+        )
+
+    def _trust(self) -> ssl.SSLContext:
+        """Return which certificates are trusted: to read all takes longer than to ask."""
+        if self._trusted is None or time.monotonic() > self._trusted_until:
+            self._trusted = httpx2.create_ssl_context()
+            self._trusted_until = time.monotonic() + _KNOWN
+        return self._trusted
+
+    def _metadata(self, client: OAuth2Client) -> dict[str, Any]:
+        """Return what the provider says of itself (OpenID Connect Discovery)."""
+        if time.monotonic() > self._until:
+            issuer = self._settings.oidc
+            path = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
+            with _naming_errors():
+                answer = client.request("GET", path, withhold_token=True)
+                answer.raise_for_status()
+                self._found = _check_metadata(issuer, answer.json())
+            self._until = time.monotonic() + _KNOWN
+        return self._found
+
+    def _read(self, token: dict[str, Any], keys: Any, nonce: str) -> CodeIDToken:
+        """Return the claims of an id token that holds, is for us and for this one sign-in."""
+        found = jwt.decode(token["id_token"], KeySet.import_key_set(keys), algorithms=_ALGORITHMS)
+        client = self._settings.oidc_client
+        wanted = {
+            "iss": {"essential": True, "value": self._found["issuer"]},
+            "aud": {"essential": True, "value": client},
+        }
+        given = {"nonce": nonce, "client_id": client, "access_token": token.get("access_token")}
+        claims = CodeIDToken(found.claims, found.header, wanted, given)
+        claims.validate(leeway=_LEEWAY)
+        return claims
+
+    def _read_claims(self, claims: CodeIDToken) -> Claims:
+        email = _text(claims, EMAIL) if claims.get("email_verified") is True else ""
+        named = self._settings.oidc_claim
+        own = "" if named == EMAIL else _text(claims, named)
+        return Claims(_text(claims, "sub"), email, _text(claims, "name"), own)
+
+
+def _text(claims: CodeIDToken, name: str) -> str:
+    value = claims.get(name, "")
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
+
+
+def derive(what: str, secret: str) -> str:
+    """Return a value that only a holder of the secret can compute and that does not reveal it."""
+    return hashlib.sha256(f"oidc {what} {secret}".encode()).hexdigest()
+
+
+@contextmanager
+def _naming_errors() -> Iterator[None]:
+    """Turn what goes wrong into sentences; none repeats a code or a token."""
+    try:
+        yield
+    except httpx2.HTTPStatusError as error:
+        raise ProviderUnavailableError(
+            f"the provider answered {error.response.status_code}"
+        ) from None
+    except httpx2.HTTPError as error:
+        why = network.explain(error)
+        raise ProviderUnavailableError(f"the provider cannot be reached: {why}") from None
+    except (AuthlibBaseError, JoseError) as error:
+        told = getattr(error, "error", "") or type(error).__name__
+        claim = getattr(error, "claim", "")
+        why = f"{told} ({claim})" if claim else told
+        raise SignInRefusedError(f"the provider's statement is not valid: {why}") from None
+    except (KeyError, ValueError, TypeError) as error:
+        raise ProviderUnavailableError(
+            f"the provider's answer cannot be read: {type(error).__name__}"
+        ) from None
+
+
+def _check_metadata(issuer: str, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what a provider says of itself, if it is the one that was named."""
+    if found["issuer"] != issuer:
+        raise ValueError(found["issuer"])
+    for name in _ENDPOINTS:
+        if not is_safe(str(found[name])):
+            raise ValueError(name)
+    return found

@@ -17,6 +17,7 @@ from starlette.datastructures import FormData
 
 from harness.service import records
 from harness.service.courses import submissions
+from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.settings import Settings
@@ -119,6 +120,26 @@ class RequestContext:
     def assignment_page(self) -> str:
         """Return the address of the page of the assignment."""
         return f"{self.course_page}/assignments/{self.assigned.id}"
+
+    @property
+    def grading_page(self) -> str:
+        """Return the address of the page of the grading."""
+        return f"{self.assignment_page}/gradings/{self.grading.id}"
+
+    @property
+    def grading_folder(self) -> Path:
+        """Return where the pages and sheets of the grading are."""
+        return folder_of(self.folder, self.grading.id)
+
+    @property
+    def suite_page(self) -> str:
+        """Return the address of the page of the suite."""
+        return f"/suites/{self.suite.id}"
+
+    @property
+    def suite_folder(self) -> Path:
+        """Return the folder of the suite."""
+        return self.settings.suite(self.suite.id)
 
 
 # --- What a path names ---------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from harness.service.storage import queue, uploads
 from harness.service.storage.database import Database
 
 
-def open_provider(settings: Settings) -> oidc.Provider | None:
+def open_provider(settings: Settings) -> Provider | None:
     """Return the provider of the settings; None: people sign in by links alone.
 
     Raises:
@@ -27,9 +27,7 @@ def open_provider(settings: Settings) -> oidc.Provider | None:
     if not settings.oidc:
         return None
     oidc.check(settings)
-    from harness.service.people.authlib_provider import AuthlibProvider
-
-    return AuthlibProvider(settings)
+    return Provider(settings)
 
 
 # --- How often somebody may ask, and how much at a time ------------------------------------------

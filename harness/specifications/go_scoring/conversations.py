@@ -7,15 +7,7 @@ from functools import cache
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from harness.vocabulary.conversations import (
-    SMALL,
-    Drawn,
-    boards,
-    extra,
-    parts,
-    plays,
-    say,
-)
+from harness.vocabulary.conversations import SMALL, Drawn, boards, extra, parts, plays, say
 from harness.vocabulary.stones import COLORS, block, corner_ko, flat, single
 
 KOMI = say("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")

@@ -8,14 +8,6 @@ from itertools import product
 from random import Random
 
 from harness.vocabulary import made_positions
-from harness.vocabulary.made_positions import (
-    DIRECTIONS,
-    complete_line,
-    edge,
-    find_win,
-    is_over,
-    line,
-)
 from harness.vocabulary.scenes import (
     Asker,
     Feature,
@@ -57,40 +49,40 @@ def _find_win_along(direction: str) -> Finder:
     """Return a finder of wins in one direction; the answer tells the edge, too."""
 
     def find(moment: SceneMoment) -> str:
-        found = find_win(moment)
+        found = made_positions.find_win(moment)
         if not found or found.direction != direction:
             return ""
-        return f"{NAMES[moment.color]} {edge(moment.shape, found.points)}".strip()
+        return f"{NAMES[moment.color]} {made_positions.edge(moment.shape, found.points)}".strip()
 
     return find
 
 
 def _find_win_from_within(moment: SceneMoment) -> str:
-    found = find_win(moment)
+    found = made_positions.find_win(moment)
     ends = moment.shape.points(found.points) if found else []
     within = found and moment.shape.point(moment.move) not in (ends[0], ends[-1])
     return NAMES[moment.color] if within else ""
 
 
 def _overline(moment: SceneMoment) -> str:
-    found = find_win(moment)
+    found = made_positions.find_win(moment)
     return NAMES[moment.color] if found and found.points.bit_count() > 5 else ""
 
 
 def _far_line(moment: SceneMoment) -> str:
     """A line that reaches row 10 or the column J."""
-    found = find_win(moment)
+    found = made_positions.find_win(moment)
     places = moment.shape.points(found.points) if found else []
     far = any(row >= 9 for row, _ in places) or any(column >= 8 for _, column in places)
     return NAMES[moment.color] if far else ""
 
 
 def _has_won(moment: SceneMoment) -> str:
-    return NAMES[moment.color] if find_win(moment) else ""
+    return NAMES[moment.color] if made_positions.find_win(moment) else ""
 
 
 def _goes_on(moment: SceneMoment) -> str:
-    return "unknown" if moment.board.stones and not is_over(moment) else ""
+    return "unknown" if moment.board.stones and not made_positions.is_over(moment) else ""
 
 
 def _nearly(count: int, rest: Callable[[StoneBits, int], int]) -> Finder:
@@ -195,12 +187,12 @@ def _suicide(moment: SceneMoment) -> str:
 
 
 def _black_moved(moment: SceneMoment) -> str:
-    return "black" if moment.color == 1 and not is_over(moment) else ""
+    return "black" if moment.color == 1 and not made_positions.is_over(moment) else ""
 
 
 def _uneven(moment: SceneMoment) -> str:
     black, white = (mask.bit_count() for mask in moment.board)
-    uneven = abs(black - white) > 1 and moment.move and not is_over(moment)
+    uneven = abs(black - white) > 1 and moment.move and not made_positions.is_over(moment)
     return NAMES[moment.to_play] if uneven else ""
 
 
@@ -212,7 +204,7 @@ def _result(moment: SceneMoment, random: Random) -> list[SceneCommand]:
 
 
 def _result_and_list(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-    listed = [_LEGAL] if moment.size <= _LISTED or is_over(moment) else []
+    listed = [_LEGAL] if moment.size <= _LISTED or made_positions.is_over(moment) else []
     return [*up_to_last(moment, random), _RESULT, *listed]
 
 
@@ -327,8 +319,8 @@ def _line(direction: int | None = None, length: int = 5, sizes: range = range(6,
     def make(random: Random) -> SceneMoment | None:
         size, color = random.choice(sizes), random.choice((1, 2))
         along = random.randrange(4) if direction is None else direction
-        points = line(random, size, along, length)
-        return complete_line(
+        points = made_positions.line(random, size, along, length)
+        return made_positions.complete_line(
             random, size, points, color, end=length == 5 and random.random() < 0.5
         )
 
@@ -389,7 +381,9 @@ def _pocket(random: Random) -> SceneMoment:
 
 def _ride(random: Random) -> SceneMoment:
     size, color = random.choice((9, 9, 10)), random.choice((1, 2))
-    return complete_line(random, size, random.choice(_rides(grid(size))), color, end=False)
+    return made_positions.complete_line(
+        random, size, random.choice(_rides(grid(size))), color, end=False
+    )
 
 
 def _anytime(random: Random) -> SceneMoment:
@@ -450,7 +444,7 @@ FEATURES = (
     *(
         Feature(f"{name}-of-five", f"five in a {_IN_WORDS[place]} win",
                 _find_win_along(name), _result_and_list, _line(place))
-        for place, name in enumerate(DIRECTIONS)
+        for place, name in enumerate(made_positions.DIRECTIONS)
     ),
     Feature("filled-from-within", "the last stone is not at an end of the five",
             _find_win_from_within, _result, _line()),

@@ -238,16 +238,6 @@ def _name(content: str) -> str:
     return f"boards/{hashlib.sha256(content.encode()).hexdigest()[:12]}.txt"
 
 
-def _lines(moment: SceneMoment, random: Random) -> list[str]:
-    found = [
-        f"{sign} {SENSEI_LETTERS[column].lower()} {row + 1}"
-        for sign, mask in zip("bw", moment.board, strict=True)
-        for row, column in _SHAPE.points(mask)
-    ]
-    random.shuffle(found)
-    return found
-
-
 def _capitals(lines: list[str], random: Random) -> list[str]:
     return [line.upper() if random.random() < 0.5 else line for line in lines]
 
@@ -281,7 +271,13 @@ def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid
     """Return the feature of a board file: whether it is valid, and the eyes of one that is."""
 
     def files(moment: SceneMoment, random: Random) -> Files:
-        content = "\n".join(change(_lines(moment, random), random)) + "\n"
+        found = [
+            f"{sign} {SENSEI_LETTERS[column].lower()} {row + 1}"
+            for sign, mask in zip("bw", moment.board, strict=True)
+            for row, column in _SHAPE.points(mask)
+        ]
+        random.shuffle(found)
+        content = "\n".join(change(found, random)) + "\n"
         return ((_name(content), content),)
 
     def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
@@ -304,13 +300,6 @@ def _board_file(name: str, sentence: str, find: Finder, change: Change, *, valid
 
 
 # --- positions made -----------------------------------------------------------------------------
-
-
-def _black(random: Random, share: float) -> StoneBits:
-    """Return a board with much black, a little white, and holes."""
-    black = made_positions.scatter(random, _SHAPE.full, share)
-    white = made_positions.scatter(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
-    return StoneBits(black, white)
 
 
 def _around(random: Random, spots: int, size: int) -> StoneBits:
@@ -352,15 +341,12 @@ def _two_apart(random: Random) -> SceneMoment:
     points = [(row, column), (row + 3, column + 3)]
     holes = _SHAPE.mask([(r, 8 - c) if mirror else (r, c) for r, c in points])
     square = flood_once(_SHAPE, holes) & ~holes
-    return made_positions.board_moment(
-        "go", SIZE, StoneBits(square & ~_spare_corner(random, holes))
-    )
-
-
-def _spare_corner(random: Random, holes: int) -> int:
-    """Return a diagonal neighbor of a point, which its eye does not need."""
     beside = neighbours(_SHAPE, holes)
-    return any_bit(flood_once(_SHAPE, holes) & ~beside & ~holes, random)
+    return made_positions.board_moment(
+        "go",
+        SIZE,
+        StoneBits(square & ~any_bit(flood_once(_SHAPE, holes) & ~beside & ~holes, random)),
+    )
 
 
 def _bands(random: Random) -> SceneMoment:
@@ -392,7 +378,10 @@ def _swap_colors(make: Maker) -> Maker:
 
 
 def _dense(random: Random) -> SceneMoment:
-    return made_positions.board_moment("go", SIZE, _black(random, random.uniform(0.6, 0.9)))
+    share = random.uniform(0.6, 0.9)
+    black = made_positions.scatter(random, _SHAPE.full, share)
+    white = made_positions.scatter(random, _SHAPE.full & ~black, random.choice((0, 0.1, 0.3)))
+    return made_positions.board_moment("go", SIZE, StoneBits(black, white))
 
 
 def _few(random: Random) -> SceneMoment:

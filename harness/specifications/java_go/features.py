@@ -130,17 +130,12 @@ def _join(moment: SceneMoment) -> str:
     return _points(_holes(moment, "joins"), "true")
 
 
-def _friend_in_atari(moment: SceneMoment) -> int:
-    """Return points where a stone joins a friend and yet has no liberty."""
+def _friend(moment: SceneMoment) -> str:
     found = 0
     for color in (1, 2):
         beside = neighbours(moment.shape, moment.board.of(color))
         found |= holes(moment, color).suicides & beside
-    return found
-
-
-def _friend(moment: SceneMoment) -> str:
-    return _points(_friend_in_atari(moment), "false")
+    return _points(found, "false")
 
 
 def _territory(moment: SceneMoment) -> str:

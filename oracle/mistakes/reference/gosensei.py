@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from oracle.answers import gosensei as answers
+from oracle.boards import Snapshot, SnapshotChoice, decode, read_bytes
 from oracle.boards.gosensei import read_gosensei
-from oracle.boards.snapshot import Snapshot, SnapshotChoice, decode, read_bytes
 from oracle.errors import FormatError
 from oracle.gtp import common
 from oracle.mistakes.bank import Route, part

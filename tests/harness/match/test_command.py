@@ -88,6 +88,19 @@ def test_a_declared_game_is_refereed_by_its_reference(name: str, tmp_path: Path)
 
 
 @pytest.mark.processes
+def test_a_declared_game_that_does_not_end_is_a_draw(tmp_path: Path) -> None:
+    """Who never ends a game does not make the harness fail."""
+    folder, document = OWN_GAMES / "hex", tmp_path / "match.json"
+    words = ["match", "--game", str(folder), "--size", "3", "--max-moves", "2", "--games", "2"]
+    engine = f"python3 {folder / 'hex.py'}"
+    assert main([*words, "--json", str(document), f"a={engine}", f"b={engine}"]) == ExitCode.OK
+    games = json.loads(document.read_text())["games"]
+    assert {(one["reason"], one["result"], one["winner"]) for one in games} == {
+        ("move limit", "0", "")
+    }
+
+
+@pytest.mark.processes
 def test_openings_come_from_records(tmp_path: Path) -> None:
     records = tmp_path / "openings"
     records.mkdir()

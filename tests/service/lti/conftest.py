@@ -7,6 +7,7 @@ import json
 import re
 import time
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import httpx2
 import jwt.algorithms
@@ -19,11 +20,22 @@ from harness.service.lti import connection, platforms
 from harness.service.people import accounts
 from harness.service.records import Platform
 from tests.service.lti.campus import TEACHER, Campus, query_of
-from tests.service.serving import FORM_TOKEN, client_of, counting, open_service, settings_of
+from tests.service.serving import FORM_TOKEN, client_of, open_service, settings_of
 
-__all__ = ["counting"]
 BASE = "https://localhost"
 HIDDEN = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
+
+
+class Linked(NamedTuple):
+    """A service, a campus, and the course that their teacher has linked."""
+
+    service: object
+    campus: Campus
+    tess: object
+    course: str  # its path
+
+    def visitor(self, **how):
+        return Visitor(self.service, self.campus, **how)
 
 
 class Visitor:
@@ -146,6 +158,18 @@ def open_course_of(service, campus, **how):
     shown = tess.submit(page, "/lti/link")
     assert shown.status_code == 200, shown.text
     return tess, shown.url.path
+
+
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory, request):
+    """A service with a linked course, once for all that stay out of each other's way in it."""
+    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("linked") / "data")
+    with (
+        open_service(settings._replace(address=BASE)) as service,
+        campus_of(service) as campus,
+    ):
+        tess, course = open_course_of(service, campus)
+        yield Linked(service, campus, tess, course)
 
 
 @pytest.fixture

@@ -18,8 +18,7 @@ from harness.service.settings import Settings
 from harness.service.storage import courses, people
 from harness.service.storage.lti import LINKS
 from tests.service.lti.campus import CLIENT, LEARNER, ROLE, TEACHER, Campus, key_of, query_of
-from tests.service.lti.conftest import BASE, Visitor, admin, campus_of, open_course_of
-from tests.service.serving import open_service, settings_of
+from tests.service.lti.conftest import BASE, Visitor, admin
 
 CLAIM = "https://purl.imsglobal.org/spec/lti/claim/"
 HOUR = 3600
@@ -148,22 +147,9 @@ def change(claims, changes):
     return made
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory, request):
-    """A service with a linked course, once for all attacks: none changes anything."""
-    settings = settings_of("sqlite", request, tmp_path_factory.mktemp("attacked") / "data")
-    with (
-        open_service(settings._replace(address=BASE)) as service,
-        campus_of(service) as campus,
-    ):
-        open_course_of(service, campus)
-        yield service, campus
-
-
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_launch_with_something_wrong_lets_nobody_in(world, name):
-    service, campus = world
-    eve = Visitor(service, campus)
+def test_a_launch_with_something_wrong_lets_nobody_in(linked, name):
+    eve, campus = linked.visitor(), linked.campus
     asked = query_of(eve.begin().headers["location"])
     form = campus.launch(asked, "eve", [LEARNER])
     attack, why = ATTACKS[name]
@@ -177,9 +163,8 @@ def test_a_launch_with_something_wrong_lets_nobody_in(world, name):
     assert eve.send(form).status_code == 200
 
 
-def test_a_launch_is_taken_once(service, campus, open_course):
-    open_course()
-    eve = Visitor(service, campus)
+def test_a_launch_is_taken_once(linked):
+    eve, campus = linked.visitor(), linked.campus
     form = campus.launch(query_of(eve.begin().headers["location"]), "ada", [LEARNER])
     assert eve.send(form).status_code == 200
     assert eve.send(form).status_code == 410
@@ -189,11 +174,10 @@ def test_a_launch_is_taken_once(service, campus, open_course):
     assert "not for this login" in again.text
 
 
-def test_a_launch_that_another_browser_began_signs_nobody_in(service, campus, open_course):
+def test_a_launch_that_another_browser_began_signs_nobody_in(linked):
     """Else somebody would work in the account of whoever sent them there."""
-    open_course()
-    eve, ada = Visitor(service, campus), Visitor(service, campus)
-    form = campus.launch(query_of(eve.begin().headers["location"]), "eve", [LEARNER])
+    eve, ada = linked.visitor(), linked.visitor()
+    form = linked.campus.launch(query_of(eve.begin().headers["location"]), "eve", [LEARNER])
     answer = ada.send(form)
     assert "Open in a new window" in answer.text
     assert not {"gtp_harness_session", "gtp_harness_frame"} & set(ada.client.cookies)
@@ -209,8 +193,8 @@ TARGETS = [
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_login_leads_to_this_service_alone(world, target):
-    answer = Visitor(*world).begin(target_link_uri=target)
+def test_a_login_leads_to_this_service_alone(linked, target):
+    answer = linked.visitor().begin(target_link_uri=target)
     assert answer.status_code == 403
     assert "location" not in answer.headers
 
@@ -223,20 +207,19 @@ LOGINS = [
 
 
 @pytest.mark.parametrize(("told", "why"), LOGINS)
-def test_a_login_of_an_unknown_platform_is_refused(world, told, why):
-    answer = Visitor(*world).begin(**told)
+def test_a_login_of_an_unknown_platform_is_refused(linked, told, why):
+    answer = linked.visitor().begin(**told)
     assert answer.status_code in (400, 404)
     assert why in answer.text
 
 
-def test_a_launch_opens_no_other_course(service, campus, open_course):
+def test_a_launch_opens_no_other_course(linked):
     """Neither by its target, nor by the session that it begins."""
-    _, first = open_course()
-    tom = Visitor(service, campus)
+    tom, first = linked.visitor(), linked.course
     page = tom.launch("tom", [TEACHER], context="course-43", title="Chess")
     second = tom.submit(page, "/lti/link").url.path
     assert first != second
-    ada = Visitor(service, campus)
+    ada = linked.visitor()
     assert ada.launch("ada", [LEARNER]).url.path == first
     assert ada.get(second).status_code == 404
     refused = ada.launch("ada", [LEARNER], target=f"{BASE}{second}")
@@ -246,31 +229,28 @@ def test_a_launch_opens_no_other_course(service, campus, open_course):
     assert tom.get(first).status_code == 404
 
 
-def test_a_platform_takes_over_nobody_by_mail_address_name_or_number(service, campus, open_course):
-    _, course = open_course()
-    boss = admin(service)
-    with service.database.reading() as db:
+def students_of(linked, **named):
+    with linked.service.database.reading() as db:
+        return courses.MEMBERS.all(db, "name", role="student", **named)
+
+
+def test_a_platform_takes_over_nobody_by_mail_address_name_or_number(linked):
+    boss, eve = admin(linked.service), linked.visitor()
+    with linked.service.database.reading() as db:
         (person,) = people.PEOPLE.all(db, is_admin=1)
-    eve = Visitor(service, campus)
-    more = {"lis": {"person_sourcedid": person.id}}
-    eve.launch("eve", [LEARNER], name=person.name, email="ada@example.org",
-               claims={f"{CLAIM}lis": more["lis"]})  # fmt: skip
+    number = {f"{CLAIM}lis": {"person_sourcedid": person.id}}
+    eve.launch("eva", [LEARNER], name=person.name, email="ada@example.org", claims=number)
     assert eve.get("/lti").status_code == 403
     assert boss.get("/lti").status_code == 200
-    with service.database.reading() as db:
-        (found,) = courses.MEMBERS.all(db, name=person.name, course=course.rpartition("/")[2])
+    (found,) = students_of(linked, name=person.name)
     assert found.person != person.id
 
 
-def test_a_student_with_another_students_number_is_another_student(service, campus, open_course):
-    open_course()
+def test_a_student_with_another_students_number_is_another_student(linked):
     number = {f"{CLAIM}lis": {"person_sourcedid": "s-1"}}
-    for user in ("ada", "eve"):
-        page = Visitor(service, campus).launch(user, [LEARNER], claims=number)
-        assert page.status_code == 200
-    with service.database.reading() as db:
-        found = courses.MEMBERS.all(db, "name", role="student")
-    assert [one.name for one in found] == ["Ada", "Eve"]
+    for user in ("pia", "pat"):
+        assert linked.visitor().launch(user, [LEARNER], claims=number).status_code == 200
+    found = students_of(linked, name=["Pat", "Pia"])
     assert len({one.key for one in found}) == len({one.person for one in found}) == 2
 
 
@@ -284,44 +264,43 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_hostile_names_are_text(service, campus, open_course, name):
-    tess, course = open_course()
-    hostile = {f"{CLAIM}context": {"id": "course-42", "title": name}}
-    Visitor(service, campus).launch("eve", [LEARNER], name=name, claims=hostile)
-    shown = tess.get(course)
+@pytest.mark.parametrize("number", range(len(NAMES)))
+def test_hostile_names_are_text(linked, number):
+    hostile = {f"{CLAIM}context": {"id": "course-42", "title": NAMES[number]}}
+    own = {f"{CLAIM}lis": {"person_sourcedid": f"hostile-{number}"}}
+    user = f"eve-{number}"
+    linked.visitor().launch(user, [LEARNER], name=NAMES[number], claims={**hostile, **own})
+    shown = linked.tess.get(linked.course)
     assert shown.status_code == 200
     assert not any(one in shown.text for one in ("<script>alert", "\x1b", "\x07", "\u202e"))
-    with service.database.reading() as db:
-        (found,) = courses.MEMBERS.all(db, role="student")
+    (found,) = students_of(linked, key=f"hostile-{number}")
     assert len(found.name) <= 210
     assert "\n" not in found.name
 
 
-def test_keys_are_not_read_again_for_every_unknown_one(service, campus, open_course):
-    open_course()
-    campus.asked.clear()
+def test_keys_are_not_read_again_for_every_unknown_one(linked):
+    linked.campus.asked.clear()
     for _ in range(5):
-        eve = Visitor(service, campus)
-        form = campus.launch(query_of(eve.begin().headers["location"]), "eve", [LEARNER])
-        token = signed(campus, claims_of(form), {"kid": "made up"})
+        eve = linked.visitor()
+        form = linked.campus.launch(query_of(eve.begin().headers["location"]), "eve", [LEARNER])
+        token = signed(linked.campus, claims_of(form), {"kid": "made up"})
         assert eve.send({**form, "id_token": token}).status_code == 403
-    assert campus.asked.count("GET /mod/lti/certs.php") <= 1
+    assert linked.campus.asked.count("GET /mod/lti/certs.php") <= 1
 
 
-def test_a_new_key_of_the_platform_is_read_once_the_last_reading_is_a_minute_old(
-    service, campus, open_course
-):
-    open_course()
-    campus.key = key_of("second")
+def test_a_new_key_of_the_platform_is_read_once_the_last_reading_is_a_minute_old(linked):
+    linked.visitor().launch("ada", [LEARNER])
+    before, linked.campus.key = linked.campus.key, key_of("second")
     (address,) = connection._keys
     connection._keys[address] = time.time() - 61, connection._keys[address][1]
-    assert Visitor(service, campus).launch("ada", [LEARNER]).status_code == 200
+    assert linked.visitor().launch("ada", [LEARNER]).status_code == 200
+    linked.campus.key = before
+    connection._keys.clear()
 
 
 ADDRESSES = [
     "http://moodle.example.org/keys", "ftp://moodle.example.org/", "file:///etc/passwd",
-    "https://user:pw@moodle.example.org/", "https:///keys", "moodle.example.org", "",
+    "https://user:pw@moodle.example.org/", "https:///keys", "moodle.example.org", "", "https://[",
     "https://127.0.0.1/keys", "https://localhost/keys", "https://[::1]/", "https://moodle.example.org/;x",
     "https://moodle.example.org/#x", "https://moodle.example.org:99999/",
     f"https://m.example.org/{'x' * 3000}",
@@ -361,7 +340,7 @@ def test_services_of_a_launch_are_asked_at_the_platforms_origins_alone(
 
 
 @pytest.mark.parametrize("path", ["/lti/confirm", "/lti/link", "/lti/window/0", "/lti/register/0"])
-def test_only_the_two_pages_of_a_launch_take_forms_of_other_sites(world, path):
-    answer = Visitor(*world).client.post(path, headers={"origin": "https://evil.example"})
+def test_only_the_two_pages_of_a_launch_take_forms_of_other_sites(linked, path):
+    answer = linked.visitor().client.post(path, headers={"origin": "https://evil.example"})
     assert answer.status_code == 403
     assert "another site" in answer.text

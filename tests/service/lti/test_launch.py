@@ -50,22 +50,21 @@ ROLES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("roles", "role"), ROLES)
-def test_roles_in_the_course_alone_count(service, campus, open_course, roles, role):
-    open_course()
-    assert Visitor(service, campus).launch("una", roles).status_code == 200
-    (found,) = members_of(service, name="Una")
+@pytest.mark.parametrize("number", range(len(ROLES)))
+def test_roles_in_the_course_alone_count(linked, number):
+    roles, role = ROLES[number]
+    assert linked.visitor().launch(f"una{number}", roles).status_code == 200
+    (found,) = members_of(linked.service, name=f"Una{number}")
     assert found.role == role
 
 
-def test_a_changed_role_counts_from_the_next_launch_on(service, campus, open_course):
-    _, course = open_course()
-    una = Visitor(service, campus)
+def test_a_changed_role_counts_from_the_next_launch_on(linked):
+    una = linked.visitor()
     for roles, role in (([LEARNER], "student"), ([TEACHER], "teacher"), ([LEARNER], "student")):
         una.launch("una", roles)
-        (found,) = members_of(service, name="Una")
+        (found,) = members_of(linked.service, name="Una")
         assert found.role == role
-        assert (una.get(f"{course}/settings").status_code == 200) is (role == "teacher")
+        assert (una.get(f"{linked.course}/settings").status_code == 200) is (role == "teacher")
 
 
 def test_a_course_that_is_here_is_linked_by_a_code_of_its_teacher(service, campus, open_course):
@@ -123,9 +122,9 @@ def told(page, name):
 
 
 def test_without_cookies_the_platforms_storage_shows_that_it_is_the_same_browser(
-    service, campus, open_course
+    linked,
 ):
-    _, course = open_course()
+    service, campus, _, course = linked
     ada, shown, page = without_cookies(service, campus, **PARENT)
     assert told(shown, "key") == told(page, "key")
     assert told(shown, "origin") == told(page, "origin") == campus.base
@@ -140,16 +139,15 @@ def test_without_cookies_the_platforms_storage_shows_that_it_is_the_same_browser
 
 
 @pytest.mark.parametrize("value", ["", "guessed"])
-def test_another_value_of_the_storage_lets_nobody_in(service, campus, open_course, value):
-    open_course()
-    ada, _, page = without_cookies(service, campus, **PARENT)
+def test_another_value_of_the_storage_lets_nobody_in(linked, value):
+    ada, _, page = without_cookies(linked.service, linked.campus, **PARENT)
     assert ada.submit(page, "/lti/confirm", value=value).status_code == 403
 
 
 def test_without_cookies_and_storage_the_launch_begins_anew_in_a_window(
-    service, campus, open_course
+    linked,
 ):
-    _, course = open_course()
+    service, campus, _, course = linked
     _, _, page = without_cookies(service, campus)
     again = re.search('href="(/lti/login[^"]+)" target="_blank"', page.text)[1]
     window = Visitor(service, campus)
@@ -158,8 +156,8 @@ def test_without_cookies_and_storage_the_launch_begins_anew_in_a_window(
     assert window.send(form).url.path == course
 
 
-def test_the_launch_opens_the_page_that_the_link_names(service, campus, open_course, counting):
-    tess, course = open_course()
+def test_the_launch_opens_the_page_that_the_link_names(linked, counting):
+    service, campus, tess, course = linked
     made = tess.submit(tess.get(course), f"{course}/assignments", source="counting")
     ada = Visitor(service, campus)
     one = made.url.path
@@ -223,8 +221,8 @@ def test_each_deployment_has_courses_of_its_own(service, campus, open_course):
     assert first != second
 
 
-def test_a_login_may_be_a_form_of_the_platforms_page(service, campus, open_course):
-    _, course = open_course()
+def test_a_login_may_be_a_form_of_the_platforms_page(linked):
+    service, campus, _, course = linked
     ada = Visitor(service, campus)
     told = query_of(campus.begin())
     answer = ada.client.post(

@@ -15,7 +15,7 @@ from harness.service.storage.lti import LINES, LINKS, PLATFORMS, SCORES
 from tests.harness import small_class
 from tests.service.lti.campus import ASSISTANT, CLIENT, LEARNER, TEACHER
 from tests.service.lti.conftest import BASE, Visitor, admin
-from tests.service.serving import KINDS, work
+from tests.service.serving import KINDS, ship_counting, work
 
 pytestmark = pytest.mark.processes
 FULL, MOST = 4.0, 5.0  # of public tests alone; it is late
@@ -79,15 +79,13 @@ REFUSED = [
     ({"assignment": "new:nothing"}, 422, "There is no assignment"),
     ({"assignment": "own:0"}, 422, "hoose one of the list"),
     ({"assignment": ""}, 422, "hoose one of the list"),
-    ({"assignment": "new:counting", "code": "0"}, 404, "begun too long ago"),
+    ({"assignment": "new:counting", "code": "0"}, 410, "begun too long ago"),
 ]
 
 
 @pytest.mark.parametrize(("fields", "status", "why"), REFUSED)
-def test_what_cannot_be_chosen_is_refused(
-    service, campus, open_course, counting, fields, status, why
-):
-    tess, course = open_course()
+def test_what_cannot_be_chosen_is_refused(linked, counting, fields, status, why):
+    _, _, tess, course = linked
     page = tess.launch("tess", [TEACHER], deep=True)
     sent = {"code": page.url.params["code"], **fields}
     answer = tess.submit(page, f"{course}/lti/pick", **sent)
@@ -96,9 +94,8 @@ def test_what_cannot_be_chosen_is_refused(
 
 
 @pytest.mark.parametrize("roles", [[LEARNER], [TEACHER, ASSISTANT]])
-def test_only_a_teacher_chooses(service, campus, open_course, roles):
-    open_course()
-    page = Visitor(service, campus).launch("una", roles, deep=True)
+def test_only_a_teacher_chooses(linked, roles):
+    page = linked.visitor().launch("una", roles, deep=True)
     assert page.status_code == 403
 
 
@@ -172,12 +169,12 @@ MEMBERS_BROKEN = [
 
 
 @pytest.mark.parametrize(("broken", "why"), MEMBERS_BROKEN)
-def test_a_platform_that_does_not_answer_changes_nobody(service, campus, open_course, broken, why):
-    tess, course = open_course()
+def test_a_platform_that_does_not_answer_changes_nobody(linked, broken, why, monkeypatch):
+    service, campus, tess, course = linked
     campus.members = [person("tess", TEACHER), person("ada")]
     _, before = synchronize(service)
     connection._tokens.clear()
-    campus.broken = broken
+    monkeypatch.setattr(campus, "broken", broken)
     link, found = synchronize(service)
     assert found == before
     assert why in link.trouble
@@ -253,6 +250,17 @@ def course(service, campus, open_course, counting):
     return Class(service, campus, open_course)
 
 
+@pytest.fixture(scope="module")
+def graded(linked, tmp_path_factory):
+    """A class with a released mark that the platform has, once for all troubles."""
+    with pytest.MonkeyPatch.context() as patch:
+        ship_counting(tmp_path_factory.mktemp("graded"), patch)
+        made = Class(linked.service, linked.campus, lambda: (linked.tess, linked.course))
+        made.release(made.grade())
+        assert deliver(linked.service) == 1
+        yield made
+
+
 @pytest.mark.parametrize("settings", KINDS, indirect=True)
 def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(service, course):
     grading = course.grade()
@@ -293,25 +301,39 @@ def test_a_released_mark_goes_to_the_gradebook_and_so_does_what_changes_it(servi
     assert "Marks sent: 1. Marks that wait: 0." in course.tess.get(f"{course.course}/lti").text
 
 
-def test_a_launch_that_tells_no_column_leaves_the_known_one(service, course):
-    course.ada.launch("ada", [LEARNER], custom=course.custom, services=False)
-    choose(course.tess, course.course, f"own:{course.custom['assignment']}")
-    course.release(course.grade())
-    deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+def test_a_launch_that_tells_no_column_leaves_the_known_one(graded):
+    graded.ada.launch("ada", [LEARNER], custom=graded.custom, services=False)
+    choose(graded.tess, graded.course, f"own:{graded.custom['assignment']}")
+    graded.campus.scores.clear()
+    graded.override("2")
+    deliver(graded.service)
+    assert graded.sent == [(graded.line, "ada", 2.0, MOST)]
 
 
-def test_the_same_mark_is_not_sent_twice(service, course):
-    course.release(course.grade())
-    assert deliver(service) == 1
-    course.override("5")
-    course.tess.submit(
-        course.tess.get(f"{course.one}/students/s-ada"),
-        f"{course.one}/students/s-ada/override/end",
-        sure="yes",
-    )
-    assert deliver(service) == 1
-    assert len(course.sent) == 1
+def test_the_same_mark_is_not_sent_twice(graded):
+    graded.override("2.5")
+    deliver(graded.service)
+    graded.campus.scores.clear()
+    graded.override("3")
+    graded.override("2.5")
+    assert deliver(graded.service) == 1
+    assert graded.sent == []
+
+
+def test_a_mark_that_changes_while_the_last_one_is_sent_is_sent_too(graded, monkeypatch):
+    campus, serve = graded.campus, graded.campus._serve
+
+    def serve_slowly(request, path):
+        if path.endswith("/scores") and not campus.scores:
+            graded.override("0.5")
+        return serve(request, path)
+
+    monkeypatch.setattr(campus, "_serve", serve_slowly)
+    campus.scores.clear()
+    graded.override("1.5")
+    assert deliver(graded.service) == 2
+    assert [one[2] for one in graded.sent] == [1.5, 0.5]
+    assert deliver(graded.service) == 0
 
 
 TROUBLE = [
@@ -325,9 +347,12 @@ TROUBLE = [
 
 
 @pytest.mark.parametrize(("broken", "why"), TROUBLE)
-def test_a_mark_that_is_not_taken_waits_and_is_seen(service, course, broken, why):
+def test_a_mark_that_is_not_taken_waits_and_is_seen(graded, broken, why):
+    course, service = graded, graded.service
     course.campus.broken = broken
-    course.release(course.grade())
+    course.campus.scores.clear()
+    points = 1.0 + TROUBLE.index((broken, why)) / 10
+    course.override(str(points))
     connection._tokens.clear()
     assert deliver(service) == 1
     with service.database.reading() as db:
@@ -336,17 +361,18 @@ def test_a_mark_that_is_not_taken_waits_and_is_seen(service, course, broken, why
     assert 30 < one.due - time.time() <= 61
     page = course.tess.get(f"{course.course}/lti")
     assert why in page.text
-    assert "Marks sent: 0. Marks that wait: 1." in page.text
+    assert "Marks that wait: 1." in page.text
     course.campus.broken = {}
     assert deliver(service) == 0  # not yet due
     course.tess.submit(page, f"{course.course}/lti/now")
     deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+    assert course.sent == [(course.line, "ada", points, MOST)]
 
 
-def test_tries_become_seldom_and_never_end(service, course):
-    course.campus.broken = {"/lines": 500}
-    course.release(course.grade())
+def test_tries_become_seldom_and_never_end(graded, monkeypatch):
+    course, service = graded, graded.service
+    monkeypatch.setattr(course.campus, "broken", {"/lines": 500})
+    course.override("4.5")
     waits = []
     for _ in range(14):
         with service.database.changing() as db:
@@ -360,21 +386,22 @@ def test_tries_become_seldom_and_never_end(service, course):
     assert waits == sorted(waits)
 
 
-def test_a_column_is_found_or_made_if_no_launch_told_it(service, campus, open_course, counting):
-    course = Class(service, campus, open_course)
+def test_a_column_is_found_or_made_if_no_launch_told_it(graded):
+    course, campus, service = graded, graded.campus, graded.service
+    campus.scores.clear()
     with service.database.changing() as db:
         LINES.change(db, {"url": ""})
-    course.release(course.grade())
+    course.override("3.5")
     deliver(service)
-    assert course.sent == [(course.line, "ada", FULL, MOST)]
+    assert course.sent == [(course.line, "ada", 3.5, MOST)]
     campus.lines.clear()  # the platform's teacher has removed it
-    course.override("5")
+    course.override("3")
     deliver(service)
     with service.database.changing() as db:
         SCORES.change(db, {"due": 0.0}, state="waiting")
     deliver(service)
-    assert [one[2] for one in course.sent] == [FULL, 5.0]
-    assert len(campus.lines) == 1
+    assert [one[2] for one in course.sent] == [3.5, 3.0]
+    (course.line,) = campus.lines
 
 
 # --- registration ------------------------------------------------------------------------------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from urllib import parse
 
 from harness.grading import records
-from harness.grading.attempts.units import TestResult, own, quote
+from harness.grading.attempts.units import own, quote
 from harness.grading.auditing.audit import FOLDER
-from harness.grading.exports.class_page.parts import ClassOverview, Places, file_anchor, link_names
+from harness.grading.exports.class_page.parts import ClassOverview, file_anchor, link_names
 from harness.grading.marks import findings
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
@@ -33,7 +33,7 @@ _SUSPECTS_SECTION = Markup(
     '<table class="tr"><thead><tr>%s</tr></thead><tbody>\n%s</tbody></table></details>%s'
     "</section>\n"
 )
-_HEAD = Markup('<th scope="col"%s><button type="button">%s</button></th>')
+_HEAD = Markup('<th scope="col"><button type="button">%s</button></th>')
 _ROW = Markup(
     '<tr id="%s"><th scope="row" data-k="%s"><a href="#%s">%s:%s</a><code>%s</code></th>'
     '<td data-l="expected">%s</td><td data-l="passed" data-k="%s">'
@@ -54,16 +54,8 @@ def suspects_section(known: ClassOverview) -> Markup:
     if not items:
         return NOTHING
     trial = _Trial(known)
-    heads = join_markup(
-        (
-            _HEAD % (NOTHING, "Test"),
-            _HEAD % (NOTHING, "Expected"),
-            _HEAD % (NOTHING, "Passed"),
-            _HEAD % (NOTHING, "Correlation"),
-            _HEAD % (NOTHING, "Wrong answers"),
-            _HEAD % (NOTHING, "Remarks"),
-        )
-    )
+    names = ("Test", "Expected", "Passed", "Correlation", "Wrong answers", "Remarks")
+    heads = join_markup(_HEAD % name for name in names)
     rows = join_markup(trial.row(number, item) for number, item in enumerate(items))
     count = number_of(len(items), "test")
     return _SUSPECTS_SECTION % (count, heads, rows, join_markup(trial.texts()))
@@ -79,16 +71,13 @@ class _Trial:
         self._expected: dict[Key, str] = {}
         self._wrong: dict[Key, Counter[str]] = {key: Counter() for key in self._keys}
         for test in chain.from_iterable(known.tests.values()):
-            self._meet(test)
-
-    def _meet(self, test: TestResult) -> None:
-        attempt, key = test.attempt, test.key
-        if key not in self._expected:
-            assert attempt.result is not None
-            self._cases.setdefault(key[:2], attempt.result.case)
-            self._expected[key] = in_words(test.step.pattern)
-        if test.passed is False and key in self._wrong:
-            self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
+            key = test.key
+            if key not in self._expected:
+                assert test.attempt.result is not None
+                self._cases.setdefault(key[:2], test.attempt.result.case)
+                self._expected[key] = in_words(test.step.pattern)
+            if test.passed is False and key in self._wrong:
+                self._wrong[key][one_line(quote(test.reply), _ANSWER)] += 1
 
     def row(self, number: int, item: records.Item) -> Markup:
         """Return the row of a test."""
@@ -115,22 +104,19 @@ class _Trial:
 
     def texts(self) -> Iterator[Markup]:
         """Yield the case files, folded, with names for the lines of tests."""
-        rows: Mapping[tuple[str, str], dict[int, Key]] = {}
-        rows = {key: {} for key in self._cases}
+        rows: dict[tuple[str, str], dict[int, Key]] = {key: {} for key in self._cases}
         for key in self._keys:
             if key[:2] in rows:
                 rows[key[:2]][key[2]] = key
         for (kind, case), found in rows.items():
             lines = self._cases[kind, case].lines
             text = Markup("\n").join(
-                self._line(found[number], line) if number in found else line
+                _LINE % (self._places.line(*key), self._places.test(key), line) if key else line
                 for number, line in enumerate(lines, 1)
+                for key in [found.get(number)]
             )
             private = "" if kind == records.PUBLIC else f"{kind}, "
             yield _TEXT % (case, private, number_of(len(found), "test"), text)
-
-    def _line(self, key: Key, text: str) -> Markup:
-        return _LINE % (self._places.line(*key), self._places.test(key), text)
 
 
 def _answers(found: Counter[str]) -> str:
@@ -167,19 +153,21 @@ _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     """Return what is to be looked at, a point each; ``notes``: of the sheets."""
     result = known.result
+    withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
+    refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
     found = (
         *_concerns(result),
-        _listing("w", "withheld: it is nowhere written as a number", "mark", _withheld(result)),
+        _listing("w", "withheld: it is nowhere written as a number", "mark", _lines(withheld)),
         _listing("w", "without a mark yet", "student", map(escape, map(str, result.unmarked))),
         _listing(
             "w", "given by a person instead of the computed one", "mark", _list_overrides(result)
         ),
-        _listing("w", "of the harness, which cost no marks", "error", _faults(result)),
+        _listing("w", "of the harness, which cost no marks", "error", _attempts(result, "fault")),
         _suspicions(result.graded),
         _audit_point(result),
-        _listing("f", "refused, or without a file", "submission", _list_refused(result)),
+        _listing("f", "refused, or without a file", "submission", _lines(refused)),
         _listing("w", "whose verdict changed between runs", "flaky test", _flaky(known)),
-        _listing("w", "nearly or just hit", "limit", _near(result)),
+        _listing("w", "nearly or just hit", "limit", _attempts(result, "near_limit")),
         _listing("x", "on tests to doubt", "remark", _doubts(known)),
         _listing("w", "on sheets that were filled in", "note", map(escape, notes)),
     )
@@ -217,18 +205,12 @@ def _concerns(result: records.ClassResult) -> Iterator[Markup]:
         title = one.text[:1].upper() + one.text[1:]
         about = Markup("; ").join([link_names(graded[key]) for key in one.keys[:_LISTED]])
         about += count_rest(len(one.keys) - _LISTED, " and {} more")
-        yield _POINT % (kind, title, _about(one, about))
+        hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
+        yield _POINT % (kind, title, join_markup(_sub(text) for text in (about, hint) if text))
 
 
-def _about(one: findings.Concern, names: Markup) -> Markup:
-    hint = _EVERYBODY if one.kind in (findings.NO_POINTS, findings.FOREIGN_OVERLAY) else ""
-    return join_markup(_sub(text) for text in (names, hint) if text)
-
-
-def _withheld(result: records.ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        if one.marks.withheld:
-            yield Markup("%s: %s") % (link_names(one), one.marks.note)
+def _lines(found: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
+    return (Markup("%s: %s") % (link_names(one), told) for one, told in found)
 
 
 def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
@@ -241,29 +223,13 @@ def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
                 yield Markup("%s: %s") % (link_names(one), told)
 
 
-def _list_refused(result: records.ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        if one.submission.refused:
-            yield Markup("%s: %s") % (link_names(one), one.submission.refused)
-
-
-def _faults(result: records.ClassResult) -> Iterator[Markup]:
+def _attempts(result: records.ClassResult, field: str) -> Iterator[Markup]:
+    """Yield what attempts have in a field, with a link to each."""
     for one in result.graded:
         for attempt in one.attempts:
-            if attempt.fault:
-                yield _at(one, attempt, attempt.fault)
-
-
-def _near(result: records.ClassResult) -> Iterator[Markup]:
-    for one in result.graded:
-        for attempt in one.attempts:
-            if attempt.near_limit:
-                yield _at(one, attempt, attempt.near_limit)
-
-
-def _at(one: records.Graded, attempt: records.Attempt, what: str) -> Markup:
-    place = file_anchor(one, attempt.kind, attempt.case)
-    return Markup("%s, %s: %s") % (link_names(one, place), attempt.case, what)
+            if told := getattr(attempt, field):
+                place = file_anchor(one, attempt.kind, attempt.case)
+                yield Markup("%s, %s: %s") % (link_names(one, place), attempt.case, told)
 
 
 def _flaky(known: ClassOverview) -> Iterator[Markup]:
@@ -284,14 +250,15 @@ def _doubts(known: ClassOverview) -> Iterator[Markup]:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(item)
     for remark, found in remarks.items():
-        shown = Markup(", ").join([_test(known.places, item) for item in found[:_TESTS]])
+        shown = Markup(", ").join(
+            [
+                Markup('<a href="#%s">%s:%s</a>')
+                % (known.places.test((item.kind, item.case, item.line)), item.case, item.line)
+                for item in found[:_TESTS]
+            ]
+        )
         rest = count_rest(len(found) - _TESTS, " and {} more")
         yield Markup("%s: %s%s") % (remark.rstrip("."), shown, rest)
-
-
-def _test(places: Places, item: records.Item) -> Markup:
-    anchor = places.test((item.kind, item.case, item.line))
-    return Markup('<a href="#%s">%s:%s</a>') % (anchor, item.case, item.line)
 
 
 # --- who knows the answers by heart, and who answers wrongly all the same ------------------------
@@ -303,7 +270,17 @@ def _table(heads: Sequence[str], rows: Markup) -> Markup:
 
 
 def _suspicions(graded: Sequence[records.Graded]) -> Markup:
-    rows = [_suspicion(one, one.suspicion) for one in graded if one.suspicion]
+    rows = [
+        _row(
+            ("", link_names(one)),
+            ("tests", found.tests),
+            ("failed", f"{found.failed} of {found.images}"),
+            ("chance", f"{found.chance:.2g}"),
+            ("", found.example),
+        )
+        for one in graded
+        if (found := one.suspicion)
+    ]
     if not rows:
         return NOTHING
     title = (
@@ -317,18 +294,7 @@ def _suspicions(graded: Sequence[records.Graded]) -> Markup:
     return _POINT % ("w", title, told + _table(heads, join_markup(rows)))
 
 
-def _suspicion(one: records.Graded, suspicion: records.Suspicion) -> Markup:
-    cells = (
-        ("", link_names(one)),
-        ("tests", suspicion.tests),
-        ("failed", f"{suspicion.failed} of {suspicion.images}"),
-        ("chance", f"{suspicion.chance:.2g}"),
-        ("", suspicion.example),
-    )
-    return _row(cells)
-
-
-def _row(cells: Iterable[tuple[str, object]]) -> Markup:
+def _row(*cells: tuple[str, object]) -> Markup:
     drawn = join_markup(
         (Markup('<td data-l="%s">%s</td>') % (label, cell))
         if label
@@ -354,9 +320,12 @@ def _audit_point(result: records.ClassResult) -> Markup:
         "The audit asked these programs what no case file asks, and each answer below was wrong "
         "every time that it was asked. This changes no mark, because the case files let it pass."
     )
-    more_cases = _sub(_suggest_cases(result))
+    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
+    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
+    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
+    more = Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command
     heads = ("Submission", "Command", "Right", "Found", "Case file")
-    return _POINT % ("w", title, told + more_cases + _table(heads, rows))
+    return _POINT % ("w", title, told + _sub(more) + _table(heads, rows))
 
 
 def _show_wrong_answer(one: records.Graded, wrong: records.WrongAnswer) -> Markup:
@@ -366,13 +335,5 @@ def _show_wrong_answer(one: records.Graded, wrong: records.WrongAnswer) -> Marku
     there = Markup('<a href="%s">%s</a>') % (parse.quote(file), file)
     right, found = (one_line(text, _COMMAND) for text in (wrong.right, wrong.found))
     return _row(
-        (("", link_names(one)), ("", command), ("right", right), ("found", found), ("", there))
+        ("", link_names(one)), ("", command), ("right", right), ("found", found), ("", there)
     )
-
-
-def _suggest_cases(result: records.ClassResult) -> Markup:
-    """Return how cases are made that would have told."""
-    paths = {one.path for graded in result.graded for one in own(graded.attempts)}
-    words = ["gtp-harness", "generate", "--assignment", str(result.assignment.place), "--kill"]
-    command = shlex.join([*words, *sorted(paths), "-o", "more.gtp"])
-    return Markup("Cases that catch such mistakes and are new: <code>%s</code>") % command

@@ -10,9 +10,9 @@ from harness.grading.exports.showing import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
 from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
-from harness.records import Outcome, Reply
+from harness.records import Outcome
 from harness.report.board_evidence import evidence
-from harness.report.difference import Side, Sides, sides
+from harness.report.difference import Sides, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
@@ -98,16 +98,20 @@ class _Example:
 
     @property
     def got(self) -> str:
-        return _describe_reply(self.test.reply)
+        """The answer that came, in words."""
+        reply = self.test.reply
+        if reply is None:
+            return "no answer"
+        text = one_line(reply.text, _ANSWER) or "(empty)"
+        return text if reply.ok else f"the error {text}"
 
     @property
     def words(self) -> tuple[str, str]:
         """What the right answer says and what came, in plain words; "" if there are none."""
-        return (
-            (_side_text(self._sides.expected), _side_text(self._sides.got))
-            if self._sides
-            else ("", "")
-        )
+        if self._sides is None:
+            return "", ""
+        expected, got = self._sides.expected, self._sides.got
+        return expected.said if expected else "", got.said if got else ""
 
     @cached_property
     def _sides(self) -> Sides | None:
@@ -121,17 +125,6 @@ class _Example:
             return NOTHING
         seen = evidence(self.test.step, self.outcome, self.diagram)
         return Markup("<figure>%s</figure>") % board(self.diagram, seen)
-
-
-def _side_text(side: Side | None) -> str:
-    return side.said if side else ""
-
-
-def _describe_reply(reply: Reply | None) -> str:
-    if reply is None:
-        return "no answer"
-    text = one_line(reply.text, _ANSWER) or "(empty)"
-    return text if reply.ok else f"the error {text}"
 
 
 def section(known: ClassOverview) -> Markup:

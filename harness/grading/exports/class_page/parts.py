@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from harness.grading.attempts.units import TestResult, own, tests
-from harness.grading.exports.showing import CaseSummary
+from harness.grading.exports.showing import STATIC, CaseSummary
 from harness.grading.marks.findings import likes
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.records import Verdict
-from harness.report.html.page_names import MATRIX, link
+from harness.report.html.page_names import MATRIX, link, read_style
 from harness.report.html.parts import choices
 from harness.report.markup import NOTHING, Markup, join_markup
 from harness.text import number_of, one_line
@@ -110,126 +110,9 @@ def order_by_mark(result: ClassResult) -> list[Graded]:
 # --- Styles for the teacher's pages, beside the style sheet of all pages -------------------------
 
 
-_BOTH = r"""
-.page,.top>div{max-width:1160px}.box.unsafe h2{color:var(--fail)}
-section>details.card+details.card{margin-top:var(--s2)}details>.log{border:0;margin:0;
-border-top:1px solid var(--line);border-radius:0 0 var(--r3) var(--r3);overflow:auto}
-.log b a{text-decoration:none}.log b a:hover{text-decoration:underline}
-"""
-
-_CLASS = r"""
-.hero.cl{display:flex;flex-wrap:wrap;gap:var(--s3) var(--s5);
-align-items:end;justify-content:space-between;margin-bottom:0}.jump{display:flex;flex-wrap:wrap;
-gap:4px 20px;margin:16px 0 24px}.dot.w{background:var(--warn-s);color:#1c1b19}
-.dot.w:before{content:"!"}.look{list-style:none;padding:0}.look>li{display:grid;
-grid-template-columns:16px minmax(0,1fr);gap:2px 14px;padding:14px var(--s5)}
-.look>li+li{border-top:1px solid var(--line)}.look>li>.dot{margin-top:3px}
-.look ul{padding-left:1.1em}.look .sub{overflow-wrap:anywhere}.look table{margin-top:var(--s2)}
-.look td:first-child,.look th:first-child{padding-left:0}
-.two{display:grid;grid-template-columns:minmax(0,1.4fr) minmax(0,1fr);gap:var(--s4)}
-.stat{display:flex;gap:var(--s3) var(--s6);flex-wrap:wrap}.stat p{display:flex;
-flex-direction:column}.stat b{font-size:28px;line-height:1.15;font-weight:670;
-letter-spacing:-.02em;font-variant-numeric:tabular-nums}.hist{margin:28px 12px 2px}
-.hbs{position:relative;display:grid;grid-template-columns:repeat(10,minmax(0,1fr));gap:3px;
-height:150px;border-bottom:1.5px solid var(--line-2)}.hb{display:flex;flex-direction:column;
-justify-content:flex-end;align-items:center;font-size:12px;font-weight:600;min-width:0}
-.hb i{width:100%;background:var(--accent);border-radius:4px 4px 0 0;flex:none;
-print-color-adjust:exact;-webkit-print-color-adjust:exact}.hax{display:flex;
-justify-content:space-between;font-size:12px;color:var(--ink-2);margin:5px -12px 0}
-.hax span{width:24px;text-align:center}.med{position:absolute;top:-14px;bottom:0;
-border-left:1.5px dashed var(--ink-2)}.med em{white-space:nowrap;position:absolute;left:6px;
-top:-5px;
-font:12px var(--sans);color:var(--ink-2)}.med em.l{left:auto;right:6px}
-.pts{display:flex;flex-direction:column;gap:var(--s4)}.pt{display:grid;
-grid-template-columns:minmax(0,1fr) auto;gap:4px 12px;align-items:baseline}
-.pt .bar{grid-column:1/-1}.pt>.sub{grid-row:3;grid-column:1/-1}.pt>.num{grid-row:1;grid-column:2}
-.wrs{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:var(--s4)}
-.wr{display:grid;grid-template-columns:168px minmax(0,1fr);gap:var(--s4);padding:var(--s4);
-align-items:start;overflow-wrap:anywhere}.wr .sec-h{margin:0;
-flex-wrap:nowrap;justify-content:space-between;gap:var(--s3)}.wr .pill{flex:none}
-.wr>div{min-width:0}.wr>div>*+*{margin-top:8px}.exg{display:flex;flex-wrap:wrap;gap:4px 8px;
-align-items:center;font-size:14px;white-space:normal}.exg .sub{font-family:var(--sans)}.exg .okc,
-.exg .noc{padding:1px 8px;border-radius:6px;min-width:0}blockquote{margin:0;padding-left:12px;
-border-left:3px solid var(--accent);font-size:14px}blockquote .sub{margin-top:2px}
-.wr.hard{grid-template-columns:minmax(0,1fr)}.wr .co{font-size:min(var(--u)*7.2,9.2px)}
-.wrs+details{margin-top:var(--s4)}.more-w{list-style:none}.more-w li+li{margin-top:var(--s2)}
-.nmc{font-size:14px;white-space:normal}.nmc a{font-weight:560;color:var(--ink);
-text-decoration:none}.nmc a:hover{text-decoration:underline}.st .sh{display:inline-block;
-height:6px;margin:0 0 1px 10px;
-vertical-align:middle}
-.st td{vertical-align:top}
-.st th.nmc{vertical-align:top;min-width:156px;max-width:240px;overflow-wrap:anywhere}
-.st td.num{white-space:nowrap}.st .pill{margin:0 0 2px}
-tr:target{background:var(--info-t)}table.mx{--w:30px}table.mx.nar{--w:24px}
-.mx tbody td{min-width:var(--w)}.mx thead th{vertical-align:bottom;height:112px}.mx thead a{
-display:block;width:var(--w);height:108px;position:relative;color:var(--ink-2);
-text-decoration:none}.mx thead a span{position:absolute;left:calc(var(--w)/2 + 2px);bottom:0;
-transform-origin:0 100%;transform:rotate(-60deg);white-space:nowrap;font-weight:500}
-.mx thead a:hover{color:var(--ink);text-decoration:underline}.mx .c0{min-width:150px;
-max-width:200px}.mx tbody .c0 a{display:flex;gap:8px;justify-content:space-between;
-align-items:center;line-height:24px}.mx .c0 a span{overflow:hidden;text-overflow:ellipsis;
-white-space:nowrap}.mx .c0 b{font-weight:500;color:var(--ink-2)}.mx .c0 small{color:var(--ink-2);
-font-size:12px;white-space:nowrap}.mx .gh th{padding-top:10px;height:34px;font-size:13px;
-font-weight:650;color:var(--ink);white-space:nowrap;max-width:none}.ts tbody td{
-background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}.ts td a{display:block;height:24px;
-font-size:0;line-height:24px;background:var(--fail-s);color:#fff;text-decoration:none;
-font-weight:700;
-border-radius:4px}.ts td a:before{content:"\2715";font-size:12px}.ts .n a{background:var(--sunk);
-color:var(--ink-2)}.ts .u a,.k.u{background:var(--warn-t);color:var(--warn)}
-.ts .n a:before,.k.n:before{content:"\2013"}.ts .u a:before,.k.u:before{content:"?"}
-.ts td a:hover,.ts td a:focus-visible{outline:2px solid var(--ink);outline-offset:1px}
-.ts tbody .o,.ts .gh td{background:none}
-.ts td{print-color-adjust:exact}.k{width:20px;height:16px;border-radius:4px;
-font:700 10px/16px var(--sans);text-align:center;color:var(--ink-2);background:var(--sunk);
-print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.k.p{background:color-mix(in srgb,var(--pass-s) 26%,var(--card))}.k.f{background:var(--fail-s);
-color:#fff}.k.f:before{content:"\2715"}.leg{display:flex;flex-wrap:wrap;gap:4px var(--s4);
-list-style:none;padding:0;font-size:var(--t-sm);color:var(--ink-2)}.leg li{display:flex;gap:6px;
-align-items:center}section>.leg{margin:6px 0 10px}.scroll:has(.mx){scroll-padding-left:220px}
-.tr th[scope=row]{font-weight:500;font-size:13px;white-space:normal;min-width:132px;
-vertical-align:top}.tr th code{display:block;background:none;padding:0;color:var(--ink-2)}
-.tr td{vertical-align:top}.sh{display:block;
-width:72px;height:8px;border-radius:4px;margin:4px 0;
-background:linear-gradient(90deg,var(--accent) calc(var(--v)*1%),var(--sunk) 0);
-print-color-adjust:exact;-webkit-print-color-adjust:exact}.in{display:block;position:relative;
-width:110px;height:16px;background:linear-gradient(var(--line-2) 0 0) 50%/100% 1px no-repeat,
-linear-gradient(var(--line-2) 0 0) 50%/1px 100% no-repeat}.in:before{content:"";
-position:absolute;top:7px;height:2px;left:calc(var(--a)*1%);
-width:calc((var(--b) - var(--a))*1%);background:var(--accent)}.in:after{content:"";
-position:absolute;width:8px;height:8px;border-radius:50%;background:var(--accent);top:4px;
-left:calc(var(--c)*1% - 4px)}section>dl.facts+details{margin-top:var(--s3)}
-@media(max-width:980px){.wrs,.two{grid-template-columns:minmax(0,1fr)}}
-@media(max-width:860px){.mx .c0,.mx .gh th{min-width:96px;max-width:112px}
-.mx .c0 a b{display:none}.scroll:has(.mx){scroll-padding-left:124px}
-.st th.nmc,.tr th[scope=row]{display:block;border:0;padding:0;max-width:none}
-.st td.num{display:inline-block;margin-right:.9rem}.st td:empty{display:none}
-.sh,.in{display:inline-block;vertical-align:middle;margin-right:8px}}
-@media(max-width:520px){.wr{grid-template-columns:112px minmax(0,1fr);gap:8px 14px}
-.wr .sec-h{flex-wrap:wrap}
-.wr.hard{grid-template-columns:minmax(0,1fr)}.wr figure{grid-row:span 2}
-.wr:not(.hard)>div{display:contents}.wr>div>*+*{margin-top:0}
-.wr:not(.hard)>div>p,.wr:not(.hard)>div>blockquote{grid-column:1/-1}
-.look>li{padding:12px var(--s4)}.hist{margin-left:4px;margin-right:4px}.hax{margin:5px -4px 0}
-.hax span:nth-child(even){display:none}}
-@media print{table.mx{--w:20px}}
-"""
-
-_EVIDENCE = r"""
-.ev-head{display:flex;flex-wrap:wrap;gap:var(--s2) var(--s4);justify-content:space-between;
-align-items:end;margin-bottom:var(--s5)}.ev-head .sub{overflow-wrap:anywhere}
-.ev-head .btn{white-space:normal}.pager{display:flex;
-gap:var(--s2)}
-.att>*+*{margin-top:var(--s3)}.att .test+.test{margin-top:var(--s2)}
-.att>details>details{margin:var(--s3) var(--s5)}.att>details>p{padding:var(--s3)
-var(--s5)}.ok>.att{border-top:1px solid var(--line)}details.ok{margin-top:var(--s2)}
-.ok>summary .dot{margin-top:3px}.ok>summary>span+span{min-width:0}
-.two-runs td,.two-runs th{vertical-align:top}
-@media(max-width:860px){.two-runs td{display:inline-block;margin-right:.9rem}
-.two-runs th[scope=row]{display:block;border:0;padding:0}}
-"""
-
-CLASS = MATRIX + (_BOTH + _CLASS).replace("\n", "")
-EVIDENCE = (_BOTH + _EVIDENCE).replace("\n", "")
+_BOTH = read_style(STATIC / "teacher.css")
+CLASS = MATRIX + _BOTH + read_style(STATIC / "class.css")
+EVIDENCE = _BOTH + read_style(STATIC / "evidence.css")
 
 
 # --- The table of submissions: sorted by mark, with flags, and with a filter by name and flag ----

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.archives import archive_streams, reading
-from harness.archives.archive_streams import MIB, IntakeLimits, Meter
-from harness.archives.members import mend_name
+from harness.archives.archive_streams import MIB, IntakeLimits, Meter, mend_name
 from harness.errors import UsageError
 from harness.grading.records import Student, StudentSubmissions, SubmittedFile
 from harness.text import one_line
@@ -262,17 +261,11 @@ def canvas_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
     """Yield the submission with a file; ``match``: its name, as :data:`CANVAS_NAME` matches it."""
     file = match["file"] or match["page"]
     handed = SubmittedFile(path, file, late=bool(match["late"] or match["late2"]))
-    yield SourcePiece(
-        _canvas_student(match), handed, (int(match["attachment"] or 0), version(file))
-    )
-
-
-def _canvas_student(match: re.Match[str]) -> Student:
-    if match["anon"]:
-        number = match["anon"]
-        return Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
-    name, user = match["name"], match["user"]
-    return Student(f"{name}_{user}", name or f"user {user}", ((_CANVAS_ID, user),))
+    name, user, number = match["name"], match["user"], match["anon"]
+    student = Student(f"{name}_{user}", name or f"user {user}", ((_CANVAS_ID, user),))
+    if number:
+        student = Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
+    yield SourcePiece(student, handed, (int(match["attachment"] or 0), version(file)))
 
 
 # --- A download from Moodle: a folder for each student, or as it was before Moodle 3.1, none -----
@@ -302,19 +295,16 @@ def moodle_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
 
     ``match``: the name of a file or folder, as :data:`MOODLE_NAME` matches it.
     """
-    student = _moodle_student(match)
+    who, number = match["name"].strip(), match["id"] or ""
+    ids = ((_MOODLE_ID, number),) if number else ()
+    key = f"{who}_{number}" if number else who
+    student = Student(key, who or f"participant {number}", ids)
     yield SourcePiece(student)
     if match["plugin"] != "file":
         return
     for file in own_files(path, below=True) if path.is_dir() else [path]:
         name = file.relative_to(path).as_posix() if path.is_dir() else match["file"] or path.name
         yield SourcePiece(student, SubmittedFile(file, name), version(name))
-
-
-def _moodle_student(match: re.Match[str]) -> Student:
-    name, number = match["name"].strip(), match["id"] or ""
-    ids = ((_MOODLE_ID, number),) if number else ()
-    return Student(f"{name}_{number}" if number else name, name or f"participant {number}", ids)
 
 
 # --- A folder with an archive or a folder for each student, named after the student --------------

@@ -1,0 +1,159 @@
+"""The files of checks and gradings: their pages and folders, results for programs, evidence."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from harness import file_system
+from harness.grading.exports.class_page import parts
+from harness.grading.records import IMAGE, Attempt, ClassResult, Graded
+from harness.report.tally import tally
+from harness.work import canonical_json
+
+
+def check_page(made: Path, upload: str) -> Path:
+    """Return where the result of a check is; ``made``: the folder of its assignment."""
+    return made / "checks" / f"{upload}.html"
+
+
+def folder_of(made: Path, grading: str) -> Path:
+    """Return where the pages and sheets of a grading are; ``made``: of its assignment."""
+    return made / "gradings" / grading
+
+
+def folders_of_all(made: Path) -> list[Path]:
+    """Return the folders of all gradings of an assignment; one may be exchanged just now."""
+    names = {path.stem for path in (made / "gradings").glob("*")}
+    return [folder_of(made, name) for name in sorted(names)]
+
+
+@contextmanager
+def lock_folder(folder: Path, *, shared: bool = False) -> Iterator[None]:
+    """Give a time in which nobody else writes a folder anew; ``shared``: others may read it."""
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+
+
+# --- The result of a check, for programs: kept beside the page of it, and as long ----------------
+# It has public case files alone, for a check runs no others.
+
+
+PASSED, FAILED, FAULT = "passed", "failed", "harness error"
+
+
+class CaseOutcome(NamedTuple):
+    """The result of one public case file."""
+
+    case: str
+    result: str  # PASSED, FAILED, or FAULT: the harness failed, which says nothing
+    tests: int
+    passed: int
+
+
+class CheckOutcome(NamedTuple):
+    """The result of a check."""
+
+    refused: str  # why nothing was run; else empty
+    faults: tuple[str, ...]  # what is wrong with the archive, a phrase each
+    builds: bool | None  # None without build steps
+    cases: tuple[CaseOutcome, ...]
+
+
+def check_result_of(graded: Graded) -> CheckOutcome:
+    """Return the result of a check."""
+    build, submission = graded.build, graded.submission
+    return CheckOutcome(
+        submission.refused,
+        submission.faults,
+        build.ok if build else None,
+        tuple(case_result_of(one) for one in graded.attempts),
+    )
+
+
+def case_result_of(attempt: Attempt) -> CaseOutcome:
+    """Return the result of one case file."""
+    name = Path(attempt.case).name
+    if attempt.fault:
+        return CaseOutcome(name, FAULT, 0, 0)
+    if attempt.result is None:  # there was no program to be run
+        return CaseOutcome(name, FAILED, 0, 0)
+    counts = tally(attempt.result)
+    is_wrong = bool(attempt.result.failures) or (
+        counts.failed + counts.not_run + counts.not_judged > 0
+    )
+    return CaseOutcome(name, FAILED if is_wrong else PASSED, counts.tests, counts.passes)
+
+
+def write_check_result(path: Path, graded: Graded) -> None:
+    """Keep the result of a check; ``path``: of its page."""
+    file_system.write_whole(
+        path.with_suffix(".json"), canonical_json.dumps(check_result_of(graded))
+    )
+
+
+def read_check_result(path: Path) -> CheckOutcome | None:
+    """Return the result of a check by the path of its page; None if not yet there."""
+    try:
+        return canonical_json.loads(CheckOutcome, path.with_suffix(".json").read_text("ascii"))
+    except FileNotFoundError:
+        return None
+
+
+# --- Where the evidence about each case file of a submission is, for links from a student's page -
+
+
+class EvidencePlace(NamedTuple):
+    """The evidence about a case file."""
+
+    address: str  # in the folder of the grading
+    found: CaseOutcome
+
+
+class SubmissionEvidence(NamedTuple):
+    """The evidence about a submission."""
+
+    key: str
+    places: tuple[EvidencePlace, ...]
+
+
+class _Evidence(NamedTuple):
+    submissions: tuple[SubmissionEvidence, ...]
+
+
+def write_evidence_places(result: ClassResult, folder: Path) -> None:
+    """Write where the evidence is, beside the folder of a grading."""
+    every = _Evidence(
+        tuple(SubmissionEvidence(one.submission.key, _places(one)) for one in result.graded)
+    )
+    file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
+
+
+def _places(one: Graded) -> tuple[EvidencePlace, ...]:
+    own = (attempt for attempt in one.attempts if attempt.kind != IMAGE)
+    return tuple(
+        EvidencePlace(
+            parts.evidence(one, parts.file_anchor(one, attempt.kind, attempt.case)),
+            case_result_of(attempt),
+        )
+        for attempt in own
+    )
+
+
+def path_of_evidence_places(folder: Path) -> Path:
+    """Return the file beside the folder of a grading that has these places."""
+    return folder.with_name(f"{folder.name}.cases")
+
+
+def read_evidence_places(folder: Path, key: str) -> tuple[EvidencePlace, ...]:
+    """Return the evidence about a submission; none if a former version made the grading."""
+    try:
+        every = canonical_json.loads(_Evidence, path_of_evidence_places(folder).read_text("ascii"))
+    except FileNotFoundError:
+        return ()
+    return next((one.places for one in every.submissions if one.key == key), ())

@@ -1,0 +1,376 @@
+"""The commands that ask one question of one position: ``score``, ``captured`` and others."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from oracle.answers import go_scoring, gomoku_policy, gomoku_rules, gosensei, java_go
+from oracle.boards import Snapshot
+from oracle.commands import ask
+from oracle.commands.ask import Answer, OptionParser
+from oracle.errors import OracleError
+from oracle.explanation import Explanation, Sentence, a_color, a_point, number, points
+from oracle.position import (
+    BLACK,
+    GTP_LETTERS,
+    NAMES,
+    SENSEI_LETTERS,
+    WHITE,
+    Point,
+    Position,
+    vertex,
+)
+
+
+class Question(NamedTuple):
+    """A command: what it is about, its options beside those of all, and what it answers."""
+
+    description: str
+    answer: Callable[[Snapshot, argparse.Namespace], list[Answer]]
+    add_options: Callable[[OptionParser], None] = lambda _parser: None
+    rules: str | None = None  # the game that it is about, if it is about one
+    letters: str = GTP_LETTERS  # of the columns in the answers
+
+
+def main(name: str, arguments: list[str]) -> int:
+    """Run the command of this name and return the exit status."""
+    question = QUESTIONS[name]
+    parser = ask.question(name, question.description, question.rules)
+    question.add_options(parser)
+    return ask.run(arguments, parser, question.answer, question.letters)
+
+
+def _add_points(parser: OptionParser, which: str) -> None:
+    parser.add_argument(
+        "points", metavar="POINT", nargs="*", help=f"points such as C3 (default: list all {which})"
+    )
+
+
+# --- score ---------------------------------------------------------------------------------------
+
+
+def _add_score_options(parser: OptionParser) -> None:
+    parser.add_argument(
+        "--assignment",
+        choices=("go-scoring", "java-go"),
+        help="way of counting (default: java-go for boards of 0, 1 and 2, else go-scoring)",
+    )
+    parser.add_argument(
+        "--komi",
+        type=ask.komi,
+        metavar="N",
+        help="go-scoring: White's komi (default: the file's, or 0)",
+    )
+
+
+def score(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return the result, or the score of each color."""
+    chosen = options.assignment or ("java-go" if snapshot.game == "java-go" else "go-scoring")
+    if chosen == "go-scoring":
+        position, amount = snapshot.position, options.komi
+        if amount is None:
+            amount = snapshot.komi
+        if amount is None and snapshot.kind == "sgf":
+            snapshot.notes.append("the file states no komi: 0 is assumed")
+        amount = amount or 0
+        result = go_scoring.answer(position, amount)
+        reason = go_scoring.explain(position, amount)
+        return [Answer("score", result, result, reason, go_scoring.readings(position, amount))]
+    return [_score_of_color(snapshot, color) for color in (BLACK, WHITE)]
+
+
+def _score_of_color(snapshot: Snapshot, color: int) -> Answer:
+    position, name = snapshot.position, NAMES[color]
+    points = java_go.score(position, color)
+    readings = java_go.readings_score(position, color)
+    return Answer(
+        f"score {name}",
+        f"{name.capitalize()}: {points}",
+        points,
+        java_go.explain_score(position, color),
+        {reading: str(value) for reading, value in readings.items()},
+    )
+
+
+# --- captured ------------------------------------------------------------------------------------
+
+
+def captured(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return whether each point is captured, or all points that are."""
+    asked = ask.points(options.points, snapshot)
+    if not asked:
+        return [_every_captured(snapshot.position)]
+    return [_one_captured(snapshot.position, point) for point in asked]
+
+
+def _one_captured(position: Position, point: Point) -> Answer:
+    is_captured = java_go.is_captured(position, point)
+    name, readings = vertex(point), java_go.readings_captured(position, point)
+    return Answer(
+        f"captured {name}",
+        f"{name} is {'' if is_captured else 'not '}captured",
+        is_captured,
+        java_go.explain_captured(position, point),
+        {reading: str(value).lower() for reading, value in readings.items()},
+    )
+
+
+def _every_captured(position: Position) -> Answer:
+    shape = position.grid
+    found = [point for point in shape.points(shape.full) if java_go.is_captured(position, point)]
+    stones = [point for point in found if position.color_at(point)]
+    names = [vertex(point) for point in found]
+    dead = number("stones", len(stones), "stone")
+    own = number("points", len(found) - len(stones), "point")
+    parts = (dead, " without liberties and ", own, " of territory are captured.")
+    reason = Sentence("captured", *parts)
+    marks = {p: java_go.TAKEN if position.color_at(p) else java_go.TERRITORY for p in found}
+    return Answer("captured", " ".join(names) or "none", names, Explanation([reason], marks))
+
+
+# --- legal ---------------------------------------------------------------------------------------
+
+_NOT = "x"  # mark: an empty point on which a stone is not legal
+_KO = "It would take back at once the stone that has just taken one: ko, not legal."
+
+
+def legal_moves(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return whether each move is legal, or all moves that are."""
+    asked = ask.points(options.points, snapshot)
+    if snapshot.game == "gomoku":
+        return [_in_gomoku(snapshot, point) for point in asked] or [_every_in_gomoku(snapshot)]
+    color = ask.color_to_play(options, snapshot)
+    return [_in_go(snapshot, point, color) for point in asked] or [_every_in_go(snapshot, color)]
+
+
+def _one_move(point: Point, legal: bool, explanation: Explanation) -> Answer:
+    name = vertex(point)
+    text = f"{name} is {'' if legal else 'not '}legal"
+    return Answer(f"legal {name}", text, legal, explanation)
+
+
+def _in_go(snapshot: Snapshot, point: Point, color: int) -> Answer:
+    if _is_ko(snapshot, point, color):
+        return _one_move(
+            point, False, Explanation([Sentence("ko", _KO)], {point: java_go.SUBJECT})
+        )
+    legal = java_go.is_legal(snapshot.position, point, color)
+    return _one_move(point, legal, java_go.explain_legal(snapshot.position, point, color))
+
+
+def _every_in_go(snapshot: Snapshot, color: int) -> Answer:
+    position = snapshot.position
+    empty = position.grid.points(position.empty)
+    legal = [
+        point
+        for point in empty
+        if java_go.is_legal(position, point, color) and not _is_ko(snapshot, point, color)
+    ]
+    others = [point for point in empty if point not in legal]
+    moves = number("moves", len(legal), "empty point is", "empty points are")
+    rest = ("; not so ", points("others", others)) if others else ()
+    reason = Sentence("legal", moves, " legal for ", a_color("color", color), *rest, ".")
+    marks = dict.fromkeys(others, _NOT)
+    names = [vertex(point) for point in legal]
+    text = " ".join(names) or "none"
+    return Answer(f"legal {NAMES[color]}", text, names, Explanation([reason], marks))
+
+
+def _is_ko(snapshot: Snapshot, point: Point, color: int) -> bool:
+    return point == snapshot.ko and color == snapshot.to_play
+
+
+def _in_gomoku(snapshot: Snapshot, point: Point) -> Answer:
+    position = snapshot.position
+    legal = point in gomoku_rules.legal_moves(position)
+    stone = position.color_at(point)
+    if stone:
+        who = a_color("stone", stone)
+        occupied = (a_point("point", point), " is occupied by a ", who, " stone.")
+        return _one_move(point, legal, Explanation([Sentence("occupied", *occupied)]))
+    return _one_move(point, legal, gomoku_rules.explain_legal_moves(position))
+
+
+def _every_in_gomoku(snapshot: Snapshot) -> Answer:
+    position = snapshot.position
+    names = _lower(gomoku_rules.legal_moves(position))
+    readings = gomoku_rules.readings_legal_moves(position)
+    return Answer(
+        "legal",
+        " ".join(names) or "none",
+        names,
+        gomoku_rules.explain_legal_moves(position),
+        {name: " ".join(_lower(moves)) or "none" for name, moves in readings.items()},
+    )
+
+
+def _lower(moves: list[Point]) -> list[str]:
+    return [vertex(point).lower() for point in moves]
+
+
+def _add_legal_options(parser: OptionParser) -> None:
+    _add_points(parser, "legal")
+    ask.add_color(parser, "color to move")
+    ask.add_rules(parser)
+
+
+# --- eyes ----------------------------------------------------------------------------------------
+
+_Count = Callable[[Position, int], Sequence[object]]
+_InWords = Callable[[int, int], str]
+_Explain = Callable[[Position, int], Explanation]
+_Readings = Callable[[Position, int], dict[str, int]]
+
+# Name on the command line: what is counted, the sentence, the reason and the readings.
+_EYES: dict[str, tuple[_Count, _InWords, _Explain, _Readings]] = {
+    "eyes": (gosensei.eyes, gosensei.eyes_sentence, gosensei.explain_eyes, gosensei.readings_eyes),
+    "twoeyes": (
+        gosensei.two_eyes,
+        gosensei.two_eyes_sentence,
+        gosensei.explain_two_eyes,
+        gosensei.readings_two_eyes,
+    ),
+    "eyespaces": (
+        gosensei.eye_spaces,
+        gosensei.eye_spaces_sentence,
+        gosensei.explain_eye_spaces,
+        gosensei.readings_eye_spaces,
+    ),
+}
+
+
+def eyes(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return the numbers that are asked for."""
+    columns = snapshot.position.grid.columns
+    if columns > len(SENSEI_LETTERS):
+        raise OracleError(f"the columns A to I are not enough for a board of {columns}")
+    names = [options.only] if options.only else list(_EYES)
+    return [_eye_answer(name, snapshot, options.color or BLACK) for name in names]
+
+
+def _eye_answer(name: str, snapshot: Snapshot, color: int) -> Answer:
+    found, sentence, explain, readings = _EYES[name]
+    position = snapshot.position
+    number = len(found(position, color))
+    return Answer(
+        name,
+        sentence(number, color),
+        number,
+        explain(position, color),
+        {reading: str(value) for reading, value in readings(position, color).items()},
+    )
+
+
+def _add_eye_options(parser: OptionParser) -> None:
+    parser.add_argument("--only", choices=_EYES, help="one of the three (default: all)")
+    ask.add_color(parser, "color of the eyes", "black")
+
+
+# --- Gomoku: winner, policy ----------------------------------------------------------------------
+
+
+def winner(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return the result."""
+    position = snapshot.position
+    result = gomoku_rules.result(position)
+    reason = gomoku_rules.explain_result(position)
+    readings = gomoku_rules.readings_result(position)
+    return [Answer("winner", result, result, reason, readings)]
+
+
+def policy(snapshot: Snapshot, options: argparse.Namespace) -> list[Answer]:
+    """Return the type and the moves."""
+    about = snapshot.position, ask.color_to_play(options, snapshot), options.policy
+    kind, moves = gomoku_policy.policy_moves(*about)
+    readings = gomoku_policy.readings_policy_moves(*about)
+    return [
+        Answer(
+            "policy_moves",
+            _policy_text(kind, moves) or "none: the game is over",
+            {"type": kind, "moves": [vertex(point) for point in moves]},
+            gomoku_policy.explain_policy_moves(*about),
+            {name: _policy_text(*reading) for name, reading in readings.items()},
+        )
+    ]
+
+
+def _policy_text(kind: str, moves: list[Point]) -> str:
+    return " ".join([kind, *(vertex(point) for point in moves)])
+
+
+def _add_policy_options(parser: OptionParser) -> None:
+    parser.add_argument(
+        "--policy",
+        choices=("rule_based", "random"),
+        default="rule_based",
+        help="the playout policy (default: rule_based)",
+    )
+    ask.add_color(parser, "color to move")
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+QUESTIONS = {
+    "score": Question(
+        """\
+The score of a board as it is: no stones count as dead.
+
+go-scoring   stones, and empty regions that touch one color only, with komi: B+4, W+0.5 or 0
+java-go      for each color: prisoners (stones without liberties, which leave the board) and
+             empty points in regions that touch that color only
+""",
+        score,
+        _add_score_options,
+        rules="go",
+    ),
+    "captured": Question(
+        """\
+Which points of a board are captured, by the rules of java-go.txt: a stone whose chain has no
+liberty (a prisoner), and an empty point whose region touches one color only (territory).
+""",
+        captured,
+        lambda parser: _add_points(parser, "captured"),
+        rules="go",
+    ),
+    "legal": Question(
+        """\
+Which moves are legal.
+
+go       a stone on an empty point that has a liberty or captures (java-go.txt, "Self Capture");
+         the immediate recapture of a ko is not, if the file shows the capture
+gomoku   any empty point until the game is over; sorted as strings, in lower case
+""",
+        legal_moves,
+        _add_legal_options,
+    ),
+    "eyes": Question(
+        """\
+The eyes, two eyes and eye spaces of a color, as gosensei.txt defines them. As there, columns are
+called A to I, with I, so boards have at most nine.
+""",
+        eyes,
+        _add_eye_options,
+        rules="go",
+        letters=SENSEI_LETTERS,
+    ),
+    "winner": Question(
+        """\
+The winner of a game of Gomoku, by the rules of gomoku-rules.html: black, white, draw or unknown
+(nobody yet). Five or more in a row win.
+""",
+        winner,
+        rules="gomoku",
+    ),
+    "policy": Question(
+        """\
+The moves that a playout of Gomoku considers (policy_moves of gomoku-policy.txt): their type, which
+is the first of Win, BlockWin, OpenFour, BlockOpenFour and Random that has any, and the moves,
+sorted as strings. Nothing when the game is over.
+""",
+        policy,
+        _add_policy_options,
+        rules="gomoku",
+    ),
+}
