@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sgfmill
 from hypothesis import HealthCheck, settings
 
 import harness
@@ -61,8 +62,10 @@ def pytest_configure(config: pytest.Config) -> None:
     What a user who may not write imports, or ``python -B``, would be compiled again and again.
     """
     if not hasattr(config, "workerinput"):
-        for package in (Path(harness.__file__).parent, Path(oracle.__file__).parent):
-            compileall.compile_dir(package, quiet=2)
+        # Of what others made, sgfmill warns when it is compiled; uv leaves that to whoever imports
+        # it first, and a warning is an error in a test.
+        for package in (harness, oracle, sgfmill):
+            compileall.compile_dir(Path(package.__file__).parent, quiet=2)
         compileall.compile_dir(ROOT / "tests/harness", quiet=2)
 
 

@@ -1,7 +1,7 @@
 """Tiers of tests: ``pytest --tier quick|full|rest|ci|slow``; without a word ``ci``.
 
 quick   under a minute: no process but a few, 20 random examples at most for each test
-full    what decides about a change, under ten minutes on two cores: also what starts processes
+full    what decides about a change, in minutes on two cores: also what starts processes
         or a whole service, on SQLite; 30 random examples at most for each test; needs no browser,
         no database server and no Java
 rest    what ``full`` leaves out, but no soaks: browsers, PostgreSQL, Java, long tests
