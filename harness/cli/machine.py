@@ -10,11 +10,9 @@ import platform
 import shutil
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
-from harness import find_assignment, platforms
-from harness.assignments import needs
-from harness.assignments.assignment import Assignment
-from harness.assignments.needs import with_python
+from harness import platforms
 from harness.cli import arguments
 from harness.cli.arguments import CommandParser
 from harness.cli.commandline import Command
@@ -25,6 +23,9 @@ from harness.sandbox.redteam import attack_report, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.referee import AttackResult
 from harness.text import number_of
+
+if TYPE_CHECKING:  # `doctor` runs on any Python, without pexpect
+    from harness.assignments.assignment import Assignment
 
 _DOCTOR_PAGE = """\
 usage: gtp-harness doctor [OPTION…]
@@ -104,6 +105,9 @@ _NO_GROUPS = "not ours to use: memory is counted every 50 ms or sooner"
 
 def _describe_needs(name: str) -> bool:
     """Print what an assignment needs; return whether all of it is there."""
+    from harness import find_assignment
+    from harness.assignments import needs
+
     assignment = find_assignment(name)
     tools = needs.of(assignment)
     print(f"\n{assignment.key} needs")
@@ -118,8 +122,10 @@ def _describe_needs(name: str) -> bool:
 
 def _python_of(assignment: Assignment) -> tuple[str, bool]:
     """Return the Python of engines in words, and whether it is there."""
+    from harness.assignments import needs
+
     try:
-        with with_python(assignment) as chosen:
+        with needs.with_python(assignment) as chosen:
             return chosen.python.described if chosen.python else "none", True
     except UsageError as error:
         return str(error), False
@@ -253,11 +259,15 @@ def _run_env(given: argparse.Namespace) -> int:
             print(f"{one.folder.name}  {one.built}  {', '.join(lines) or 'without packages'}")
         print(f"{number_of(len(found), 'environment')} in {environment_cache.root()}")
     else:
+        from harness import find_assignment
+
         _build_environment(find_assignment(given.assignment))
     return ExitCode.OK
 
 
 def _build_environment(assignment: Assignment) -> None:
+    from harness.assignments import needs
+
     choice = needs.find_declared_environment(assignment) if assignment.starts_python else None
     if choice is None:
         _tell_undeclared(assignment)
@@ -273,6 +283,8 @@ def _build_environment(assignment: Assignment) -> None:
 
 
 def _tell_undeclared(assignment: Assignment) -> None:
+    from harness.assignments import needs
+
     if not assignment.starts_python:
         print(f"{assignment.key}: its command starts no Python")
         return

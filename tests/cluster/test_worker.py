@@ -69,7 +69,7 @@ def begin(monkeypatch, *words):
     monkeypatch.setattr(
         cluster, "run_cluster_process", lambda _, settings: told.append(settings) or 2
     )
-    assert cluster.main(["tcp://127.0.0.1:8786", *words]) == 2
+    assert cluster.WORKER.main(["tcp://127.0.0.1:8786", *words]) == 2
     return told[0]
 
 

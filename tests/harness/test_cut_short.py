@@ -6,6 +6,7 @@ import json
 import os
 import time
 from contextlib import closing, contextmanager
+from functools import partial
 from math import inf
 from pathlib import Path
 from types import SimpleNamespace
@@ -478,17 +479,21 @@ def test_who_computes_for_long_leaves_a_place_to_others(size, waiting, at_it, ex
 class _Worker(jobs.WorkerHandle):
     """A process that is at tasks 0 and 1 for long, if it may; any other is done at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, ours: list[int]) -> None:
+        """``ours``: this process's ends of the pipes to others like it."""
+        self._ours = ours
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
         pid = os.fork()
         if pid == 0:
-            os.close(requests_in)
+            for inherited in {*self._ours, requests_in, answers_out}:
+                os.close(inherited)
             self._labour(requests_out, answers_in)
             os._exit(0)
         os.close(requests_out)
         os.close(answers_in)
         super().__init__(pid, requests_in, answers_out)
+        ours.extend((requests_in, answers_out))
 
     def _labour(self, requests: int, answers: int) -> None:
         def say(*message: object) -> None:
@@ -524,7 +529,7 @@ def test_what_computes_for_long_comes_after_all_others_and_has_its_full_limit(wo
     notes: list[tuple[int, object]] = []
     ends = [index for index, _ in jobs.run_all(
         range(8), lambda *_: None, workers, lambda *note: notes.append(note), forked=True,
-        parts=lambda _: 1, hire=_Worker)]  # fmt: skip
+        parts=lambda _: 1, hire=partial(_Worker, []))]  # fmt: skip
     assert sorted(ends) == [*range(8)]  # each of them once
     assert ends[-len(last) :] == last
     assert sorted(notes) == [(0, "full limit"), (1, "full limit")]

@@ -94,7 +94,7 @@ FIGURES = st.builds(
     memory=st.integers(0, 1 << 40),
     replies=st.lists(NUMBERS, max_size=3).map(tuple),
     **dict.fromkeys(("cpu", "engine_cpu", "own_cpu", "pace"), NUMBERS),
-    **dict.fromkeys(("started", "sandbox", "python"), TEXTS),
+    **dict.fromkeys(("started", "sandbox", "python", "machine"), TEXTS),
     **dict.fromkeys(("alone", "late"), st.booleans()),
     pid=WHOLE,
 )
