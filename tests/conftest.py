@@ -24,6 +24,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -64,9 +65,11 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         # Of what others made, sgfmill warns when it is compiled; uv leaves that to whoever imports
         # it first, and a warning is an error in a test.
-        for package in (harness, oracle, sgfmill):
-            compileall.compile_dir(Path(package.__file__).parent, quiet=2)
-        compileall.compile_dir(ROOT / "tests/harness", quiet=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for package in (harness, oracle, sgfmill):
+                compileall.compile_dir(Path(package.__file__).parent, quiet=2)
+            compileall.compile_dir(ROOT / "tests/harness", quiet=2)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
