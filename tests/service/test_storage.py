@@ -11,8 +11,10 @@ from sqlalchemy import event, text
 
 from harness.errors import LedgerError, ServerError, UsageError
 from harness.service.people import accounts
+from harness.service.records import Course, CourseAssignment
 from harness.service.settings import Settings
 from harness.service.storage import database, people
+from harness.service.storage.courses import ASSIGNMENTS, COURSES
 from harness.service.storage.database import Database
 from harness.service.storage.tables import METADATA
 from tests.service.serving import KINDS, settings_of
@@ -29,6 +31,19 @@ pytestmark = pytest.mark.stored
 @pytest.fixture(params=KINDS)
 def settings(request, tmp_path):
     return settings_of(request.param, request, tmp_path / "data", has_tables=False)
+
+
+def test_a_flag_is_read_as_the_one_that_was_written(settings):
+    """Databases keep numbers; ``is True`` and JSON tell them from flags."""
+    assigned = CourseAssignment("a", "c", "Go", "", "", "", "", "0", 0, 1.0, hidden=True)
+    found = Database(settings)
+    with found.changing() as db:
+        COURSES.add(db, Course("c", "Go", 1.0))
+        ASSIGNMENTS.add(db, assigned)
+    with found.reading() as db:
+        assert ASSIGNMENTS.find(db, id="a") == assigned
+        assert ASSIGNMENTS.find(db, id="a").hidden is True
+    found.close()
 
 
 def test_it_is_opened_again_with_what_was_written(settings):
