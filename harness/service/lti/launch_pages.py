@@ -45,7 +45,7 @@ _TITLE = [("Open the course", "")]
 @ROUTES.at("GET", KEYS, ANYBODY)
 def show_keys(context: Context) -> Response:
     """Give the public keys of this service."""
-    return JSONResponse(platforms.publish_keys(context.service.settings))
+    return JSONResponse(platforms.publish_keys(context.settings))
 
 
 class Step(NamedTuple):
@@ -109,11 +109,11 @@ def begin_login(context: Context) -> Response:
     told |= {name: value for name, value in context.form.items() if isinstance(value, str)}
     if sum(map(len, told.values())) > _LONGEST:
         raise RequestRefused(400, "the login says too much")
-    settings, target = context.service.settings, told.get("target_link_uri", "")
+    settings, target = context.settings, told.get("target_link_uri", "")
     named = {"issuer": told.get("iss", "")}
     if client := told.get("client_id"):
         named["client_id"] = client
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         known = lti.PLATFORMS.all(db, "id", **named)
     if len(known) != 1:
         raise RequestRefused(404, "this platform is not registered here: ask its administrator")
@@ -176,13 +176,13 @@ def take_launch(context: Context) -> Response:
     if not token:
         raise RequestRefused(403, f"{platform.title} did not let you in")
     try:
-        find_key = PlatformClient(context.service.settings, platform).find_key
+        find_key = PlatformClient(context.settings, platform).find_key
         launch = messages.read_launch(token, platform, find_key, state["nonce"], time.time())
         if launch.target != state["target"]:  # which is an address of this service
             raise LaunchRefusedError("the link leads elsewhere")
     except (LaunchRefusedError, PlatformError) as error:
         told = {"platform": platform.id, "why": str(error)}
-        monitoring.tell(context.service.settings, "launch refused", **told)
+        monitoring.tell(context.settings, "launch refused", **told)
         raise RequestRefused(403, f"{platform.title} cannot open this course: {error}") from None
     read_step(context, "state", code, once=True)
     cookie = context.request.cookies.get(_COOKIE, "")
@@ -209,7 +209,7 @@ def confirm(context: Context) -> Response:
 
 
 def _enter(context: RequestContext, platform: Platform, launch: Launch) -> Response:
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         link = members.find_link(db, platform, launch)
     if link:
         return _open(context, platform, link, launch)
@@ -276,7 +276,7 @@ def _find_path(
             raise RequestRefused(403, "only a teacher of the course chooses assignments")
         kept = {"platform": link.platform, "launch": launch.model_dump()}
         return f"{home}/lti/pick?code={platforms.put_secret(act.db, 'pick', kept, _LINK)}"
-    named = _ASSIGNMENT.fullmatch(platforms.own_path(context.service.settings, launch.target))
+    named = _ASSIGNMENT.fullmatch(platforms.own_path(context.settings, launch.target))
     if named and named[1] != link.course:
         raise RequestRefused(403, "this link is of another course")
     wanted = launch.assignment or (named[2] if named else "") or ""

@@ -16,24 +16,14 @@ from sqlalchemy import Connection
 from harness.errors import HarnessError, UsageError
 from harness.grading.ingest.sources.listing import safe
 from harness.grading.records import Student
-from harness.service import monitoring
+from harness.service import monitoring, records
 from harness.service.courses import making, roster
 from harness.service.courses.roster_files import ListedStudent, RosterFile
 from harness.service.lti import connection
 from harness.service.lti.connection import PlatformClient, PlatformError, PlatformService
 from harness.service.lti.messages import Launch, PlatformPerson, as_line
 from harness.service.people import accounts
-from harness.service.records import (
-    FORMER,
-    STUDENT,
-    TEACHER,
-    WAITING,
-    CourseLink,
-    Member,
-    Person,
-    Platform,
-    PlatformUser,
-)
+from harness.service.records import FORMER, STUDENT, TEACHER, CourseLink, Member, Person, Platform
 from harness.service.settings import Settings
 from harness.service.storage import courses, lti, outgoing, people
 from harness.service.storage.audit import AuditedTransaction
@@ -82,7 +72,7 @@ def link_course(
     made = lti.LINKS.add(act.db, CourseLink(*own))
     act.note("course linked", course, platform=platform.id, context=launch.context)
     if code is None:
-        lti.USERS.add(act.db, PlatformUser(made.id, launch.subject, person))
+        lti.USERS.add(act.db, records.PlatformUser(made.id, launch.subject, person))
     return made
 
 
@@ -96,7 +86,7 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
     told = {n: getattr(launch, n) for n in ("members_url", "groups_url", "lines_url")}
     values: dict[str, object] = {n: v for n, v in told.items() if v and v != getattr(link, n)}
     if launch.members_url and not link.state:
-        values |= {"state": WAITING, "due": time.time()}
+        values |= {"state": records.WAITING, "due": time.time()}
     if values:
         lti.LINKS.change(act.db, values, id=link.id)
     _take(act, link, [launch])
@@ -137,7 +127,7 @@ def _take(
     for subject in unknown:
         own = {"course": link.course, "roster_id": students[subject].roster_id}
         if made := courses.MEMBERS.find(act.db, **own, role=STUDENT):
-            lti.USERS.add(act.db, PlatformUser(link.id, subject, made.person))
+            lti.USERS.add(act.db, records.PlatformUser(link.id, subject, made.person))
     return outcome.remarks
 
 
@@ -167,13 +157,13 @@ def _take_staff(
     act: AuditedTransaction,
     link: CourseLink,
     one: PlatformPerson,
-    user: PlatformUser | None,
+    user: records.PlatformUser | None,
     member: Member | None,
 ) -> None:
     name = one.name or one.role.title()
     if user is None:
         person = accounts.add_person(act, name)
-        user = lti.USERS.add(act.db, PlatformUser(link.id, one.subject, person.id))
+        user = lti.USERS.add(act.db, records.PlatformUser(link.id, one.subject, person.id))
     if member is None:
         courses.MEMBERS.add(act.db, Member(link.course, user.person, one.role, name=name))
         act.note(f"{one.role} added", link.course, **{one.role: user.person})

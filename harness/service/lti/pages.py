@@ -25,16 +25,8 @@ from harness.service.pages.forms import SecondQuestion
 from harness.service.records import WAITING, CourseAssignment, CourseLink, Platform
 from harness.service.storage import courses, lti, outgoing
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web import rendering
-from harness.service.web.access import (
-    ADMINS,
-    ANYBODY,
-    STAFF_ONLY,
-    TEACHERS,
-    Context,
-    Form,
-    Routes,
-)
+from harness.service.web import access, rendering
+from harness.service.web.access import Context, Form, Routes
 from harness.service.web.request_context import RequestContext, RequestRefused
 
 ROUTES = Routes()
@@ -50,14 +42,14 @@ _FIELDS = (
 # --- platforms ---------------------------------------------------------------------------------
 
 
-@ROUTES.at("GET", "/lti", ADMINS)
+@ROUTES.at("GET", "/lti", access.ADMINS)
 def show(context: Context) -> Response:
     """Show the platforms, and what their administrators need to know of this service."""
     return _page(context)
 
 
 def _page(context: RequestContext, link: str = "") -> Response:
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = lti.PLATFORMS.all(db, "title", "id")
     trail = [("Moodle and Canvas", "")]
     return rendering.page(
@@ -65,19 +57,19 @@ def _page(context: RequestContext, link: str = "") -> Response:
     )
 
 
-@ROUTES.at("POST", "/lti/platforms", ADMINS, most=Form(page=show))
+@ROUTES.at("POST", "/lti/platforms", access.ADMINS, most=Form(page=show))
 def register(context: Context) -> Response:
     """Register a platform, or change one."""
     given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
-    with context.service.database.acting(context.by) as act:
-        platforms.register(act, context.service.settings, given)
+    with context.acting() as act:
+        platforms.register(act, context.settings, given)
     return RedirectResponse("/lti", 303)
 
 
-@ROUTES.at("POST", "/lti/platforms/remove", ADMINS)
+@ROUTES.at("POST", "/lti/platforms/remove", access.ADMINS)
 def remove(context: Context) -> Response:
     """Remove a platform, once it was said that this is wanted."""
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         found = platforms.find(act.db, context.field("platform"))
         if not forms.is_sure(context):
             question = SecondQuestion(
@@ -92,26 +84,26 @@ def remove(context: Context) -> Response:
     return RedirectResponse("/lti", 303)
 
 
-@ROUTES.at("POST", "/lti/keys/rotate", ADMINS, most=Form(page=show))
+@ROUTES.at("POST", "/lti/keys/rotate", access.ADMINS, most=Form(page=show))
 def rotate(context: Context) -> Response:
     """Make a new key of this service."""
-    with context.service.database.acting(context.by) as act:
-        platforms.rotate_keys(act, context.service.settings, time.time())
+    with context.acting() as act:
+        platforms.rotate_keys(act, context.settings, time.time())
     return RedirectResponse("/lti", 303)
 
 
 # --- dynamic registration ----------------------------------------------------------------------
 
 
-@ROUTES.at("POST", "/lti/registrations", ADMINS)
+@ROUTES.at("POST", "/lti/registrations", access.ADMINS)
 def make_link(context: Context) -> Response:
     """Make a link for the administrator of a platform; it is shown once."""
-    with context.service.database.acting(context.by) as act:
-        link = platforms.make_link(act, context.service.settings.base)
+    with context.acting() as act:
+        link = platforms.make_link(act, context.settings.base)
     return _page(context, link)
 
 
-@ROUTES.at("GET", f"{REGISTER}/{{code}}", ANYBODY)
+@ROUTES.at("GET", f"{REGISTER}/{{code}}", access.ANYBODY)
 def ask_to_register(context: Context) -> Response:
     """Ask the administrator of a platform whether to register it."""
     query = context.request.query_params
@@ -126,7 +118,7 @@ def ask_to_register(context: Context) -> Response:
 
 def _check_link(context: RequestContext, configuration: str, *, once: bool) -> str:
     """Return where a platform is, if a link to register it holds; its page may show this one."""
-    if not platforms.is_plain(context.service.settings, configuration):
+    if not platforms.is_plain(context.settings, configuration):
         raise RequestRefused(
             422, "open this link from your platform: paste it where a tool is registered"
         )
@@ -139,10 +131,10 @@ def _check_link(context: RequestContext, configuration: str, *, once: bool) -> s
     return origin
 
 
-@ROUTES.at("POST", f"{REGISTER}/{{code}}", ANYBODY)
+@ROUTES.at("POST", f"{REGISTER}/{{code}}", access.ANYBODY)
 def perform(context: Context) -> Response:
     """Register a platform and this service with each other."""
-    settings, configuration = context.service.settings, context.field("configuration")
+    settings, configuration = context.settings, context.field("configuration")
     origin = _check_link(context, configuration, once=True)
     try:
         found = connection.register_there(settings, configuration, context.field("key"))
@@ -160,16 +152,15 @@ def perform(context: Context) -> Response:
 # --- the links of a course ---------------------------------------------------------------------
 
 
-@ROUTES.at("GET", _PATH, STAFF_ONLY)
+@ROUTES.at("GET", _PATH, access.STAFF_ONLY)
 def show_links(context: Context) -> Response:
     """Show which courses of platforms open this one, and what they were told."""
     return _course_page(context)
 
 
 def _course_page(context: RequestContext, code: str = "") -> Response:
-    assert context.course
     own, found = {"course": context.course.id}, []
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         titles = {one.id: one.title for one in courses.ASSIGNMENTS.all(db, **own)}
         for link in lti.LINKS.all(db, "id", **own):
             sent, waiting = lti.count_scores(db, link.id)
@@ -177,38 +168,35 @@ def _course_page(context: RequestContext, code: str = "") -> Response:
             late = [one for one in scores if one.trouble][:_SHOWN]  # that were tried
             platform = lti.PLATFORMS.find(db, id=link.platform)
             found.append((link, platform, sent, waiting, late))
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Moodle and Canvas", "")]
+    trail = [(context.course.title, context.course_page), ("Moodle and Canvas", "")]
     return rendering.page(context, "lti_course.html", trail, links=found, titles=titles, code=code)
 
 
-@ROUTES.at("POST", f"{_PATH}/code", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/code", access.TEACHERS)
 def make_code(context: Context) -> Response:
     """Make a code by which a course of a platform is linked with this one; it is shown once."""
-    assert context.course
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         kept = {"course": context.course.id, "person": context.by}
         code = platforms.put_secret(act.db, "course", kept, _CODE)
         act.note("code to link made", context.course.id)
     return _course_page(context, code)
 
 
-@ROUTES.at("POST", f"{_PATH}/now", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/now", access.TEACHERS)
 def try_now(context: Context) -> Response:
     """Let the platform be asked, and told what waits, at once."""
-    assert context.course
     with context.service.database.changing() as db:
         for one in lti.LINKS.all(db, course=context.course.id):
             outgoing.try_now(db, lti.SCORES, link=one.id)
             outgoing.try_now(db, lti.LINKS, id=one.id)
-    return RedirectResponse(f"/courses/{context.course.id}/lti", 303)
+    return RedirectResponse(f"{context.course_page}/lti", 303)
 
 
-@ROUTES.at("POST", f"{_PATH}/unlink", TEACHERS)
+@ROUTES.at("POST", f"{_PATH}/unlink", access.TEACHERS)
 def unlink(context: Context) -> Response:
     """End a link, once it was said that this is wanted."""
-    assert context.course
-    back = f"/courses/{context.course.id}/lti"
-    with context.service.database.acting(context.by) as act:
+    back = f"{context.course_page}/lti"
+    with context.acting() as act:
         found = lti.LINKS.find(act.db, id=context.field("link"), course=context.course.id)
         if found is None:
             raise RequestRefused(404, "there is no such link")
@@ -228,14 +216,13 @@ def unlink(context: Context) -> Response:
 # --- deep linking ------------------------------------------------------------------------------
 
 
-@ROUTES.at("GET", f"{_PATH}/pick", TEACHERS)
+@ROUTES.at("GET", f"{_PATH}/pick", access.TEACHERS)
 def show_choice(context: Context) -> Response:
     """Let a teacher choose the assignment that an activity of the platform is to be."""
-    assert context.course
     _find_request(context)
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         found = courses.ASSIGNMENTS.all(db, "title", "id", course=context.course.id)
-    trail = [(context.course.title, f"/courses/{context.course.id}"), ("Choose", "")]
+    trail = [(context.course.title, context.course_page), ("Choose", "")]
     return rendering.page(
         context, "lti_pick.html", trail,
         assignments=found, shipped=shipped.names(), code=_code_of(context),
@@ -248,17 +235,17 @@ def _code_of(context: RequestContext) -> str:
 
 def _find_request(context: RequestContext) -> tuple[CourseLink, Platform, Launch]:
     step = read_step(context, "pick", _code_of(context))
-    with context.service.database.reading() as db:
+    with context.reading() as db:
         link = members.find_link(db, step.platform, step.launch)
-    if link is None or context.course is None or link.course != context.course.id:
+    if link is None or link.course != context.course.id:
         raise RequestRefused(404, "this is for another course")
     return link, step.platform, step.launch
 
 
-@ROUTES.at("POST", f"{_PATH}/pick", TEACHERS, most=Form(page=show_choice))
+@ROUTES.at("POST", f"{_PATH}/pick", access.TEACHERS, most=Form(page=show_choice))
 def choose(context: Context) -> Response:
     """Send the platform which assignment was chosen; one that ships becomes the course's."""
-    settings, now = context.service.settings, time.time()
+    settings, now = context.settings, time.time()
     link, platform, launch = _find_request(context)
     origin = origin_of(launch.return_url)
     if not platform.has(launch.return_url):
@@ -266,7 +253,7 @@ def choose(context: Context) -> Response:
             f"{origin or 'where the answer goes'} is not registered as an origin of"
             f" {platform.title}: its administrator can add it"
         )
-    with context.service.database.acting(context.by) as act:
+    with context.acting() as act:
         if platforms.read_secret(act.db, "pick", _code_of(context), once=True) is None:
             raise RequestRefused(410, "this was chosen already: begin anew in your course")
         found = _choose_assignment(act, link, context.field("assignment"))
