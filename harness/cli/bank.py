@@ -11,9 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 from harness import find_assignment, platforms
-from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.needs import with_python
 from harness.banks import banks
 from harness.banks.banks import Bank, WrongEngine
 from harness.banks.mutants import mutant_engines
@@ -200,10 +198,13 @@ def _add_bank(arguments: argparse.Namespace) -> int:
     if not path.is_file():
         raise UsageError(f"{arguments.folder} is not the folder of a grading: there is no {path}")
     key = Path(arguments.key) if arguments.key else None
+    # Here: what it loads is not on every system, and `generate` loads this module.
+    from harness.assignments import needs
+
     with closing(Ledger(LedgerFile(path, key))) as ledger, ledger.naming_errors():
         found = find_assignment(arguments.assignment or _assignment_name(ledger, path))
         needs.require(found)
-        with with_python(found, arguments.python) as found:
+        with needs.with_python(found, arguments.python) as found:
             return _take(arguments, found, ledger, path.parent / "originals")
 
 

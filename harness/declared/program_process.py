@@ -21,7 +21,6 @@ from harness.errors import EngineError
 from harness.options import GTP, BoxLimits, Limits, Options
 from harness.records import CaseFile, Reply
 from harness.running.runs import sandbox_for
-from harness.sandbox.view import paths_of
 from harness.vocabulary.script import line_of, name_of
 from oracle.command_properties import SIZE, PropertyTable
 from oracle.gtp.protocol import split
@@ -68,6 +67,8 @@ class ProgramStart(NamedTuple):
         """Where a program with a whole path is installed, such as a Python of an environment."""
         first = self.words[0]
         is_there = Path(first).is_absolute() and Path(first).is_file()
+        from harness.sandbox.view import paths_of  # not on every system, where nothing is started
+
         return tuple(paths_of(first)) if is_there else ()
 
     @property

@@ -162,7 +162,7 @@ def test_who_answers_late_by_the_short_limit_loses_nothing(tmp_path, open_place,
     monkeypatch.setenv("TMPDIR", str(rooms))
     vertices = ["b2"] * 3 + ["c3"] * 2 + ["a1"]
     text = "komi 6.5\n" + "".join(scene(number, one) for number, one in enumerate(vertices, 1))
-    room = write_class(tmp_path, faulty("hangs_and_is_slow"), text, timeout=2, points=6)
+    room = write_class(tmp_path, faulty("hangs_and_is_slow"), text, timeout=4, points=6)
     (room / "go" / "public.gtp").write_text(PUBLIC.replace("c3", "c4"))
     said = grade_class(room)
     assert marks(room) == {"hangsandisslow": 3}

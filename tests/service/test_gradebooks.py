@@ -68,7 +68,7 @@ def by_command_line(service, tmp_path, platform, columns):
     words = [str(class_csv(service, tmp_path)), "--assignment", "counting", "--public-only"]
     words += ["--output", str(tmp_path / "out"), f"--{platform}", str(tmp_path / "download.csv")]
     option = {"canvas": "--canvas-column", "moodle": "--moodle-columns"}[platform]
-    grade_command.main([*words, option, columns, "--deadline", FUTURE])
+    grade_command.GRADE.main([*words, option, columns, "--deadline", FUTURE])
     return (tmp_path / "out" / name).read_bytes()
 
 

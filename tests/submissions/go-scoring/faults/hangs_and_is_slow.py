@@ -14,7 +14,7 @@ class Go1(GtpConnectionGo1):
         if self.board.get((1, 1)) == "b":
             time.sleep(600)
         if self.board.get((2, 2)) == "b":
-            time.sleep(1.5)
+            time.sleep(2.5)
         return GtpConnectionGo1.score_cmd(self, words)
 
 
