@@ -2,11 +2,11 @@
 
 The first table is of engines that do not think: the harness's own processor time for a move, less
 that of a game without moves. The second is of GNU Go at two levels on 9 by 9 with paired openings,
-against a loop that does what gogui-twogtp does: one game after the other, each engine asked in
-turn through pipes, no limits, no referee, the winner as an engine counts it. (gogui-twogtp itself
-is in no package that we can install.) Seeds are fixed, so that both play the same games; winners
-are compared where both players passed. Only the ratio of wall times means anything, and only on a
-machine that is not busy. ``MATCH_GAMES=100`` plays more games.
+against gogui-twogtp where there is one on the PATH (no package has it), else against a loop that
+does what it does: one game after the other, each engine asked in turn through pipes, no limits, no
+referee, the winner as an engine counts it. Seeds are fixed, so that both play the same games;
+winners are compared where both players passed. Only the ratio of wall times means anything, and
+only on a machine that is not busy. ``MATCH_GAMES=100`` plays more games.
 """
 
 import os
@@ -121,6 +121,36 @@ def loop(match, plans):  # noqa: C901 - as plain as can be
     return winners
 
 
+def twogtp(match, plans):
+    """Play the games with gogui-twogtp; return the winners where both engines agree."""
+    with tempfile.TemporaryDirectory() as folder:
+        openings = Path(folder, "openings")
+        openings.mkdir()
+        for number, opening in enumerate(match.openings):
+            moves = "".join(
+                f";{'?BW'[color]}[{sgf_point(vertex, 9)}]" for color, vertex in opening.moves
+            )
+            (openings / f"{number:04}.sgf").write_text(f"(;FF[4]GM[1]SZ[9]{moves})")
+        words = ["gogui-twogtp", "-auto", "-alternate", "-games", str(len(plans)), "-size", "9"]
+        words += ["-komi", str(match.rules.komi), "-openings", openings, "-sgffile", f"{folder}/x"]
+        for option, player in zip(("-black", "-white"), match.players, strict=True):
+            words += [option, " ".join(player.words)]
+        subprocess.run(words, check=True)
+        lines = Path(folder, "x.dat").read_text().splitlines()
+    winners = {}
+    for row in (line.split("\t") for line in lines if line and not line.startswith("#")):
+        number, black, white, is_swapped = int(row[0]), row[1], row[2], row[4] == "1"
+        by_program = " BW".index(black[0]) if black == white and black[1:3] != "+R" else 0
+        if by_program:  # the column says as which program won, not as which color
+            winners[number] = 3 - by_program if is_swapped else by_program
+    return winners
+
+
+def sgf_point(vertex, size):
+    """Return a point such as C3 as SGF has it."""
+    return chr(97 + "ABCDEFGHJ".index(vertex[0].upper())) + chr(97 + size - int(vertex[1:]))
+
+
 def thinking():
     """Print the wall times with GNU Go; return whether winners agree."""
     players = tuple(Player(f"level {level}", "", command(level)) for level in LEVELS)
@@ -133,14 +163,16 @@ def thinking():
     tournament = Tournament(arbiter, schedule, Journal())
     tournament.hold()
     ours = time.perf_counter() - begun
+    has_twogtp = shutil.which("gogui-twogtp") is not None
     begun = time.perf_counter()
-    theirs = loop(match, schedule.round(0, {}))
+    theirs = (twogtp if has_twogtp else loop)(match, schedule.round(0, {}))
     plain = time.perf_counter() - begun
     games = [game for game in tournament.result().games if game.plan.number in theirs]
     counted = [game for game in games if game.reason == "score"]
     same = sum(game.winner == theirs[game.plan.number] for game in counted)
     print(f"GNU Go, levels {LEVELS[0]} and {LEVELS[1]}, {GAMES} games: {ours:.1f} s,")
-    print(f"  a plain loop {plain:.1f} s: {ours / plain:.2f} of it, on {os.cpu_count()} cores")
+    peer = "gogui-twogtp" if has_twogtp else "a plain loop"
+    print(f"  {peer} {plain:.1f} s: {ours / plain:.2f} of it, on {os.cpu_count()} cores")
     print(f"  the same winner in {same} of {len(counted)} games that both ended with passes")
     return same == len(counted) and bool(counted)
 
