@@ -271,8 +271,7 @@ def choose(context: Context) -> Response:
     }
     most = float(sum(part.points for part in own.marks))
     if launch.takes_line and most > 0:
-        named = {"label": found.title, "resourceId": found.id}
-        item["lineItem"] = {"scoreMaximum": most, **named}
+        item["lineItem"] = {"scoreMaximum": most, "label": found.title, "resourceId": found.id}
     key = platforms.signing_key(settings, now)
     answer = messages.answer_deep_linking(platform, launch, item, key, now)
     shown = rendering.page(
