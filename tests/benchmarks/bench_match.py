@@ -4,12 +4,14 @@ The first table is of engines that do not think: the harness's own processor tim
 that of a game without moves. The second is of GNU Go at two levels on 9 by 9 with paired openings,
 against gogui-twogtp where there is one on the PATH (no package has it), else against a loop that
 does what it does: one game after the other, each engine asked in turn through pipes, no limits, no
-referee, the winner as an engine counts it. Seeds are fixed, so that both play the same games;
-winners are compared where both players passed. Only the ratio of wall times means anything, and
+referee, the winner as an engine counts it. Seeds are fixed, so that both play the same games, but
+for some: gogui-twogtp keeps a process for all games, and GNU Go remembers. Winners are compared
+where both players passed after the same moves. Only the ratio of wall times means anything, and
 only on a machine that is not busy. ``MATCH_GAMES=100`` plays more games.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -78,8 +80,8 @@ def command(level):
 
 
 def loop(match, plans):  # noqa: C901 - as plain as can be
-    """Play the games as a plain loop does; return the winners as Black's engine counts them."""
-    winners = {}
+    """Play the games as a plain loop does; return moves and winners as Black's engine counts."""
+    winners, played = {}, {}
     for plan in plans:
         engines = {
             color: subprocess.Popen(
@@ -111,6 +113,7 @@ def loop(match, plans):  # noqa: C901 - as plain as can be
             if move.lower() == "resign":
                 break
             passes = passes + 1 if move.lower() == "pass" else 0
+            played.setdefault(plan.number, []).append(move.upper())
             ask(3 - color, f"play {'?bw'[color]} {move}")
             color = 3 - color
         if passes == 2:
@@ -118,11 +121,11 @@ def loop(match, plans):  # noqa: C901 - as plain as can be
         for color in (1, 2):
             ask(color, "quit")
             engines[color].wait()
-    return winners
+    return played, winners
 
 
 def twogtp(match, plans):
-    """Play the games with gogui-twogtp; return the winners where both engines agree."""
+    """Play the games with gogui-twogtp; return moves, and the winners where engines agree."""
     with tempfile.TemporaryDirectory() as folder:
         openings = Path(folder, "openings")
         openings.mkdir()
@@ -137,18 +140,31 @@ def twogtp(match, plans):
             words += [option, " ".join(player.words)]
         subprocess.run(words, check=True)
         lines = Path(folder, "x.dat").read_text().splitlines()
+        records = [Path(folder, f"x-{number}.sgf").read_text() for number in range(len(plans))]
+    played = {}
+    for plan, record in zip(plans, records, strict=True):
+        points = re.findall(r";\s*[BW]\[(\w*)\]", record)
+        done = len(match.openings[plan.opening].moves)
+        played[plan.number] = [gtp_vertex(point, 9) for point in points[done:]]
     winners = {}
     for row in (line.split("\t") for line in lines if line and not line.startswith("#")):
         number, black, white, is_swapped = int(row[0]), row[1], row[2], row[4] == "1"
         by_program = " BW".index(black[0]) if black == white and black[1:3] != "+R" else 0
         if by_program:  # the column says as which program won, not as which color
             winners[number] = 3 - by_program if is_swapped else by_program
-    return winners
+    return played, winners
 
 
 def sgf_point(vertex, size):
     """Return a point such as C3 as SGF has it."""
     return chr(97 + "ABCDEFGHJ".index(vertex[0].upper())) + chr(97 + size - int(vertex[1:]))
+
+
+def gtp_vertex(point, size):
+    """Return a point of SGF such as cg as GTP has it; tt and none are a pass."""
+    if point in {"", "tt"}:
+        return "PASS"
+    return f"{'ABCDEFGHJ'[ord(point[0]) - 97]}{size + 97 - ord(point[1])}"
 
 
 def thinking():
@@ -165,15 +181,20 @@ def thinking():
     ours = time.perf_counter() - begun
     has_twogtp = shutil.which("gogui-twogtp") is not None
     begun = time.perf_counter()
-    theirs = (twogtp if has_twogtp else loop)(match, schedule.round(0, {}))
+    played, theirs = (twogtp if has_twogtp else loop)(match, schedule.round(0, {}))
     plain = time.perf_counter() - begun
     games = [game for game in tournament.result().games if game.plan.number in theirs]
-    counted = [game for game in games if game.reason == "score"]
+    counted = [
+        game
+        for game in games
+        if game.reason == "score"
+        and [move.upper() for _, move in game.moves] == played[game.plan.number]
+    ]
     same = sum(game.winner == theirs[game.plan.number] for game in counted)
     print(f"GNU Go, levels {LEVELS[0]} and {LEVELS[1]}, {GAMES} games: {ours:.1f} s,")
     peer = "gogui-twogtp" if has_twogtp else "a plain loop"
     print(f"  {peer} {plain:.1f} s: {ours / plain:.2f} of it, on {os.cpu_count()} cores")
-    print(f"  the same winner in {same} of {len(counted)} games that both ended with passes")
+    print(f"  the same moves in {len(counted)} games, and the same winner in {same} of those")
     return same == len(counted) and bool(counted)
 
 
