@@ -223,8 +223,8 @@ def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) ->
 def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
-    named = ("who", "issuer", "client_id", "login_url", "token_url", "keyset_url")
-    own = [getattr(given, name) for name in named]
+    addresses = (given.login_url, given.token_url, given.keyset_url)
+    own = (given.who, given.issuer, given.client_id, *addresses)
     deployments, hosts = " ".join(given.deployment), " ".join(given.origin)
     platform = Platform("", *own, deployments=deployments, hosts=hosts)
     made = platforms.register(act, settings, platform)
