@@ -165,7 +165,7 @@ def mark(root: Path) -> MarkingNotes:
     ``root``: a folder laid out as Gradescope's ``/autograder``.
 
     Raises:
-        HarnessError: there is no mark; no result is left then.
+        HarnessError: no mark was found; then no result file is left.
     """
     target = root / "results" / "results.json"
     target.unlink(missing_ok=True)

@@ -69,7 +69,7 @@ def wrong_engines(
     """Give the wrong engines that the command line and the assignment name, meanwhile.
 
     Raises:
-        UsageError: there is none in the banks that it names.
+        UsageError: the named banks contain no wrong engine.
     """
     platforms.need_engines("starting wrong engines")
     from harness.assignments import banked

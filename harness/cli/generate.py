@@ -29,7 +29,12 @@ from harness.generating import (
 from harness.generating.drafts import Drafter
 from harness.generating.record_reading import Choices, Harvest, records
 from harness.generating.scene_production import ProducedScenes, SceneRequest
-from harness.generating.test_production import ProducedTests, Sources, TestRequest
+from harness.generating.test_production import (
+    ProducedTests,
+    Sources,
+    TestRequest,
+    describe_shares,
+)
 from harness.generating.test_production import report as report_production
 from harness.processes import processors
 from harness.reading import casefile, conversion
@@ -513,8 +518,4 @@ def _strength(produced: ProducedScenes) -> Iterator[str]:
     yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
     if engines:
         yield f"{engines - away} of {number_of(engines, 'engine')} caught"
-    if produced.caught_beside:
-        beside, alone = produced.caught_beside.bit_count(), produced.caught.bit_count()
-        yield f"of these {beside} by the cases given already, {alone} by this set alone"
-    if alive:
-        yield f"not caught: {', '.join(alive)}"
+    yield from describe_shares(produced.caught_beside, produced.caught, alive)

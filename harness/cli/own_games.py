@@ -332,7 +332,7 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
 
 
 class Questions:
-    """Asks the person at the terminal; elsewhere there is no answer.
+    """Asks the person at the terminal; without a terminal it gives no answer.
 
     Attributes: ``missing``, a module that the program needs and its Python lacks.
     """

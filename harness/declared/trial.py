@@ -140,7 +140,7 @@ def calibrate(
 
     Raises:
         ReferenceFailedError: the reference does not answer.
-        SandboxError: there is no such sandbox here.
+        SandboxError: this machine has no such sandbox.
     """
     began = time.monotonic()
     with ExitStack() as ends:

@@ -204,7 +204,7 @@ def launchers(options: Options, folder: Path) -> Iterator[Callable[[], Launcher]
     ``folder``: where the files lie that scripts name.
 
     Raises:
-        SandboxError: there is no such sandbox here.
+        SandboxError: this machine has no such sandbox.
     """
     case = CaseFile(str(folder / "script.gtp"), (), ())
     boxes = (sandbox_for(options, [], STANDARD) for _ in range(2))

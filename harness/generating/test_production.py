@@ -267,8 +267,13 @@ def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
     total, alive = len(produced.engines), [one.name for one in produced.survivors]
     if total:
         yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"
-    if produced.beside:
-        beside, alone = produced.beside.bit_count(), produced.caught.bit_count()
+    yield from describe_shares(produced.beside, produced.caught, alive)
+
+
+def describe_shares(given: int, caught: int, alive: Sequence[str]) -> Iterator[str]:
+    """Yield what cases that were given and new ones catch (bitmasks), and what neither does."""
+    if given:
+        beside, alone = given.bit_count(), caught.bit_count()
         yield f"of these {beside} by the cases given already, {alone} by this set alone"
     if alive:
         yield f"not caught: {', '.join(alive)}"

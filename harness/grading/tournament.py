@@ -79,7 +79,7 @@ def hold_tournament(
     could not read takes no part.
 
     Raises:
-        SandboxError: there is no such sandbox here.
+        SandboxError: this machine has no such sandbox.
         KeyboardInterrupt: what was played is kept.
     """
     assignment, rules = means.assignment, rules_of(means.assignment, wanted.size)

@@ -298,7 +298,7 @@ class Arbiter:
         engine sees.
 
         Raises:
-            SandboxError: there is no such sandbox here.
+            SandboxError: this machine has no such sandbox.
         """
         self.match = match
         self._declared = declared
@@ -362,7 +362,7 @@ class Arbiter:
         """Start each engine once, and see that it answers.
 
         Raises:
-            UsageError: one does not: who cannot be started is no opponent.
+            UsageError: an engine does not start.
         """
         for player in self.match.players:
             try:

@@ -36,7 +36,7 @@ Games = tuple[Game, ...]
 
 
 def write_pages(path: str, found: Standings, games: Games, title: str = "Match") -> None:
-    """Write the first page, and those of some games: of others there is no link."""
+    """Write the first page, and those of some games; the others are not linked."""
     for place, game in enumerate(games):
         near = games[max(0, place - 1) : place] + games[place + 1 : place + 2]
         parts = _game_page(found.result.match, game, near)

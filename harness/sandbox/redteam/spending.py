@@ -153,17 +153,17 @@ def mapped_disk(aim: Aim) -> None:
     _use(aim, way)
 
 
+def _write_files(folder: str) -> Iterator[None]:
+    for number in range(1000):
+        with open(f"{folder}/{number}", "wb") as file:
+            file.write(bytes(MIB))
+        yield
+
+
 def shut_folders(aim: Aim) -> None:
     os.mkdir("shut")
     os.chmod("shut", 0o300)
-
-    def way() -> Iterator[None]:
-        for number in range(1000):
-            with open(f"shut/{number}", "wb") as file:
-                file.write(bytes(MIB))
-            yield
-
-    _use(aim, way)
+    _use(aim, lambda: _write_files("shut"))
 
 
 def deep_disk(aim: Aim) -> None:
@@ -171,14 +171,7 @@ def deep_disk(aim: Aim) -> None:
     for _ in range(40):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)
-
-    def way() -> Iterator[None]:
-        for number in range(1000):
-            with open(f"{number}", "wb") as file:
-                file.write(bytes(MIB))
-            yield
-
-    _use(aim, way)
+    _use(aim, lambda: _write_files("."))
 
 
 def reserved_disk(aim: Aim) -> None:
