@@ -98,14 +98,6 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
     assert is_released
 
 
-def test_one_for_workers_that_are_there_is_not():
-    said, (is_released,) = run_connector(
-        lambda connector: connector.send(load(TWO.address, ONE.address))
-    )
-    assert said == [PresentWorkers((ONE,))]
-    assert not is_released
-
-
 class Scheduler:
     """Says of each look how the workers are, and counts how often it tells all of them."""
 
@@ -272,11 +264,6 @@ def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
     found = state.read_task_name(name)
     assert (found.id, found.assignment) == ("id", "counting")
     assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
-
-
-@pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
-def test_a_unit_of_another_version_is_known_by_its_id(name):
-    assert state.read_task_name(name).described == "id"
 
 
 # --- the state of workers ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cluster import dispatcher, records
+from harness.cluster import dispatcher
 from harness.cluster.dispatcher import Dispatcher, SendableEnvironment
 from harness.cluster.records import (
     ConnectorSettings,
@@ -165,14 +165,6 @@ def test_what_was_lost_goes_after_what_was_never_tried(carry_unit):
     found = carry_unit(lose_unseen, workers=(ONE,), single=True)
     sent = [unit_of(load).cases[0].basis for load in found.connector.loads]
     assert sent == [*BASES, BASES[0]]
-
-
-def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carry_unit, monkeypatch):
-    asked, ask = [], records.eligible_workers
-    monkeypatch.setattr(records, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
-    found = carry_unit(single=True)
-    assert len(found.connector.loads) == 3
-    assert len(asked) < 3
 
 
 def test_after_a_death_each_case_file_goes_by_itself(carry_unit):
@@ -468,16 +460,4 @@ def test_who_waits_for_a_worker_is_told_once_if_it_takes_long(long, told, monkey
     )
     assert own.level("2") == "2"
     assert remarks == told
-    own.close()
-
-
-def test_of_a_scheduler_that_was_not_reached_nobody_knows_its_workers(monkeypatch):
-    monkeypatch.setattr(dispatcher, "_LONG", 0.0)
-    remarks = []
-    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
-    one = Connector(workers=(), later=[PresentWorkers((ONE,))])
-    one.news = []
-    own = dispatcher.Dispatcher(settings, remarks.append, lambda _: one)
-    assert own.level("2") == "2"
-    assert remarks == []
     own.close()

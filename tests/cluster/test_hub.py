@@ -60,6 +60,7 @@ def test_people_see_how_much_is_on_its_way_and_by_which_attempt(hub):
     (flight,) = hub.state().flights
     assert (flight.cases, flight.alone) == (7, True)
     assert flight.name.endswith("-1-0123456789abcdef")
+    assert (flight.assignment, flight.submission) == ("counting", "Ada")
 
 
 def list_sent(hub):
@@ -77,12 +78,6 @@ def test_no_more_is_on_its_way_than_two_for_each_worker_of_all_dispatchers(hub):
     assert len(list_sent(hub)) == ON_THE_WAY + 1
     hub._take(PresentWorkers((ONE, ONE._replace(address="tcp://two"))))
     assert len(list_sent(hub)) == 2 * ON_THE_WAY + 1
-
-
-def test_whose_unit_is_on_its_way_is_known(hub):
-    hub._wait(Sink(), load("a"))
-    (flight,) = hub.state().flights
-    assert (flight.assignment, flight.submission) == ("counting", "Ada")
 
 
 def test_each_dispatcher_hears_of_its_own_loads_by_its_own_names_in_order(hub):
