@@ -140,11 +140,6 @@ def test_what_a_name_tells(line):
     assert ("changes" in told) is found.sets_up
 
 
-@pytest.mark.parametrize("name", ["gogui-rules_anything", "oracle-owner"])
-def test_some_names_tell_of_a_question(name):
-    assert guess_properties(name) is ASKS
-
-
 def test_more_is_asked_once_and_only_for_what_is_not_standard():
     asked = []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,7 +12,7 @@ import pytest
 
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.errors import OracleError
-from oracle.explanation import Explanation, Fact, Readings, Sentence
+from oracle.explanation import Fact
 from oracle.gtp.protocol import Engine
 from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex, vertex
 from tests import golden
@@ -185,30 +184,3 @@ def test_a_command_that_is_refused_is_not_explained():
 
 
 # --- records -----------------------------------------------------------------------------------
-
-FACT = Fact("stones", 2, "2 stones")
-RECORDS = [
-    FACT,
-    Sentence("count", "Black has ", FACT, "."),
-    Explanation([Sentence("count", FACT)], {(0, 1): "x"}),
-    Readings({"one": "1", "two": "2"}, is_open=True),
-]
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
-def test_records_are_not_changed_and_travel_between_processes(record):
-    copy = pickle.loads(pickle.dumps(record))
-    assert copy == record
-    assert hash(copy) == hash(record)
-    assert repr(record).startswith(type(record).__name__)
-    for name in record.__slots__:
-        with pytest.raises(AttributeError):
-            setattr(record, name, None)
-        with pytest.raises(AttributeError):
-            delattr(record, name)
-
-
-def test_records_of_other_kinds_or_values_differ():
-    assert len(set(RECORDS)) == len(RECORDS)
-    assert Fact("stones", 2, "2 stones") == FACT != Fact("stones", 3, "3 stones")
-    assert FACT != "2 stones"

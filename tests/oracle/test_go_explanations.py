@@ -77,15 +77,6 @@ def test_score_is_added_up(diagram, komi, text, marks):
     assert list_marks(explanation) == marks
 
 
-def test_without_a_komi_the_score_is_explained_without():
-    explanation = go_scoring.explain(board("X.\n .."))
-    assert explanation.text == (
-        "Black: 1 stone + 3 points in 1 region = 4. "
-        "White: 0 stones + 0 points of territory = 0. The score is B+4."
-    )
-    assert explanation.text == go_scoring.explain(board("X.\n .."), 0).text
-
-
 @given(board=cells(), komi=st.decimals(min_value=-20, max_value=20, places=1))
 def test_the_sums_are_the_score(board, komi):
     """Check that the two sums in the text differ by the score."""
@@ -95,14 +86,6 @@ def test_the_sums_are_the_score(board, komi):
         for sentence in go_scoring.explain(position, komi).text.split(". ")[:2]
     ]
     assert black - white == go_scoring.score(position, komi)
-
-
-def test_borders_of_a_region():
-    corner, edge = go_scoring.empty_regions(board("X.O\n X.O\n .XO"))
-    assert (corner.points, corner.owner) == ([(0, 0)], BLACK)
-    assert corner.borders == {BLACK: [(0, 1), (1, 0)], WHITE: []}
-    assert (edge.points, edge.owner) == ([(1, 1), (2, 1)], go_scoring.NEUTRAL)
-    assert edge.borders == {BLACK: [(0, 1), (1, 0), (2, 0)], WHITE: [(1, 2), (2, 2)]}
 
 
 # --- java-go -----------------------------------------------------------------------------------
@@ -155,15 +138,6 @@ def test_captured_is_explained(point, text, marks):
     assert explanation.text == text
     assert list_marks(explanation) == marks
     assert java_go.is_captured(JAVA, at(point)) == ("not captured" not in text)
-
-
-def test_territory_is_captured():
-    explanation = java_go.explain_captured(board(".X\n XX"), (1, 0))
-    assert explanation.text == (
-        "The region of A2 (1 empty point) touches black stones only: captured, as territory."
-    )
-    empty_board = java_go.explain_captured(board("..\n .."), (0, 0))
-    assert empty_board.text == "The region of A1 (4 empty points) touches no stone: not captured."
 
 
 @pytest.mark.parametrize(
@@ -300,15 +274,6 @@ def test_two_eyes_are_explained():
     assert is_underspecified(readings)
 
 
-def test_a_lonely_eye_is_explained():
-    lonely = board(".X.....\n XX.....\n .......\n ....XXX\n ....X.X\n ....XXX\n .......")
-    assert gosensei.explain_two_eyes(lonely).text == (
-        "Eyes that have another near: none. "
-        "F3 has no other eye within 2 rows or 2 columns. "
-        "A7 has no other eye within 2 rows or 2 columns."
-    )
-
-
 def test_eye_spaces_are_explained():
     position = board("""
         . X . . X
@@ -336,12 +301,3 @@ def test_eye_spaces_are_explained():
         "stones connect along diagonals too": 5,
         "stones connect along diagonals too; a single point is none": 2,
     }
-
-
-def test_readings_that_agree_leave_nothing_open():
-    plain = board("XX.\n .X.\n XX.")
-    assert not is_underspecified(gosensei.readings_eyes(plain))
-    assert not is_underspecified(gosensei.readings_two_eyes(plain))
-    assert not is_underspecified(go_scoring.readings(plain))
-    assert not is_underspecified(java_go.readings_score(plain, BLACK))
-    assert is_underspecified(gosensei.readings_eye_spaces(plain))  # a single point

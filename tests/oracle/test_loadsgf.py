@@ -226,7 +226,7 @@ def move_number(rng):
 def test_random_records_are_read_alike(gnugo, tmp_path, monkeypatch):
     rng = random.Random(13)
     records = []
-    for _ in range(400):
+    for _ in range(120):
         sketch = Sketch(rng)
         records.append((sketch.text(sketch.nodes()), move_number(rng)))
     for text, gnugos, oracles in compare_records(gnugo, tmp_path, monkeypatch, records):
@@ -250,7 +250,7 @@ OTHERWISE = ("the point is occupied", "read as KM[6.5]", "read as AB[", "read as
 def test_what_is_done_to_records_is_read_alike_or_refused(gnugo, tmp_path, monkeypatch):
     rng = random.Random(14)
     records = []
-    for _ in range(500):
+    for _ in range(200):
         sketch = Sketch(rng)
         nodes = sketch.nodes()
         for _ in range(rng.randrange(1, 4)):
@@ -270,20 +270,10 @@ def test_what_is_done_to_records_is_read_alike_or_refused(gnugo, tmp_path, monke
                 continue
             assert oracles == gnugos, text  # except for stones set up on stones
             alike += 1
-    assert alike > 200
+    assert alike > 80
 
 
 # --- komi, option, encodings -------------------------------------------------------------------
-
-
-def test_a_record_without_komi_has_none(tmp_path):
-    (tmp_path / "a.sgf").write_text("(;SZ[5])")
-    for strict in (False, True):
-        engine = new_engine("go")
-        engine.session.strict = strict
-        engine.handle("komi 6.5")
-        assert engine.handle(f"loadsgf {tmp_path}/a.sgf").startswith("=")
-        assert engine.handle("get_komi") == "= 0\n\n"
 
 
 @pytest.mark.parametrize("extra", [[], ["--mistake", "neutral-points-to-white"]])
