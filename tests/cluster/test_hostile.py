@@ -36,28 +36,16 @@ from harness.cluster.records import (
     PresentWorkers,
 )
 from harness.cluster.tls import TlsCredentials
-from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
-from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
 from oracle import __version__
 from tests.cluster import clusters
 from tests.cluster.clusters import ROOT, cluster
+from tests.cluster.test_report_checks import UNIT as CASES
+
+UNIT = CASES._replace(cases=())
 
 pytestmark = pytest.mark.processes
 
-UNIT = WorkUnit(
-    1,
-    UnitSubmission("ada", "0" * 64, "", ()),
-    "build",
-    (),
-    Folder("counting", ()),
-    None,
-    Environment("3"),
-    Limits(),
-    BoxLimits(),
-    False,
-    1.0,
-)
 # Without the restriction a pickle does something, so that this can fail; with it none is read.
 RESTRICTED = """
 import os, pickle, sys

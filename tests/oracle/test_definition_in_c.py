@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.benchmarks import bench_exhaustive
 from tests.benchmarks.bench_exhaustive import classes, compare_colors, stand_for_others
 from tests.oracle.boards import every_board, scatter_stones
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
@@ -96,11 +95,3 @@ def test_the_first_board_that_differs_is_drawn(program):
         f"by the definition [[0, 0], [0, 0]]\n{board}",
         f"eyes:black, rule: [{0b11011}], by the definition [0]\n{board}",
     ]
-
-
-def test_a_definition_that_favors_a_color_is_found(program, monkeypatch):
-    """Legal moves of black are held against eyes of white."""
-    chosen = [one for one in QUESTIONS if one.name in ("legal:black", "eyes:white")]
-    monkeypatch.setattr(bench_exhaustive, "QUESTIONS", chosen)
-    (found,) = compare_colors(program, every_board(2, 2))
-    assert (found.question, found.way) == ("eyes:white", "exchanged")
