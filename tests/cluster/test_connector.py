@@ -13,7 +13,6 @@ from harness.cluster.connector import Connector, NoSchedulerError
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
-    Drop,
     Facts,
     Load,
     LostUnit,
@@ -200,18 +199,6 @@ def test_a_census_is_another_one_when_a_worker_or_its_status_is():
     one, paused, other = ("a", Status.running), ("a", Status.paused), ("b", Status.running)
     assert census(one, other) == census(one, other)
     assert len({census(), census(one), census(paused), census(other), census(one, other)}) == 5
-
-
-def test_what_nobody_waits_for_is_dropped_without_a_word():
-    def act(connector):
-        connector.send(load(ONE.address))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("another"))
-
-    said, (is_released,) = run_connector(act)
-    assert said == [PresentWorkers((ONE,))]
-    assert is_released
 
 
 # --- which worker it was ---

@@ -105,16 +105,3 @@ def test_a_connection_that_ends_is_told_to_who_reads_and_who_writes(scheme, pape
                 await act
 
     run(check, monkeypatch, papers, scheme)
-
-
-def test_who_stops_reading_in_the_midst_of_a_message_ends_the_connection(papers, monkeypatch):
-    async def check(asked, asking):
-        await asking.stream.write(b"\x10\0\0\0")
-        reading = asyncio.create_task(asked.read())
-        await asyncio.sleep(0.05)
-        reading.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await reading
-        assert asked.closed()
-
-    run(check, monkeypatch, papers)

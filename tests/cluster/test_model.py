@@ -24,21 +24,6 @@ def test_workers_that_cost_nothing_share_the_time(workers, end):
     assert len(course.waits) == 12 and max(course.waits) == end
 
 
-@pytest.mark.parametrize(
-    ("costs", "end"),
-    [
-        # One worker: its own time beside that of the engines, and the start.
-        (FREE._replace(unit=2.0), 48 + 12 * 2),
-        (FREE._replace(attempt=0.5), 48 + 48 * 0.5),
-        (FREE._replace(start=7.0), 48 + 7),
-        # The last results are still to be written; all others were while the worker worked.
-        (FREE._replace(recording=0.25), 48 + 4 * 0.25),
-    ],
-)
-def test_each_cost_is_paid_where_it_is(costs, end):
-    assert simulate(1, costs, PLAIN).end == end
-
-
 @pytest.mark.parametrize("name", ["sending", "writing", "connector", "scheduler"])
 def test_who_does_one_thing_at_a_time_holds_all_up(name):
     course = simulate(1000, FREE._replace(**{name: 10.0}), PLAIN)

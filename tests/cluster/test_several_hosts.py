@@ -1,13 +1,9 @@
 """A class graded on several hosts while they are killed, stopped, cut off, slowed and filled."""
 
-import contextlib
 import json
-import os
 import re
 import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -70,48 +66,6 @@ def test_whatever_happens_to_hosts_each_attempt_has_one_result(size):
     assert report["at once"] > 1, told
     # Else that no attempt was run by a worker without its level would say nothing.
     assert report["weak workers seen"], told
-
-
-# --- nothing stays, and nothing clashes ---
-
-MADE = "ip netns add server && ip link add server-work type veth peer name work netns server"
-
-
-def running(word):
-    """Whether there is a process with this word on its command line."""
-    for path in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if path.name.isdigit() and word.encode() in (path / "cmdline").read_bytes().split(
-                b"\0"
-            ):
-                return True
-    return False
-
-
-@pytest.mark.processes
-def test_when_a_run_is_killed_all_that_it_made_goes(tmp_path):
-    if reason := lab.why_not():
-        pytest.skip(reason)
-    words = [f"{1000 + os.getpid()}.{number}" for number in range(2)]
-    made = f'{MADE} && mount -t tmpfs x {tmp_path} && sleep "$0" & wait'
-    code = "import subprocess, sys; subprocess.run(sys.argv[1:])"
-    runs = [
-        subprocess.Popen([sys.executable, "-c", code, *lab.inside("sh", "-c", made, word)])
-        for word in words
-    ]
-    until(lambda: all(map(running, words)))  # both have a host of that name
-    for run in runs:
-        run.kill()
-        run.wait()
-    until(lambda: not any(map(running, words)))
-    assert not os.path.ismount(tmp_path)
-
-
-def until(is_so):
-    ends = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
 
 
 # --- the invariants tell when something is wrong ---

@@ -8,7 +8,7 @@ from oracle.answers import gomoku_rules
 from oracle.explanation import is_underspecified
 from oracle.position import BLACK, EMPTY, WHITE, vertex
 from tests.oracle import gomoku_definition as definition
-from tests.oracle.gomoku_boards import board, points, position, random_board
+from tests.oracle.gomoku_boards import board, position, random_board
 
 # gomoku-rules.html, section; the position; the result.
 RESULTS = [
@@ -116,23 +116,3 @@ def test_the_order_of_legal_moves_is_open_from_size_10_on(size):
 
 
 # --- reasons -----------------------------------------------------------------------------------
-
-
-def test_explain_the_five_stones():
-    reason = gomoku_rules.explain_result(position(board("....X ...X. ..X.. .X... X....")))
-    assert reason.text == "Black has 5 in a row: A1, B2, C3, D4 and E5."
-    assert reason.marks == dict.fromkeys(points("A1 B2 C3 D4 E5"), "*")
-
-
-def test_explain_without_a_five():
-    open_board = position(board("XXXX. OOOOX"))
-    reason = gomoku_rules.explain_result(open_board)
-    assert reason.text == "Nobody has five in a row and 1 point is empty, so the game is not over."
-    moves = gomoku_rules.explain_legal_moves(open_board)
-    assert [one.name for one in moves.sentences] == ["legal"]
-    assert moves.text == "The game is not over, so the 1 empty point is legal."
-    full = position(board("XXXXO OOOOX"))
-    assert (
-        gomoku_rules.explain_result(full).text == "The board is full and nobody has five in a row."
-    )
-    assert gomoku_rules.explain_legal_moves(full).text.endswith("so no move is legal.")

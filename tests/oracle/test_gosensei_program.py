@@ -84,13 +84,6 @@ def test_a_faulty_file_is_not_displayed(board, capsys):
     )
 
 
-def test_an_empty_file_is_an_empty_board(board, capsys):
-    board(EMPTY)
-    Path("board").write_text("")
-    assert main(["gosensei", "-eyes", "board"]) == 0
-    assert capsys.readouterr().out == f"{EMPTY}\nThere are 0 eyes for black.\n"
-
-
 @pytest.mark.processes
 def test_the_exit_status_of_the_program(board):
     right = gtp_oracle("gosensei", "-eyes", board(ONE_EYE))

@@ -1,7 +1,6 @@
 """Two people play Go at the terminal: driven with pexpect, as they would sit there."""
 
 import re
-from pathlib import Path
 
 import pexpect
 import pytest
@@ -10,7 +9,6 @@ from oracle.boards.diagram import parse_digits
 from oracle.play import GameTable
 from oracle.position import BLACK, WHITE, Position, grid
 from oracle.sgf import read_sgf
-from tests import golden
 from tests.oracle.program import ENVIRONMENT, WORDS
 
 
@@ -229,25 +227,6 @@ def test_stones_without_liberties_on_the_first_board_count_twice():
     """As in the document's own count: the stone as a prisoner, its point as territory."""
     table = GameTable(parse_digits("0 1 0\n1 2 1\n0 1 0"))
     assert table.score(BLACK) == 4 + 2
-
-
-def test_all_that_is_said_at_a_table(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "there.sgf").touch()
-    said = []
-    for unicode in (True, False):
-        table = GameTable(parse_digits("0 1 2\n1 2 0\n0 1 2"), unicode=unicode)
-        said += [table.welcome(), table.prompt()]
-        typed = ["help", "", "  ", "z9", "d9", "a3", "C2", "b2", "b2", "undo", "undo", "undo"]
-        typed += ["HELP", "board", "save", "save there.sgf", "save new.sgf", "save new.sgf"]
-        typed += ["save no/such.sgf", "score", "a1", "pass", "pass", "pass"]
-        for line in typed:
-            said += [f"> {line}", table.handle(line)]
-        assert not table.is_open
-        assert table.handle("quit") == "The game is left as it stands."
-        (tmp_path / "new.sgf").unlink()
-    said.append(GameTable(Position(grid(2)), WHITE).prompt())
-    golden.check(Path(__file__).parent / "golden-table.txt", "\n".join(said))
 
 
 def test_a_table_may_begin_with_moves_that_were_played():
