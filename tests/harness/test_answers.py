@@ -1,8 +1,6 @@
 """Case files of answers with status lines: read, judged, found in folders, and converted."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,13 +12,12 @@ from harness.fuzzing import findings
 from harness.fuzzing.judges import Expected
 from harness.options import GTP, STATUS_LAST
 from harness.reading import answer_files, casefile, conversion, suite
-from harness.reading.answer_files import ANSWERS
 from harness.reading.casefile import dialect_of
 from harness.reading.dialect import find_dialect
 from harness.reading.suite import gather
 from harness.records import ANSWERS_FILE, GTP_FILE, CaseFile, Reply, Verdict
 from harness.specifications import specification
-from harness.verifying.expectation_judge import ExpectationJudge, FindingKind
+from harness.verifying.expectation_judge import FindingKind
 from harness.verifying.whole import verify
 
 TEXT = b"""\
@@ -375,14 +372,6 @@ def test_a_refusal_that_is_expected_is_right() -> None:
     case = read("boardsize 3\n= 1\n?play b z9\n= 1\n?play b z9\n= -1\n")
     found = verify([case], specification("go-scoring"))
     assert [(one.kind, one.line) for one in found.findings] == [(FindingKind.UNREACHABLE, 3)]
-
-
-def test_an_error_may_be_the_answer_that_is_expected() -> None:
-    case = read("?score 5\n= -1\n")
-    judge = ExpectationJudge("a.txt", specification("go-scoring"), ANSWERS)
-    right = Reply(False, "usage: score", "? usage: score", 0.0)
-    asked: Any = SimpleNamespace(step=case.steps[0], right=right)
-    assert list(judge._error(asked)) == []
 
 
 def test_convert_writes_files_and_overwrites_none(
