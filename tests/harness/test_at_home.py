@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.assignments.public_tests import at_home
+from harness.cli import main
 from harness.cli.check import CHECK
 from harness.errors import UsageError
 from harness.grading.exports.feedback import body_of
@@ -127,15 +129,20 @@ def packed(room, home):
 @pytest.mark.long(1)
 @pytest.mark.processes
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_line_after_again_repeats_its_test_where_the_command_was_given(name, tmp_path):
+def test_the_line_after_again_repeats_its_test_where_the_command_was_given(
+    name, tmp_path, monkeypatch, capsys
+):
     home = spoilt(tmp_path / "my own")
     command, place = COMMANDS[name](tmp_path, home)
-    said = run(command, place).stdout
+    monkeypatch.chdir(place)
+    main(shlex.split(command)[1:])
+    said = capsys.readouterr().out
     failed = re.findall(r"✗ FAILED  (.*)", said)
     lines = re.findall(r"^ +again +(gtp-harness .*)$", said, re.M)
     assert len(lines) == len(failed) > 0, said
     written = sorted(place.iterdir())
-    again = run(lines[0], place).stdout
+    main(shlex.split(lines[0])[1:])
+    again = capsys.readouterr().out
     number = failed[0].partition(" ")[0]
     assert re.search(rf"✗ FAILED  {number} |^{number} unexpected FAIL", again, re.M), again
     assert sorted(place.iterdir()) == written

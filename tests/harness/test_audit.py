@@ -144,7 +144,7 @@ BAD = "lead = 1"
 MOODY = "if not stones and random.random() < 0.1: lead += 1"
 STUDENTS = {"Ada Right": RIGHT, "Ben Subtle": SUBTLE, "Cyd Bad": BAD, "Dan Moody": MOODY}
 SUBTLE_KEY, SECONDS = "subtleben_101", "20"
-MANY = 15  # conversations with each engine
+MANY = 8  # conversations with each engine
 
 
 def write_class(folder: Path, students: Mapping[str, str] = STUDENTS) -> Path:
