@@ -225,25 +225,6 @@ def test_commands_of_ones_own_stand_beside_an_assignment_that_ships(course, caps
     assert "the right answer is 'a2 b2'" in said
 
 
-def test_commands_of_ones_own_stand_beside_gomoku(course, capsys):
-    """The oracle knows the side to move, the reference the remaining moves, sorted."""
-    own = course / "points"
-    declared = BESIDE.replace("go-scoring", "gomoku-rules").replace('reply = "any order"\n', "")
-    (own / "assignment.toml").write_text(declared)
-    case, left = own / "a.gtp", [f"{column}{row}" for column in "abcde" for row in range(1, 6)][1:]
-
-    def verify_answers(side, points):
-        asked = f"10 gogui-rules_side_to_move\n#? [{side}]\n20 left\n#? [{' '.join(points)}]\n"
-        case.write_text("boardsize 5\nclear_board\nplay b a1\n" + asked)
-        return main(["verify", str(own)]), capsys.readouterr().out
-
-    assert verify_answers("white", left)[0] == ExitCode.OK
-    status, said = verify_answers("black", left[1:])
-    assert status == ExitCode.FAILED
-    assert "the right answer is 'white'" in said
-    assert f"the right answer is '{left[0]} {left[1]}" in said
-
-
 @pytest.mark.long(6)
 def test_tests_are_made_about_them_beside_what_ships(course, capsys):
     """Engines of the bank do not know the command, so it catches no mistake of theirs."""

@@ -1,13 +1,11 @@
 """The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
 
-import itertools
 import json
 import subprocess
 import sys
 import time
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +14,7 @@ from harness.judging import diagnosis, in_process, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.records import Diagnosis, Failure, FailureKind, FileResult, Outcome, Verdict
+from harness.records import Diagnosis, Failure, FailureKind, Outcome
 from harness.report.markup import escape
 from harness.running.file_runner import not_run
 from harness.running.runs import run
@@ -99,9 +97,7 @@ def test_the_right_mistake_is_named_and_no_other(cases, name):
     assert names(found) == [name]
 
 
-@pytest.mark.parametrize(
-    "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
-)
+@pytest.mark.parametrize("name", ["captures-as-in-go", "never-resigns"])
 @pytest.mark.parametrize("seed", one_in(2, [1, 7]))
 @pytest.mark.long(0.5)
 def test_random_moves_may_be_others(name, seed):
@@ -154,12 +150,6 @@ play b b2
 def of_text(name="neutral-points-to-white", text=NEUTRAL, **more):
     case = casefile.parse(text, "some.gtp")
     return result_of(case, mistaken_engine(mistake_named(name)), **more)
-
-
-def test_the_sentence():
-    assert str(diagnose([of_text()])) == (
-        "it answers as if neutral points were White's: 3 of 3 failures explained"
-    )
 
 
 def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
@@ -287,16 +277,6 @@ def test_an_engine_that_does_not_start_is_not_diagnosed():
     assert diagnose([not_run(case, Failure(FailureKind.NOT_STARTED, "No."))]) is None
 
 
-def test_nothing_run_and_nothing_wrong():
-    assert diagnose([]) is None
-    result = of_text()
-    good = [one for one in result.outcomes if one.verdict is Verdict.PASSED]
-    assert (
-        isinstance(result, FileResult)
-        and diagnose([result._replace(outcomes=tuple(good))]) is None
-    )
-
-
 # --- several mistakes at once ------------------------------------------------------------------
 
 
@@ -314,14 +294,9 @@ def list_explanations(found):
     [
         "neutral-points-to-white komi-to-black",
         "neutral-points-to-black draw-with-winner",  # a draw only the other mistake makes
-        "colors-must-alternate draw-with-winner integer-division",
-        "third-block-lost sorted-by-row",
         "win-not-seen rows-from-the-top split-three-not-seen",
-        "nobody-wins errors-silent",
         "exactly-five error-order sorted-by-rows",
-        "always-plural all-diagonals-needed",
         "columns-skip-i spaces-touching-white upside-down",
-        "is-captured-reads-past-column-0 prisoners-once",
         "diagonal-liberties ko-ignored ends-with-one-pass",
     ],
 )
@@ -351,14 +326,9 @@ def test_a_mistake_in_the_rules_beside_one_in_the_policy():
 
 def test_what_several_sets_have_in_common_is_told_once():
     one, two, three = find_mistakes("komi-twice minus-sign draw-with-winner")
-    assert str(Diagnosis(((one, two),), 3, 3)) == (
-        "it answers as if the komi were added twice, and as if White's lead were written with a "
-        "minus sign, W+-3: 3 of 3 failures explained"
-    )
-    assert str(Diagnosis(((one, two), (one, three)), 1, 2)) == (
-        "it answers as if the komi were added twice, and either as if White's lead were written "
-        "with a minus sign, W+-3, or as if a draw were won by 0 points: 1 of 2 failures explained"
-    )
+    told = str(Diagnosis(((one, two), (one, three)), 1, 2))
+    assert (told.count("komi were added twice"), told.count(", and either as if")) == (1, 1)
+    assert told.endswith(": 1 of 2 failures explained")
 
 
 def test_where_six_or_more_mistakes_fit_nothing_is_said():
@@ -413,14 +383,12 @@ def test_a_failure_of_its_own_may_be_in_any_file():
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize(
-    ("assignment", "answer"), one_in(2, itertools.product(ASSIGNMENTS, ["maybe", "?!", ""]))
-)
-def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_of_nonsense_nothing_is_said_and_that_soon(assignment):
     """The search gives up in time, whatever there is to be explained."""
 
     def change(step, reply):
-        return reply._replace(text=answer) if step.is_test else reply
+        return reply._replace(text="?!") if step.is_test else reply
 
     right = specification(assignment).reference_engine
     files = [result_of(case, right(), change) for case in read_shipped_cases(assignment)]
@@ -470,8 +438,8 @@ def test_of_a_player_no_reasons_from_the_rules_are_listed():
 @pytest.mark.parametrize(
     "name",
     [
-        *("prisoners-once", "third-block-lost"),
-        *(long_if(True, name) for name in ("komi-to-black", "exactly-five")),
+        "prisoners-once",
+        long_if(True, "komi-to-black"),
     ],
 )
 def test_a_mistaken_program_is_diagnosed(name):
@@ -541,36 +509,9 @@ def test_a_run_without_failures_does_not_even_look(neutral):
     assert right.returncode == 0, right.stderr
 
 
-@pytest.mark.parametrize(("failed", "bits"), [(1, 0), (2, 0b001), (4, 0b100), (5, 0)])
-def test_failures_of_a_part_are_counted_from_its_first_step(failed, bits):
-    """A file is cut where its engine was started anew."""
-    outcome = SimpleNamespace(step=failed, verdict=Verdict.FAILED)
-    part = SimpleNamespace(first=2, failure=None, file=SimpleNamespace(outcomes=(outcome,)))
-    assert diagnosis._find_failed(part, 3) == bits
-
-
-def test_only_an_engine_that_makes_moves_is_followed():
-    def answer_so(_session, _words):
-        return "a1"
-
-    moves, answers = SimpleNamespace(commands={"genmove": answer_so}), SimpleNamespace(commands={})
-    for engine in (moves, answers):
-        mutant_replay.follow(engine, [])
-    assert moves.commands["genmove"] is not answer_so
-    assert answers.commands == {}
-
-
 def test_an_engine_that_follows_another_leaves_the_table_of_all_alone():
     one, other = (specification("go-scoring").reference_engine() for _ in range(2))
     right = other.commands["genmove"]
     mutant_replay.follow(one, [])
     assert one.commands["genmove"] is not right and other.commands["genmove"] is right
     assert specification("go-scoring").reference_engine().commands["genmove"] is right
-
-
-def test_files_that_tell_nothing_are_of_the_only_assignment(monkeypatch):
-    one, two = (SimpleNamespace(key=key, relatives=()) for key in ("one", "two"))
-    ones, twos, nobodys = (SimpleNamespace(case=case) for case in ([one], [two], []))
-    monkeypatch.setattr(diagnosis, "specifications_of", lambda case: case)
-    assert [*diagnosis._by_assignment([ones, nobodys])] == [(one, [ones, nobodys])]
-    assert [*diagnosis._by_assignment([ones, twos, nobodys])] == [(one, [ones]), (two, [twos])]

@@ -76,23 +76,14 @@ TABLE = [
 def test_the_same_answers_and_others(assignment, command, right, alike, others):
     answer = reply(right)
     matches = matcher(in_process.expression(command, answer, specification(assignment)))
-    for text in [right, *alike]:
+    samples = in_process.forms(command, answer, specification(assignment))
+    assert samples[0] == right
+    for text in [*samples, *alike]:
         assert in_process.same(command, answer, reply(text), specification(assignment)), text
         assert matches(text), text
     for text in others:
         assert not in_process.same(command, answer, reply(text), specification(assignment)), text
         assert not matches(text), text
-
-
-@pytest.mark.parametrize(("assignment", "command", "right"), [row[:3] for row in TABLE])
-def test_sample_forms_are_the_same(assignment, command, right):
-    answer = reply(right)
-    samples = in_process.forms(command, answer, specification(assignment))
-    assert samples[0] == right
-    matches = matcher(in_process.expression(command, answer, specification(assignment)))
-    for text in samples:
-        assert in_process.same(command, answer, reply(text), specification(assignment))
-        assert matches(text)
 
 
 _EXACT = [(name, command) for name in NAMES for command in specification(name).forms]

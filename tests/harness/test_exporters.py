@@ -1,7 +1,6 @@
 """The table of exports: a new one is one file and one row, and everything else follows."""
 
 import re
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -125,9 +124,3 @@ def test_the_table_in_the_documents_is_made_of_the_rows():
         for one in EXPORTS
     ]
     assert table("| file | for | what it is |") == rows
-
-
-@pytest.mark.parametrize("one", EXPORTS, ids=lambda one: one.module)
-def test_the_module_of_each_export_is_there(one):
-    """It is named by a text, which nobody who renames a module finds."""
-    assert import_module(one.module)

@@ -90,7 +90,7 @@ def test_every_member_that_json_has_is_documented():
     assert members <= words
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(runs())
 def test_json_and_junit_are_read_whatever_they_hold(run):
     (file,) = run.files
@@ -164,7 +164,7 @@ def read_gradescope(key, visible_="verdict"):
     return read
 
 
-@pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
+@pytest.mark.parametrize("visible_", ["verdict", "everything"])
 @pytest.mark.parametrize("visibility", sorted(VISIBILITY))
 def test_all_that_tells_of_private_tests_is_seen_when_the_teacher_says(visible_, visibility):
     result = made_class(visible_)
@@ -197,17 +197,16 @@ def test_why_points_were_deducted_is_seen_with_the_total():
     assert not [test for test in at_once["tests"] if test["name"] == "Late"]
 
 
-@pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
-@pytest.mark.parametrize(
-    "key", [o.submission.key for o in made_class().graded if not o.marks.withheld]
-)
-def test_results_are_as_gradescope_documents_them(key, visible_):
-    read = read_gradescope(key, visible_)
-    (graded,) = [one for one in made_class().graded if one.submission.key == key]
-    assert read["score"] == float(decimal(graded.marks.total))
-    scored = [test for test in read["tests"] if "score" in test]
-    assert [test["name"] for test in scored] == [p.name for p in graded.marks.parts]
-    assert not any(test["visibility"] == "hidden" for test in read["tests"])
+@pytest.mark.parametrize("visible_", ["nothing", "everything"])
+def test_results_are_as_gradescope_documents_them(visible_):
+    for graded in made_class().graded:
+        if graded.marks.withheld:
+            continue
+        read = read_gradescope(graded.submission.key, visible_)
+        assert read["score"] == float(decimal(graded.marks.total))
+        scored = [test for test in read["tests"] if "score" in test]
+        assert [test["name"] for test in scored] == [p.name for p in graded.marks.parts]
+        assert not any(test["visibility"] == "hidden" for test in read["tests"])
 
 
 def test_failed_tests_say_why():
