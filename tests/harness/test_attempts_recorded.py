@@ -15,7 +15,7 @@ from harness.errors import (
     SandboxError,
     UsageError,
 )
-from harness.grading.attempts import attempt_plan, attempt_runner, orders
+from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task
@@ -125,25 +125,6 @@ def test_what_comes_together_is_written_together(number, doubtful, is_last):
     assert heard == [(4, word) for word in words]
     recorder.flush()
     assert len(ledger.said) == 1
-
-
-def test_what_came_waits_a_moment_for_more(monkeypatch):
-    now = 50.0
-    monkeypatch.setattr(attempt_runner.time, "monotonic", lambda: now)
-    recorder = Recorder(Written(), "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
-    assert not recorder.may_wait
-    recorder.add(0, attempt_of("1"))
-    now += attempt_runner.TOGETHER / 2
-    recorder.add(1, attempt_of("2"))  # the first one does not wait longer for it
-    assert recorder.may_wait
-    now += attempt_runner.TOGETHER
-    assert not recorder.may_wait
-    recorder.flush()
-    recorder.add(2, attempt_of("3"))
-    assert recorder.may_wait
-    at_once = Recorder(Written(), "t", 1, lambda *_: None, at_once=True)  # type: ignore[arg-type]
-    at_once.add(0, attempt_of("1"))
-    assert not at_once.may_wait
 
 
 ELSEWHERE = 'elsewhere (File "b.py", line 2)'

@@ -6,27 +6,7 @@ import os
 import stat
 from typing import Any
 
-import pytest
-
-from harness.errors import (
-    SandboxError,
-)
-from harness.sandbox import levels, untrusted_folders
-from harness.sandbox.boxed_engines import BoxedLauncher
-
-
-@pytest.mark.parametrize("start", [levels.strongest, lambda: levels.make_proven(3)])
-def test_a_machine_without_sandboxes(start, monkeypatch):
-    monkeypatch.setattr(levels.platforms, "has_sandboxes", lambda: False)
-    with pytest.raises(SandboxError) as told:
-        start()
-    assert str(told.value) == levels.platforms.NO_SANDBOX
-
-
-def test_there_is_no_terminal_in_a_box():
-    with pytest.raises(SandboxError) as told:
-        BoxedLauncher(None, (), ()).start(["x"], "/", output=1)  # type: ignore[arg-type]
-    assert str(told.value) == "there is no terminal in a sandbox: --pty does not go with it"
+from harness.sandbox import untrusted_folders
 
 
 def test_a_file_is_nobody_else_s_while_it_is_copied(tmp_path, monkeypatch):

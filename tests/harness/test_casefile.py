@@ -6,7 +6,7 @@ What gogui-regress itself says of such files is in test_gogui_parity.py.
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.errors import CaseError, UsageError
@@ -81,6 +81,7 @@ def test_bytes_go_out_as_they_came_in(text: bytes, read: str, sent: bytes) -> No
 
 
 @given(st.binary(), st.sampled_from(sorted(DIALECTS)))
+@example(b"1 a\n#? [a]\n" + b"9" * 5_000 + b" b\n", "gogui")
 def test_any_bytes_are_read_or_refused_with_their_file(text: bytes, dialect: str) -> None:
     try:
         case = casefile.parse(text, "x.gtp", dialect)

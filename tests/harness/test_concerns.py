@@ -107,17 +107,6 @@ def test_engines_that_die_alike():
     assert "3 of 4 submissions end with the same last words: KeyError: 'x'" in found.text
 
 
-def test_engines_that_lack_a_package_tell_what_to_do():
-    result = of("a", "b", "c")
-    for place in range(3):
-        result = dead(result, place, "ModuleNotFoundError: No module named 'numpy.linalg'")
-    (found,) = concerns(result)
-    assert found.kind == concern.DEAD_ALIKE
-    assert (
-        "If numpy is a package, name a Python that has it with --python, or declare" in found.text
-    )
-
-
 LACKS = (
     "AttributeError: 'GoBoard' object has no attribute 'maxpoint'",
     "AttributeError: module 'board_util' has no attribute 'GoBoardUtil'",
@@ -147,7 +136,7 @@ def test_a_course_folder_in_which_most_miss_something_is_looked_at_first(how):
     assert concern.FOREIGN_OVERLAY not in kinds(result._replace(assignment=without))
 
 
-@pytest.mark.parametrize("owner", ["NoneType", "str", "list", "ndarray", "function"])
+@pytest.mark.parametrize("owner", ["NoneType", "ndarray"])
 def test_a_value_of_another_type_is_a_programs_own_mistake(owner):
     result = of("a", "b", "c")
     for place in range(3):

@@ -432,28 +432,6 @@ def test_what_goes_on_and_is_answered_is_waited_for_from_then_on() -> None:
     assert not short.may_go_on("captures", LIMIT)
 
 
-@pytest.mark.parametrize(
-    ("size", "waiting", "at_it", "expected"),
-    [
-        (2, [5], 0, True),
-        (2, [5], 1, False),  # who waits has the other place
-        (2, [], 1, True),
-        (1, [5], 0, False),
-        (1, [], 0, True),
-        (4, [5], 2, True),
-    ],
-)
-def test_who_computes_for_long_leaves_a_place_to_others(size, waiting, at_it, expected):
-    pool: Any = SimpleNamespace(
-        _size=size,
-        _others_wait=lambda: bool(waiting),
-        _prolonged={7},
-        _workers={place: SimpleNamespace(is_prolonged=place < at_it) for place in range(size)},
-    )
-    assert jobs._WorkerPool._may_prolong(pool, 3) is expected
-    assert not jobs._WorkerPool._may_prolong(pool, 7)  # it did so before
-
-
 class _Worker(jobs.WorkerHandle):
     """A process that is at tasks 0 and 1 for long, if it may; any other is done at once."""
 

@@ -162,19 +162,20 @@ def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
         diagnose([of_text()], {})
 
 
-def test_one_other_wrong_answer_and_nothing_is_named():
-    def change(step, reply):
-        return reply._replace(text="W+99") if step.id == 30 else reply
-
+@pytest.mark.parametrize(
+    ("place", "changes"),
+    [
+        ("30 score", {"text": "W+99"}),  # another wrong answer
+        ("20 score", {"text": "W+1"}),  # a right one that the mistake would not give
+        ("komi 1", {"ok": False}),  # a refused setup
+    ],
+)
+def test_one_other_reply_and_nothing_is_named(place, changes):
     assert diagnose([of_text()]) is not None
-    assert diagnose([of_text(change=change)]) is None
-
-
-def test_a_right_answer_that_the_mistake_would_not_give_and_nothing_is_named():
-    def change(step, reply):
-        return reply._replace(text="W+1") if step.id == 20 else reply
-
-    assert diagnose([of_text(change=change)]) is None
+    changed = of_text(
+        change=lambda step, reply: reply._replace(**changes) if step.text == place else reply
+    )
+    assert diagnose([changed]) is None
 
 
 def test_a_file_that_passes_speaks_against_a_mistake():
@@ -182,13 +183,6 @@ def test_a_file_that_passes_speaks_against_a_mistake():
         casefile.parse(NEUTRAL, "some.gtp"), specification("go-scoring").reference_engine()
     )
     assert diagnose([of_text(), passed]) is None
-
-
-def test_a_refused_setup_is_another_matter():
-    def change(step, reply):
-        return reply._replace(ok=False) if step.command == "komi 1" else reply
-
-    assert diagnose([of_text(change=change)]) is None
 
 
 def test_the_form_of_a_number_does_not_matter():

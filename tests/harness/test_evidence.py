@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from harness.records import Outcome, Verdict
 from harness.report.board_evidence import Evidence, evidence
 from harness.report.file_view import view
 from harness.report.html.board_drawing import board, figure
@@ -54,10 +53,6 @@ def find_evidence(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
 )
 def test_what_failed(command, reply, pattern, asked, right, missing, wrong):
     assert find_evidence(command, reply, pattern) == (asked, right, missing, wrong)
-
-
-def test_what_passed_has_nothing_wrong_or_missing():
-    assert find_evidence("genmove b", "= C5", "[.*]", V.UNEXPECTED_PASS) == ("", "C5", "", "")
 
 
 def test_letters_are_the_boards():
@@ -135,9 +130,3 @@ def test_the_moves_of_a_view_lead_to_its_position():
     ]
     assert course.prisoners == (1, 0)
     assert course.captures
-
-
-def test_verdicts_are_those_that_are_judged():
-    file = made_file("x.gtp", [Line("genmove b", None, "[C3]", V.NOT_RUN)])
-    found = evidence(file.case.steps[0], Outcome(0, Verdict.NOT_RUN, None), NINE)
-    assert found == Evidence()
