@@ -8,8 +8,6 @@ from harness.cli import main
 from harness.errors import ExitCode
 from tests.harness import own_assignments
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
-from tests.harness.new_games import facts
-from tests.harness.new_games import lay as lay_program
 from tests.tiers import one_in
 
 pytestmark = pytest.mark.processes
@@ -297,46 +295,6 @@ def test_what_is_to_be_said_of_many_commands_is_said_once(get_remarks):
              if matter == "never reached"]  # fmt: skip
     assert len([one for one in found if one]) == 1
     assert "count, list" in found[-1]
-
-
-def test_a_status_line_that_says_why_is_a_refusal(place_of_latin, capsys):
-    """So nobody is asked whether it is one."""
-    words = ["calibrate", str(place_of_latin), "--conversations", "8", "--seconds", "0"]
-    main(words)
-    assert "is that a refusal" not in capsys.readouterr().out
-
-
-@pytest.fixture
-def place_of_latin(tmp_path):
-    lay_program(facts("latin"), tmp_path)
-    (tmp_path / "assignment.toml").write_text(LATIN)
-    return tmp_path
-
-
-LATIN = """\
-[reference]
-command = "python3 latin.py"
-sandbox = "off"
-
-[game]
-protocol = "status last"
-sizes = [2]
-vertices = "x y"
-
-[[command]]
-name = "game"
-kind = "starts"
-arguments = ["columns", "rows"]
-
-[[command]]
-name = "play"
-kind = "moves"
-arguments = ["vertex", [1, 2, 3]]
-bad = ["{stone} 1"]
-
-[[command]]
-name = "winner"
-"""
 
 
 @pytest.mark.long(1)

@@ -94,11 +94,6 @@ def test_any_bytes_are_read_or_refused_with_their_file(text: bytes, dialect: str
             assert case.lines[step.line - 1].replace("\t", " ").find(step.command) >= 0
 
 
-def test_a_long_line_is_a_line() -> None:
-    ((_, text, *_),) = steps(b"10 x " + b"y" * 100_000)
-    assert len(text) == 100_005
-
-
 ERRORS = [
     (b"a\n10 b\n#? [(]\n", 3, r"'\(' is not a regular expression: .*"),
     (
@@ -125,15 +120,6 @@ def test_gnugo_refuses_what_is_no_expression_at_its_line() -> None:
     with pytest.raises(CaseError, match=r"'\[\(' is not a regular expression") as error:
         casefile.parse(b"10 a\n#? [[(]\n", "x.gtp", "gnugo")
     assert error.value.line == 2
-
-
-def test_unusual_bytes_in_a_comment_leave_the_rest_as_it_is() -> None:
-    text = "# Zürich\n  boardsize 9 \n\t10  score\t\n  #? [0]\n".encode()
-    assert steps(text) == [
-        (2, "boardsize 9", -1, "boardsize 9", False),
-        (3, "10  score", 10, "score", True),
-    ]
-    assert casefile.parse(text, "x.gtp").steps[1].pattern is not None
 
 
 @pytest.mark.parametrize(

@@ -150,19 +150,6 @@ def test_every_option_is_in_every_script(scripts, shell):
                 assert spelled in text, (one.name, name)
 
 
-def test_what_values_are_is_known():
-    """A new option says what it takes, or is listed here as taking what nobody can complete."""
-    free = {"A,B,C", "A-B", "ADDRESS", "BYTES", "CLAIM", "COURSE", "ENVIRONMENT",
-            "FILE:LINE", "HOST[:PORT]", "ID", "IDS", "ISSUER", "KIND", "LINES", "LIST", "MB",
-            "MINUTES", "N", "NAME",
-            "PATTERN", "PERCENT", "PERSON", "PLACE", "S", "SERVER", "TEXT", "THING=DAYS", "TIME",
-            "URL"}  # fmt: skip
-    values = [value for one in man.describe_commands()
-              for value in (*(option.value for option in one.options), *one.arguments)
-              if value and not value.kind and not value.words]  # fmt: skip
-    assert {value.name for value in values} <= free
-
-
 @pytest.mark.parametrize("words", [[], ["csh"], ["bas"]])
 def test_other_shells(capsys, words):
     assert harness(["completion", *words]) == 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 
 import pytest
 
@@ -119,16 +118,6 @@ def test_a_member_that_is_not_where_the_directory_says():
         assert (told.value.message, told.value.member) == (said, "a")
 
 
-def test_a_member_whose_place_is_behind_the_end():
-    """The directory's own place of the member, 42 bytes behind its beginning."""
-    whole = bytearray(make_zip([("a", b"content"), ("b", b"more")]))
-    place = whole.rindex(b"PK\1\2") + 42
-    whole[place : place + 4] = (len(whole) - 10).to_bytes(4, "little")
-    with pytest.raises(ArchiveError) as told:
-        read_zip(bytes(whole))
-    assert told.value.message == "it is damaged: the member is not where the directory says"
-
-
 def test_a_member_that_is_longer_than_the_file():
     """It says so in the directory: packed size and size, 20 and 24 bytes behind its beginning."""
     whole = bytearray(make_zip([("a", b"content")]))
@@ -139,18 +128,6 @@ def test_a_member_that_is_longer_than_the_file():
         read_zip(bytes(whole))
     said = "the archive is cut off in the middle of this member"
     assert (told.value.message, told.value.member) == (said, "a")
-
-
-def test_compressed_data_that_is_damaged():
-    whole = make_zip([("a", b"content" * 100)], zipfile.ZIP_DEFLATED)
-    assert read_zip(whole) == [b"content" * 100]
-    start = whole.index(b"a") + 1
-    with pytest.raises(ArchiveError) as told:
-        read_zip(whole[:start] + b"\xff" + whole[start + 1 :])
-    with pytest.raises(zlib.error) as reason:
-        zlib.decompressobj(-15).decompress(b"\xff" + whole[start + 1 :])
-    assert told.value.message == f"its compressed data is damaged ({reason.value})"
-    assert told.value.member == "a"
 
 
 def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():

@@ -1,7 +1,6 @@
 """The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
 
 import json
-import subprocess
 import sys
 import time
 from functools import cache
@@ -247,25 +246,6 @@ def test_a_break_and_wrong_answers_are_two_mistakes():
     ]
 
 
-def test_of_files_that_are_too_large_nothing_is_named(monkeypatch):
-    more = of_text(text=NEUTRAL + b"komi 0\n" * 5)
-    assert diagnose([of_text(), more]) is not None
-    monkeypatch.setattr(diagnosis, "_MAX_STEPS", len(more.case.steps))
-    assert diagnose([of_text()]) is not None
-    assert diagnose([of_text(), more]) is None
-
-
-def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
-    files = [of_text(), of_text()]
-    monkeypatch.setattr(diagnosis, "_MAX_FOR_SEVERAL", 0)
-    assert names(diagnose(files)) == ["neutral-points-to-white"]
-    mutant = in_process.mutant(find_mistakes("neutral-points-to-white komi-twice"), "go-scoring")
-    case = casefile.parse(NEUTRAL, "some.gtp")
-    assert diagnose([result_of(case, mutant)]) is None
-    right = result_of(case, specification("go-scoring").reference_engine())
-    assert diagnose([right]) is None
-
-
 def test_an_engine_that_does_not_start_is_not_diagnosed():
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([not_run(case, Failure(FailureKind.NOT_STARTED, "No."))]) is None
@@ -487,20 +467,6 @@ def test_who_hangs_everywhere_is_not_told_of_the_one_mistake_that_hangs_somewher
     failure = Failure(FailureKind.TIMEOUT, "No answer within 1 s.", step=0)
     other = not_run(casefile.parse(NEUTRAL, "some.gtp"))._replace(failures=(failure,))
     assert diagnoses([hung, other]) == ()
-
-
-@pytest.mark.processes
-def test_a_run_without_failures_does_not_even_look(neutral):
-    code = (
-        "import sys; from harness.cli import main\n"
-        f"assert main(['run', {engine()!r}, {neutral!r}]) == 0\n"
-        "assert not any(name.startswith(('oracle.mistakes', 'harness.judging.diagnosis'))"
-        " for name in sys.modules)"
-    )
-    right = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert right.returncode == 0, right.stderr
 
 
 def test_an_engine_that_follows_another_leaves_the_table_of_all_alone():

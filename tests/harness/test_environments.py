@@ -22,7 +22,10 @@ from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
 from tests.harness.test_sandbox_boxes import needs
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
+pytestmark = [
+    *(pytest.mark.processes, pytest.mark.long(10)),
+    pytest.mark.usefixtures("warm_commands"),
+]
 
 ROOT = Path(__file__).parents[2]
 

@@ -14,7 +14,7 @@ from harness.errors import UsageError
 from harness.grading.exports import exporters as exports
 from harness.grading.exports import moodle
 from harness.grading.exports.exporters import Downloaded
-from harness.grading.exports.sheet import Sheet, defuse, plain, table
+from harness.grading.exports.sheet import Sheet, defuse, table
 from harness.grading.records import Student, decimal
 from tests.harness.made_class import CANVAS, FORMULA, MOODLE, made_class
 
@@ -359,10 +359,6 @@ def test_the_table_of_marks(files_without_sheets):
     assert kim["note"].startswith("withheld: ")
     assert marks["zzz"]["student"] == f"'{FORMULA}"
     assert (marks["zzz"]["login"], marks["zzz"]["canvas"]) == ("'@zzz", "-4014")
-
-
-def test_cells_are_plain():
-    assert plain('"a ""b"""') == 'a "b"'
 
 
 ROW = "Participant {},{},{},\n"

@@ -335,15 +335,12 @@ def talkative(tmp_path, monkeypatch):
     return [sys.executable, str(tmp_path / "engine.py")]
 
 
-def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_twice(talkative, tmp_path):
+def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_too_often(talkative, tmp_path):
     with closing(Piped([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)) as program:
         traces = [program.answer(ASKED) for _ in range(2)]
     for trace in traces:
         assert [reply.text for reply in trace.replies] == RIGHT
         assert trace.has_surplus
-
-
-def test_an_engine_that_answers_before_it_is_asked_is_found_out(talkative, tmp_path):
     with closing(Piped([*talkative, "early"], PlainLauncher, Limits(), tmp_path)) as program:
         trace = program.answer(ASKED)
     assert [reply.text for reply in trace.replies] == RIGHT[:3]
