@@ -10,11 +10,7 @@ from typing import Any
 import pytest
 
 from harness.assignments.assignment import find
-from harness.errors import (
-    BusyError,
-    SandboxError,
-    UsageError,
-)
+from harness.errors import BusyError, SandboxError, UsageError
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
@@ -26,11 +22,7 @@ from harness.records import Build
 from harness.running.jobs import Fault
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import (
-    AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
-)
+from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 from tests.harness.made_attempts import result_of
 
 CASE = casefile.parse(

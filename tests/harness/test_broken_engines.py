@@ -32,12 +32,7 @@ fourth
 30 fifth
 #? [fifth]
 """
-LETTERS = {
-    Verdict.PASSED: "P",
-    Verdict.FAILED: "F",
-    Verdict.NOT_RUN: "-",
-    Verdict.NOT_JUDGED: "?",
-}
+LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-", Verdict.NOT_JUDGED: "?"}
 LIMITS = Limits(timeout=1.5, startup=20, quit=1)
 SHORT_END = LIMITS._replace(quit=0.3)  # of those that do not end by themselves
 # What a busy machine may take beyond the limits; only a hang is longer.

@@ -113,11 +113,7 @@ arguments = ["vertex"]
 
 
 WRONG = [
-    (
-        "[game]\nprotocol = 'http'",
-        "game.protocol",
-        "expected 'gtp' or 'status last'",
-    ),
+    ("[game]\nprotocol = 'http'", "game.protocol", "expected 'gtp' or 'status last'"),
     ("[game]\nsizes = [30]", "game.sizes[1]", "found 30, expected a size from 1 to 25"),
     ("[game]\nrefused = '('", "game.refused", "a regular expression"),
     ("[game]\nover = { ask = 'x' }", "game.over.is", "the key is missing"),
@@ -258,10 +254,7 @@ def test_places_are_named_as_the_game_has_it(game, place, text):
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (
-            "python3 nogo.py",
-            "there is no file 'nogo.py' beside assignment.toml: put",
-        ),
+        ("python3 nogo.py", "there is no file 'nogo.py' beside assignment.toml: put"),
         ("gnugo --mode gtp", "its command names no file beside assignment.toml"),
     ],
 )

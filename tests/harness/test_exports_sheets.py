@@ -105,9 +105,6 @@ def test_the_separator_is_found(tmp_path, separator):
     (tmp_path / "s.csv").write_text(f'a{separator}"b,;"{separator}c\n1{separator}2{separator}3')
     sheet = Sheet.read(tmp_path / "s.csv")
     assert (sheet.separator, sheet.cell(1, 2)) == (separator, "3")
-
-
-def test_a_separator_in_quotes_is_none(tmp_path):
     (tmp_path / "s.csv").write_text('ID,"Part (a; b; c; d)",Grade\n1,2,3')
     assert Sheet.read(tmp_path / "s.csv").separator == ","
 

@@ -35,17 +35,18 @@ def list_affordable(costs, elapsed, commands=GAME):
 
 
 def test_of_what_was_never_asked_one_of_each_is_asked():
-    assert list_affordable(Costs(STANDARD), 0) == [
-        "boardsize 5",
-        "genmove b",
-        "gogui-rules_final_result",
-    ]
-
-
-def test_nor_are_there_more_in_scripts_that_are_sent_together():
     """GNU Go takes a second for each final_score, and was sent a hundred before one was timed."""
     kept = Costs(STANDARD).affordable([Script(GAME)] * 3, 0)
+    assert kept[0].commands == ("boardsize 5", "genmove b", "gogui-rules_final_result")
     assert [len(one.commands) for one in kept] == [3, 1, 1]
+
+
+@pytest.mark.parametrize("slow", [{"score": 1}, {"play": 3}])
+def test_set_up_is_never_left_out_nor_are_questions_where_all_are_slow(slow):
+    asked = ("boardsize 5", "play b a1", "score", "score")[: 3 + ("score" in slow)]
+    costs = Costs(STANDARD)
+    costs.note(trace(asked, **slow))
+    assert list_affordable(costs, 0, asked) == [*asked]
 
 
 def test_fast_commands_are_asked_as_drawn():
@@ -56,8 +57,10 @@ def test_fast_commands_are_asked_as_drawn():
 @pytest.mark.parametrize(("elapsed", "asked"), [(4, 0), (11.9, 0), (18.1, 1), (24.1, 2), (60, 2)])
 def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
     costs = costs_after(genmove=2)  # twice: 4 s are spent
-    assert sum("genmove" in one for one in list_affordable(costs, elapsed)) == asked
-    assert "gogui-rules_final_result" in list_affordable(costs, elapsed)
+    kept = list_affordable(costs, elapsed)
+    assert sum("genmove" in one for one in kept) == asked
+    assert "gogui-rules_final_result" in kept
+    assert costs.list_slow() == [("genmove", 2, 2, 2 - asked)] * (asked < 2)
 
 
 def test_the_start_of_an_engine_is_no_command_s_cost():
@@ -67,24 +70,6 @@ def test_the_start_of_an_engine_is_no_command_s_cost():
     assert list_affordable(costs, 0) == list(GAME), (
         "one long wait on a busy machine does not make it slow"
     )
-
-
-def test_where_all_questions_are_slow_they_are_asked():
-    costs = Costs(STANDARD)
-    costs.note(trace(("boardsize 5", "score", "score"), score=1))
-    assert list_affordable(costs, 0, ("boardsize 5", "score", "score")) == [
-        "boardsize 5",
-        "score",
-        "score",
-    ]
-
-
-def test_set_up_is_never_left_out():
-    costs = Costs(STANDARD)
-    costs.note(trace(("boardsize 5", "play b a1", "score"), play=3))
-    assert list_affordable(costs, 0, ("boardsize 5", "play b a1", "score")) == [
-        *("boardsize 5", "play b a1", "score"),
-    ]
 
 
 BIG, SMALL = ("boardsize 19", "genmove b"), ("boardsize 7", "genmove b", "genmove w")
@@ -109,13 +94,6 @@ def test_what_is_slow_wherever_it_was_asked_is_not_tried_on_every_other_board():
     costs = costs_after(genmove=2)
     assert list_affordable(costs, 4, BIG) == ["boardsize 19"]
     assert list_affordable(costs, 24, BIG) == list(BIG)
-
-
-def test_what_is_left_out_is_told():
-    costs = costs_after(genmove=2)
-    list_affordable(costs, 4)
-    (slow,) = costs.list_slow()
-    assert slow == ("genmove", 2, 2, 2)
 
 
 @pytest.mark.long(1)
