@@ -10,9 +10,8 @@ from harness.grading.attempts import units as results
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks.findings import common_errors
-from harness.grading.records import Attempt, Newcomer, Student
-from harness.records import Diagnosis, Verdict
-from harness.report.html import card as cards_of
+from harness.grading.records import Newcomer, Student
+from harness.records import Diagnosis
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import find_mistake
@@ -23,7 +22,6 @@ from tests.harness.made_class import (
     mark_by_counting,
     student,
     submission,
-    with_reply,
 )
 from tests.harness.test_html_pages import Page
 
@@ -170,22 +168,3 @@ def test_a_cell_leads_to_its_card_and_the_card_to_the_conversation_and_back(fold
 def test_no_page_of_a_student_leads_to_the_evidence(folder):
     for path in (folder / "feedback").glob("*.html"):
         assert "evidence/" not in path.read_text()
-
-
-def test_cards_of_equal_answers_say_their_own_time():
-    views = Views(specification("go-scoring"), PLACE)
-    cards = cards_of.Cards()
-
-    def make_card(attempt: Attempt, seconds: float) -> str:
-        view = views.of(attempt.result, attempt.case)
-        (outcome, *_) = (one for one in view.remarkable if one.verdict is Verdict.FAILED)
-        reply = outcome.reply._replace(seconds=seconds)
-        return cards.card(view, outcome._replace(reply=reply))
-
-    first, *_ = attempts("a", "komi-ignored")
-    other = with_reply(first.result, 7, "B+1")
-    one, two = make_card(first, 0.25), make_card(first, 0.5)
-    assert "line 7 · 250 ms" in one
-    assert one.replace("250 ms", "500 ms") == two
-    three = make_card(first._replace(result=other), 0.25)
-    assert "Black leads by 1" in three

@@ -181,22 +181,6 @@ def test_groff_and_mandoc_have_nothing_to_say(pages):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.processes
-def test_a_page_says_what_the_help_says(pages, capsys):
-    """Word by word, as man shows it."""
-    [page] = [page for page in pages if page.stem == "gtp-harness-run"]
-    shown = run([program("mandoc"), "-T", "utf8", page]).stdout
-    text = re.sub(".\b", "", shown)  # bold, underlined
-    assert "no such" not in text
-    harness(["run", "--help"])
-    wanted = capsys.readouterr().out.partition("\n\n")[2]
-    left_out = {"exit", "status:", "examples:", "output:"}
-    words = [word for word in wanted.lower().split() if word not in left_out]
-    there = set(text.lower().replace("‐", "-").split())
-    there |= {f"{word}:" for word in there}  # a heading has no colon there
-    assert [word for word in words if word not in there] == []
-
-
 def test_the_overview_is_printed(capsys, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     assert harness(["man"]) == 0

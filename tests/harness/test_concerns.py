@@ -12,7 +12,7 @@ from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks import findings as concern
 from harness.grading.marks.findings import concerns
 from harness.grading.records import ClassResult, Twins
-from harness.records import Build, Failure, FailureKind, Reply
+from harness.records import Failure, FailureKind, Reply
 from harness.report.paint import Paint
 from tests.harness.made_class import made_class
 
@@ -156,15 +156,6 @@ def saying(result: ClassResult, place: int, words: str, how: str) -> ClassResult
         each._replace(result=each.result and each.result._replace(**told)) for each in one.attempts
     )
     return change_graded(result, place, attempts=attempts)
-
-
-def test_builds_that_fail_alike():
-    result = of("a", "b", "c", "d")
-    build = Build(False, "", "the build step 'cmake' ended with exit status 127")
-    for place in range(3):
-        attempts = [one._replace(build=build) for one in result.graded[place].attempts]
-        result = change_graded(result, place, attempts=tuple(attempts))
-    assert kinds(result) == [concern.DEAD_ALIKE]
 
 
 def test_the_same_program_is_told_both_ways_and_everywhere():

@@ -108,55 +108,47 @@ def read_with_python(place: Path, named: str = "") -> assignment.Assignment:
 # --- declared: built once, by env or check; grade asks for it
 
 
-@pytest.mark.long(3)
-def test_grade_asks_for_it_env_builds_it_once_and_grade_names_it(course, cache):
+@pytest.mark.long(4)
+def test_grade_asks_for_it_check_builds_it_once_and_all_name_it(course, cache, room):
+    place, folder = course / "counting", room / "assignment1"
     refused = grade(course)
     assert refused.returncode == 2
-    place = course / "counting"
     assert f"gtp-harness env --assignment {place} builds it once" in refused.stderr
     assert not (course / "graded" / "class.json").exists()
-    first = command("env", "--assignment", place)
-    assert first.returncode == 0, first.stderr
-    folder, version, *packages = first.stdout.splitlines()
-    assert Path(folder).parent == cache
-    assert version.startswith("Python 3.")
-    assert "oldlib==1.0" in packages
-    second = command("env", "--assignment", place)
-    assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
-    done = grade(course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert mark(course) == 7
-    described = read_with_python(place).python.described
-    assert described.endswith(" with oldlib 1.0")
-    assert read_class(course)["python"] == described
-    for page in (course / "graded").rglob("*.html"):
-        assert described in page.read_text(), page
-    name = Path(folder).name
-    assert name in command("env", "--list").stdout
-    assert command("env", "--remove", name).returncode == 0
-    assert not Path(folder).exists()
-    assert "there is no environment" in command("env", "--remove", name).stderr
-
-
-@pytest.mark.long(2)
-def test_check_builds_it_and_names_it(course, room):
-    folder = room / "assignment1"
     folder.mkdir()
     (folder / "engine.py").write_text(environments.ENGINE)
     (folder / "readme.txt").write_text("Me.\n")
-    done = command("check", folder, "--assignment", course / "counting")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The Python environment of the course (Python 3, oldlib==1.0) is built" in done.stdout
-    described = read_with_python(course / "counting").python.described
-    assert f"The engine was run by {described}." in done.stdout
-    again = command("check", folder, "--assignment", course / "counting")
-    assert again.returncode == 0
+    checked, again = (command("check", folder, "--assignment", place) for _ in range(2))
+    assert checked.returncode == again.returncode == 0, checked.stdout + checked.stderr
+    built = "The Python environment of the course (Python 3, oldlib==1.0) is built"
+    assert built in checked.stdout
     assert "is built" not in again.stdout
+    described = read_with_python(place).python.described
+    assert described.endswith(" with oldlib 1.0")
+    assert f"The engine was run by {described}." in checked.stdout
+    done = command("env", "--assignment", place)
+    assert (done.returncode, done.stderr) == (0, "")
+    environment, version, *packages = done.stdout.splitlines()
+    assert Path(environment).parent == cache
+    assert version.startswith("Python 3.")
+    assert "oldlib==1.0" in packages
+    graded = grade(course)
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    assert mark(course) == 7
+    assert read_class(course)["python"] == described
+    for page in (course / "graded").rglob("*.html"):
+        assert described in page.read_text(), page
+    name = Path(environment).name
+    assert name in command("env", "--list").stdout
+    assert command("env", "--remove", name).returncode == 0
+    assert not Path(environment).exists()
+    assert "there is no environment" in command("env", "--remove", name).stderr
 
 
 @pytest.mark.long(3)
 def test_python_overrides_it(ready):
     own = interpreters.of_system()
+    shutil.rmtree(ready / "graded", ignore_errors=True)
     done = grade(ready, "--python", own)  # without oldlib the engine dies
     assert done.returncode in (0, 2), done.stderr
     assert f"({own})" in read_class(ready)["python"]

@@ -8,7 +8,7 @@ import pytest
 
 from harness.report.board_evidence import Evidence, evidence
 from harness.report.file_view import view
-from harness.report.html.board_drawing import board, figure
+from harness.report.html.board_drawing import figure
 from oracle.draw import Diagram, PositionCourse
 from oracle.position import BLACK, WHITE, Position, grid, parse_vertex, vertex
 from tests.harness.made_run import Line, V, made_file
@@ -101,16 +101,6 @@ def test_a_board_without_a_course_has_no_steps_but_can_be_copied():
     drawn = figure(Diagram(Position(grid(9)).place((2, 2), BLACK)), Evidence(), {})
     assert "data-step" not in drawn
     assert 'data-start="bC3" data-moves=""' in drawn
-
-
-@pytest.mark.parametrize("size", [1, 2, 9, 19, 25])
-def test_a_full_board_is_small(size):
-    position = Position(grid(size), grid(size).full, 0)
-    drawn = board(Diagram(position), Evidence())
-    assert len(drawn) < 4_500 + 24 * size * size
-    assert (
-        len(re.findall(r"[ML]\d+ \d+", re.search('class="sB" d="([^"]*)"', drawn)[1])) == size**2
-    )
 
 
 def test_the_moves_of_a_view_lead_to_its_position():

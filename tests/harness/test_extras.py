@@ -1,6 +1,5 @@
 """What commands say when a package is missing that only they need."""
 
-import os
 import re
 import subprocess
 import sys
@@ -11,7 +10,6 @@ import pytest
 from harness import extras
 from harness.cli import main
 from tests.documents import ROOT, read
-from tests.harness import small_class
 
 PROJECT = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
 
@@ -63,6 +61,7 @@ from harness.cli import COMMANDS, find_command
 for name in COMMANDS:
     find_command(name).parser()
 import harness.declared.program_process, harness.generating.test_production
+import harness.grading.attempts.attempt_runner, harness.grading.auditing.audit
 del sys.modules["cryptography"]  # joserfc brings it to a service
 import harness.service.app
 """
@@ -74,21 +73,3 @@ def test_help_and_a_service_need_no_other_extra():
     words = [sys.executable, "-c", _WITHOUT_EXTRAS]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.long(2)
-@pytest.mark.processes
-def test_a_grading_without_an_audit_needs_no_hypothesis(tmp_path):
-    small_class.make(tmp_path)
-    code = (
-        "import sys; sys.modules['hypothesis'] = None; from harness.cli import main;"
-        " sys.exit(main(['grade', 'submissions', '--assignment', 'counting', '--public-only',"
-        " '--output', 'out']))"
-    )
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-c", code]
-    done = subprocess.run(
-        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert "hypothesis" not in done.stderr, done.stderr
-    assert "withheld" in done.stdout

@@ -17,8 +17,8 @@ from harness.cli import main
 from harness.cli.commandline import Plain
 from harness.cli.run import add_options, repeat
 from harness.errors import UsageError
-from harness.reading.casefile import SetUp, comments, parse, setups
-from harness.reading.suite import Gathered, Selection, gather
+from harness.reading.casefile import comments, parse, setups
+from harness.reading.suite import Selection
 from harness.records import Repeat
 from harness.report.reporters import Repeating, shell_word
 from harness.specifications import EVERYONES
@@ -91,28 +91,6 @@ def run(folder: Path, *options: str) -> dict[int, dict[str, object]]:
 
 
 # --- setups
-
-
-def test_setups() -> None:
-    case = parse(CASE.encode(), "x.tst")
-    lines = [step.line for step in case.steps]
-    tests = {index for index, step in enumerate(case.steps) if step.is_test}
-    led = setups(case, tests, EVERYONES)
-    found = {lines[index]: setup for index, setup in led.items()}
-    first, second = SetUp(lines.index(5), ""), SetUp(lines.index(18), "games/a.sgf")
-    assert found == {9: first, 13: first, 15: first, 20: second, 22: second, 24: second}
-    told = {
-        lines[index]: comments(case, index, setups(case, tests, EVERYONES)[index])
-        for index in tests
-    }
-    assert told == {
-        9: "An empty corner.",
-        13: "An empty corner.\nWith a stone more.",
-        15: "An empty corner.",
-        20: "A record.",
-        22: "A record.",
-        24: "A record.",
-    }
 
 
 @pytest.mark.parametrize(
@@ -298,14 +276,3 @@ def test_gnu_go_judges_by_the_last_of_an_id(here: Path) -> None:
     assert saved.read_text().endswith("\nboardsize 3\nattack A1\n10 score\n#? [B\\+1]\n")
     (again,) = run(here, "--dialect=gnugo", str(saved)).values()
     assert (again["verdict"], again["reply"]) == ("FAILED", tests[4]["reply"])
-
-
-def test_why_nothing_is_tested(here: Path) -> None:
-    one, two = here / "none.gtp", here / "two.gtp"
-    one.write_text("boardsize 3\n")
-    two.write_text("10 name\n#? [x]\n20 name\n#? [y]\n")
-    (none,) = gather([str(one)]).errors
-    assert none.startswith(f"{one}: found no test, expected a command with a number before it")
-    (missed,) = gather([str(two)], lines="1-2", ids="20").errors
-    assert gather([str(two)]).errors == Gathered(()).errors == ()
-    assert missed == f"--ids 20 with --lines 1-2 selects none of the 2 tests of {two}"
