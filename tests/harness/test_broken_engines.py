@@ -321,7 +321,6 @@ def test_all_engines_have_a_row() -> None:
         "dies_after_an_error",
         "in_its_folder",
         "players",
-        "thinks_two_seconds",
     }
     engines = {path.stem for path in ENGINES.glob("*.py")}
     assert engines == {row.engine for row in ROWS} | elsewhere

@@ -1,18 +1,14 @@
 """What an engine takes long for is asked rarely, and told; what is fast is asked as drawn."""
 
-import json
-import sys
-from pathlib import Path
-
 import pytest
 
-from harness.cli import main
 from harness.fuzzing.search import Costs
 from harness.records import Reply
+from harness.specifications import specification
 from harness.vocabulary.script import Script, Trace
 from oracle.command_properties import STANDARD
+from tests.harness.in_process import InProcess, start_fuzzer
 
-ROOT = Path(__file__).parents[2]
 GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")
 
 
@@ -96,21 +92,22 @@ def test_what_is_slow_wherever_it_was_asked_is_not_tried_on_every_other_board():
     assert list_affordable(costs, 24, BIG) == list(BIG)
 
 
-@pytest.mark.long(1)
-def test_a_player_that_thinks_leaves_time_for_all_else(tmp_path, capsys, monkeypatch):
+def test_a_player_that_thinks_leaves_time_for_all_else(monkeypatch):
     """With genmove at two seconds there was one conversation in ten, and nothing was found."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    program = f"{sys.executable} {ROOT / 'tests/engines/thinks_two_seconds.py'}"
-    report = tmp_path / "found.json"
-    words = ("--assignment", "gomoku-rules", "--sandbox", "off", "--json", str(report))
-    words += ("--seconds", "20", "--examples", "40", "--output", str(tmp_path / "found"))
-    status = main(["fuzz", program, *words])
-    out = capsys.readouterr().out
-    document = json.loads(report.read_text())
-    assert status == 1, out
-    assert [one["mistakes"][0]["name"] for one in document["findings"]] == ["sorted-by-rows"], out
-    assert document["examples"] >= 12, out
-    (slow,) = document["slow"]
-    assert slow["name"] == "genmove"
-    assert slow["seconds"] > 1
-    assert f"asked {slow['asked']} time" in out
+    at_once = InProcess.answer
+
+    def think(self, script):
+        found = at_once(self, script)
+        replies = [
+            reply._replace(seconds=2.0 if command.startswith("genmove") else 0.0)
+            for command, reply in zip(script.commands, found.replies, strict=False)
+        ]
+        return found._replace(replies=tuple(replies))
+
+    monkeypatch.setattr(InProcess, "answer", think)
+    start = specification("gomoku-rules").reference_engine
+    with start_fuzzer(start, "gomoku-rules", examples=6) as fuzzer:
+        assert list(fuzzer.findings()) == []
+        ((name, _, _, left_out),) = fuzzer.slow
+    assert name == "genmove"
+    assert left_out > 0
