@@ -222,12 +222,9 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    "key", [one.submission.key for one in made_class().graded if one.marks.withheld]
-)
-def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, capsys):
+def test_a_mark_that_is_withheld_is_no_result(autograder, monkeypatch, capsys):
     result = made_class()
-    (withheld,) = [one for one in result.graded if one.submission.key == key]
+    withheld = next(one for one in result.graded if one.marks.withheld)
     monkeypatch.setattr("harness.gradescope.grade", lambda _: result._replace(graded=(withheld,)))
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     said = capsys.readouterr().err
@@ -299,31 +296,25 @@ def points(found):
     return {test["name"]: test["score"] for test in found["tests"] if "score" in test}
 
 
-@pytest.mark.long(4)
 @pytest.mark.processes
-def test_right_wrong_and_broken_submissions_get_their_marks(container):
-    hand_in(container, "return 2 * n")
+def test_points_are_given_and_private_tests_are_seen_when_the_teacher_says(container):
+    hand_in(container, "return 2 * n if n not in (2, 7) else 5")
     assert "The sandbox was level 1: Landlock, seccomp, limits" in run(container)
     found = results(container)
-    assert (found["score"], found["stdout_visibility"]) == (7.0, "hidden")
-    assert points(found) == {"files": 1.0, "public": 4.0, "private": 2.0}
-
-    hand_in(container, "return 2 * n if n != 2 else 5")
-    run(container)
-    assert points(results(container)) == {"files": 1.0, "public": 3.0, "private": 2.0}
-
-    hand_in(container, "sys.exit()")
-    run(container)
-    assert results(container)["score"] == 0.0
+    assert (found["score"], found["stdout_visibility"]) == (4.0, "hidden")
+    assert points(found) == {"files": 1.0, "public": 3.0, "private": 0.0}
+    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
+    assert later == {"private"}
+    assert found["output"] == "Counting"
 
 
 @pytest.mark.processes
-def test_lateness_is_what_gradescope_says(container):
+def test_lateness_is_what_gradescope_says(autograder):
     late = {"assignment": {"due_date": "2026-01-28T14:00:00+00:00"}}
-    (container / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
-    (container / "submission" / "a1.tgz").write_bytes(small_class.submission("return n + n"))
-    run(container)
-    assert results(container)["score"] == 5.6
+    (autograder / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
+    (autograder / "submission" / "a1.tgz").write_bytes(small_class.submission("return n + n"))
+    assert main(["gradescope", "--grade", str(autograder)]) == 0
+    assert results(autograder)["score"] == 5.6
 
 
 SECRET = "1 twice 7"
@@ -369,16 +360,6 @@ def test_a_submission_reads_no_private_case_and_writes_no_result(container):
     answers = [test["output"] for test in found["tests"] if "one.gtp" in test["name"]]
     assert answers and all("nothing" in text for text in answers), answers
     assert SECRET not in json.dumps(found) and "[14]" not in json.dumps(found)
-
-
-@pytest.mark.processes
-def test_private_tests_and_the_total_are_seen_when_the_teacher_says(container):
-    hand_in(container, "return 2 * n if n != 7 else 5")
-    run(container)
-    found = results(container)
-    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
-    assert later == {"private"}
-    assert found["output"] == "Counting"
 
 
 @pytest.mark.slow

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json as stdlib_json
 import re
-import shutil
-import subprocess
 from base64 import b64encode
 from html import unescape
 from html.parser import HTMLParser
@@ -204,15 +202,6 @@ def test_the_digest_is_the_scripts(script, digest):
 STATIC = sorted(Path(html.__file__).with_name("static").iterdir())
 
 
-@pytest.mark.processes
-@pytest.mark.parametrize("path", STATIC, ids=lambda path: path.name)
-def test_a_file_of_style_or_script_is_whole(path):
-    text = path.read_text("ascii")
-    assert text.count("{") == text.count("}")
-    if path.suffix == ".js" and (node := shutil.which("node")):
-        subprocess.run([node, "--check", path], check=True)
-
-
 def test_every_file_of_style_and_script_is_on_pages():
     pages = STYLE + HISTORY + SCRIPT + LOG_SCRIPT
     for path in STATIC:
@@ -407,12 +396,6 @@ def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
         report_files.write(str(shared), parts, lasting=False)
     report_files.write(str(plain), ["".join(parts)])
     assert shared.read_bytes() == plain.read_bytes()
-
-
-def test_what_is_shared_is_markup():
-    both = SharedMarkup("<b>"), Markup("<i>")
-    assert join_markup(both) == Markup("%s%s") % both == "<b><i>"
-    assert escape(both[0]) is both[0]
 
 
 def test_a_page_that_fails_leaves_the_one_before(tmp_path):

@@ -44,10 +44,6 @@ def write(folder: Path, name: str, content: bytes) -> str:
 # --- hostile ones
 
 
-def test_there_are_many():
-    assert len(ROSTER) >= 60
-
-
 @pytest.mark.parametrize(
     "title", [long_if(title in LARGE, title, seconds=0.7) for title in ROSTER]
 )
@@ -76,44 +72,6 @@ def test_hostile_archives_are_refused(title, tmp_path):
     outside = [found for found in tmp_path.rglob("*") if room not in found.parents]
     assert sorted(outside) == before
     assert not any(found.is_symlink() for found in room.rglob("*"))
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [
-        ("dot-dot", "a/../../evil"),
-        ("absolute", "/tmp/evil"),
-        ("zip-absolute", "/evil"),
-        ("symbolic-link", "a/special"),
-        ("hard-link", "a/special"),
-        ("block-device", "a/special"),
-        ("twice", "a/b"),
-        ("case", "a/README"),
-        ("unicode-form", "a/\u00e9"),
-        ("escape", "a/\\x1b[2Jb"),
-        ("bidirectional", "a/gpj.\\u202eexe"),
-    ],
-)
-def test_what_is_refused_is_named(title, name, tmp_path):
-    path = write(tmp_path, title, ROSTER[title].make())
-    with pytest.raises(ArchiveError) as refused:
-        archive.examine(path)
-    assert str(refused.value).startswith(f"'{name}': ")
-
-
-def test_every_limit_has_a_hostile_archive():
-    """Each field of the limits refuses some archive of the roster."""
-    said = {
-        "compressed": "big",
-        "unpacked": "large",
-        "members": "many-members",
-        "ratio": "gzip-bomb",
-        "depth": "deep",
-        "name": "longest-name",
-        "seconds": "",  # as test_time_is_bounded
-    }
-    assert set(said) == set(IntakeLimits._fields)
-    assert set(filter(None, said.values())) <= set(ROSTER)
 
 
 def test_the_standard_library_unpacks_nothing():
@@ -201,18 +159,16 @@ FILES = [
 ]
 
 
-def honest() -> dict[str, bytes]:
-    plain = python_tar(FILES, "w")
-    return {
-        "a1.tgz": python_tar(FILES),
-        "a1.tar": plain,
-        "a1.tar.xz": python_tar(FILES, "w:xz"),
-        "a1.zip": build_zip(*FILES),
-        "gnu.tar": subprocess_tar("gnu"),
-        "ustar.tar": subprocess_tar("ustar"),
-        "v7.tar": subprocess_tar("v7"),
-        "two-gzips.tgz": _two_gzips(plain),
-    }
+HONEST = {
+    "a1.tgz": lambda: python_tar(FILES),
+    "a1.tar": lambda: python_tar(FILES, "w"),
+    "a1.tar.xz": lambda: python_tar(FILES, "w:xz"),
+    "a1.zip": lambda: build_zip(*FILES),
+    "gnu.tar": lambda: subprocess_tar("gnu"),
+    "ustar.tar": lambda: subprocess_tar("ustar"),
+    "v7.tar": lambda: subprocess_tar("v7"),
+    "two-gzips.tgz": lambda: _two_gzips(python_tar(FILES, "w")),
+}
 
 
 def subprocess_tar(form: str) -> bytes:
@@ -235,9 +191,9 @@ def _two_gzips(plain: bytes) -> bytes:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("name", honest())
+@pytest.mark.parametrize("name", HONEST)
 def test_honest_archives_come_out_as_they_went_in(name, tmp_path):
-    path = write(tmp_path, name, honest()[name])
+    path = write(tmp_path, name, HONEST[name]())
     contents = archive.examine(path)
     assert contents.remarks == ()
     files = dict(FILES)
@@ -443,9 +399,6 @@ def test_a_header_has_one_of_two_checksums_and_no_other(byte, ending):
         assert archive_streams.kind(bytes(block)) == ("tar" if one in sums else "")
         assert not archive_streams.is_tar_header(bytes(block) + b"x")
         assert not archive_streams.is_tar_header(bytes(block)[:-1])
-    for text in (b"nothing ", b"-0000001", bytes(8)):
-        block[148:156] = text
-        assert not archive_streams.is_tar_header(bytes(block))
 
 
 @pytest.mark.parametrize("text", [bytes(8), b" " * 8, b"nothing ", b"-0000001", b"-1\0     "])

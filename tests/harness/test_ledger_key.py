@@ -19,14 +19,10 @@ def place(tmp_path):
     return lambda name: tmp_path / f"{name}.key"
 
 
-def test_a_prepared_key_is_not_in_place_yet(place):
-    made = chains.prepare(place)
-    assert chains.read(place(made.name)) is None
-
-
 def test_a_prepared_key_is_put_in_place_by_its_name(place):
     made = chains.prepare(place)
     path = place(made.name)
+    assert chains.read(path) is None
     found = chains.put_in_place(path, made.name)
     assert found is not None
     assert found.name == made.name
@@ -92,19 +88,6 @@ def test_the_digest_of_an_end():
     assert own.of_head("run", chains.Head(3, "last", 1)) == expected
     assert own.of_head("run", chains.Head()) == digest_of("4:head3:run3:0.00:3:0.0")
     assert own.name == digest_of("name", 8)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", ("", "", ())),
-        ("a", ("a", "", ())),
-        ("a b", ("a", "b", ())),
-        ("a b c d", ("a", "b", ("c", "d"))),
-    ],
-)
-def test_digests_of_any_text(text, found):
-    assert chains.Digest.read(text) == found
 
 
 def test_a_text_that_is_no_text_has_a_digest():

@@ -65,7 +65,7 @@ def test_a_declared_game_is_refereed_by_its_reference(tmp_path: Path) -> None:
     folder = OWN_GAMES / "othello"  # in which moves turn other stones
     right = f"python3 {folder / 'othello.py'}"
     words = [
-        *("match", "--game", str(folder), "--size", "4", "--games", "2", "--random-moves", "1"),
+        *("match", "--game", str(folder), "--size", "4", "--games", "1", "--random-moves", "1"),
         *("--concurrency", "1", "--sgf", str(tmp_path / "records"), "--json", str(tmp_path / "j")),
         *("--output", str(tmp_path / "pages")),
     ]
@@ -91,7 +91,7 @@ def test_a_declared_game_is_refereed_by_its_reference(tmp_path: Path) -> None:
 def test_a_declared_game_that_does_not_end_is_a_draw(tmp_path: Path) -> None:
     """Who never ends a game does not make the harness fail."""
     folder, document = OWN_GAMES / "hex", tmp_path / "match.json"
-    words = ["match", "--game", str(folder), "--size", "3", "--max-moves", "2", "--games", "2"]
+    words = ["match", "--game", str(folder), "--size", "3", "--max-moves", "2", "--games", "1"]
     engine = f"python3 {folder / 'hex.py'}"
     assert main([*words, "--json", str(document), f"a={engine}", f"b={engine}"]) == ExitCode.OK
     games = json.loads(document.read_text())["games"]
