@@ -297,18 +297,6 @@ def points(found):
 
 
 @pytest.mark.processes
-def test_points_are_given_and_private_tests_are_seen_when_the_teacher_says(container):
-    hand_in(container, "return 2 * n if n not in (2, 7) else 5")
-    assert "The sandbox was level 1: Landlock, seccomp, limits" in run(container)
-    found = results(container)
-    assert (found["score"], found["stdout_visibility"]) == (4.0, "hidden")
-    assert points(found) == {"files": 1.0, "public": 3.0, "private": 0.0}
-    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
-    assert later == {"private"}
-    assert found["output"] == "Counting"
-
-
-@pytest.mark.processes
 def test_lateness_is_what_gradescope_says(autograder):
     late = {"assignment": {"due_date": "2026-01-28T14:00:00+00:00"}}
     (autograder / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
@@ -320,6 +308,8 @@ def test_lateness_is_what_gradescope_says(autograder):
 SECRET = "1 twice 7"
 ATTACK = """\
 import glob
+    if n == 1:
+        return 2
     found = []
     places = ["/autograder/source/assignment/counting/private/three.gtp", "/proc/1/environ",
               "/autograder/source/gtp-harness.json", "/autograder/submission_metadata.json"]
@@ -345,7 +335,7 @@ import glob
 
 
 @pytest.mark.processes
-def test_a_submission_reads_no_private_case_and_writes_no_result(container):
+def test_a_submission_gets_its_points_reads_no_private_case_and_writes_no_result(container):
     """Even where the files are open to all: the sandbox alone must hold."""
     for path in [container, *container.rglob("*")]:
         path.chmod(0o777 if path.is_dir() else 0o666)
@@ -354,10 +344,13 @@ def test_a_submission_reads_no_private_case_and_writes_no_result(container):
     free = "printf '1 twice 3\\n' | python3 /autograder/submission/engine.py"
     _, said = in_container(container, "sh", "-c", free)
     assert SECRET in said and "listed" in said and "wrote" in said  # the attack is a real one
-    said = run(container)
+    assert "The sandbox was level 1: Landlock, seccomp, limits" in run(container)
     found = results(container)
-    assert points(found) == {"files": 1.0, "public": 0.0, "private": 0.0}
-    answers = [test["output"] for test in found["tests"] if "one.gtp" in test["name"]]
+    assert points(found) == {"files": 1.0, "public": 1.0, "private": 0.0}
+    assert (found["score"], found["stdout_visibility"]) == (2.0, "hidden")
+    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
+    assert (later, found["output"]) == ({"private"}, "Counting")
+    answers = [test["output"] for test in found["tests"] if "two.gtp" in test["name"]]
     assert answers and all("nothing" in text for text in answers), answers
     assert SECRET not in json.dumps(found) and "[14]" not in json.dumps(found)
 
