@@ -8,7 +8,6 @@ import re
 from base64 import b64encode
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -16,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.history.history_grid import STYLE as HISTORY
 from harness.reading.casefile import comments
 from harness.records import Repeat
 from harness.report import html, json, report_files
@@ -29,7 +27,6 @@ from harness.report.html.page_names import (
     LOG_SHA256,
     SCRIPT,
     SHA256,
-    STYLE,
     LogPages,
     link,
     page_names,
@@ -128,14 +125,6 @@ def site(tmp_path_factory):
     return write(RUN, folder)
 
 
-def test_names_of_pages(site):
-    assert set(site) == {
-        "index.html",
-        *("score.html", "score.out.html", "score_2.html", "score_2.out.html"),
-        *("rules & more.gtp.html", "rules & more.gtp.out.html"),
-    }
-
-
 def test_every_link_leads_somewhere(site):
     for name, page in site.items():
         for address in page.links:
@@ -143,11 +132,6 @@ def test_every_link_leads_somewhere(site):
             target = unquote(target) or name
             assert target in site
             assert not anchor or anchor in site[target].ids
-
-
-def test_every_test_is_linked_to_its_place_in_the_log(site):
-    for step in (RUN.files[0].case.steps[outcome.step] for outcome in RUN.files[0].outcomes):
-        assert f"score.out.html#L{step.line}" in site["score.html"].links
 
 
 def test_what_is_not_plainly_passed_has_a_card_with_a_board(site):
@@ -197,15 +181,6 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
 def test_the_digest_is_the_scripts(script, digest):
     found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert found == digest, f"what harness/report/html/page_names.py has must be {found}"
-
-
-STATIC = sorted(Path(html.__file__).with_name("static").iterdir())
-
-
-def test_every_file_of_style_and_script_is_on_pages():
-    pages = STYLE + HISTORY + SCRIPT + LOG_SCRIPT
-    for path in STATIC:
-        assert path.read_text().splitlines()[-1].strip() in pages, path.name
 
 
 @given(st.text())
