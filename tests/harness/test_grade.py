@@ -149,15 +149,6 @@ def test_nothing_is_run_twice(graded_class):
     assert results(room / "out" / "ledger.sqlite") == before
 
 
-def test_marks_can_be_made_again_without_running_anything(graded_class):
-    room = graded_class
-    before, found = results(room / "out" / "ledger.sqlite"), marks(room)
-    for path in (room / "submissions").iterdir():
-        path.unlink()
-    grade(room, "--marks-only", source="")
-    assert (results(room / "out" / "ledger.sqlite"), marks(room)) == (before, found)
-
-
 def test_on_a_terminal_a_line_tells_how_much_is_left(slow_class):
     program, *words = arguments(slow_class, "--no-images")
     screen = pexpect.spawn(program, words, encoding="utf-8", timeout=120, dimensions=(24, 100))
@@ -501,18 +492,6 @@ def test_engines_that_hang_do_so_at_the_same_time(tmp_path, sandbox):
         (pids,) = db.execute("SELECT count(DISTINCT pid) FROM result").fetchone()
     # Twelve that hang, at one place: each worker but one was left waiting beside another.
     assert pids > 4
-
-
-def test_one_that_cannot_be_built_beside_one_that_is_in_doubt(tmp_path, sandbox):
-    room = one_of(tmp_path, LATE, 1)
-    toml = room / "counting" / "assignment.toml"
-    steps = '[build]\nsteps = ["python3 -m py_compile {folder}/engine.py"]\n\n[engine]'
-    toml.write_text(toml.read_text().replace("[engine]", steps))
-    broken = room / "submissions" / file_name(Student("Zoe Broken", "", 0), 50)
-    broken.write_bytes(small_class.submission("return 2 *"))
-    said = grade(room, "--no-images")
-    assert "It cannot be built: the build step" in said
-    assert sorted(marks(room).values()) == [0, 0, 5]
 
 
 @pytest.mark.full

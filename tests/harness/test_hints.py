@@ -9,7 +9,6 @@ import pytest
 from harness.cli import COMMANDS, main
 from oracle.sentences import hint, nearest
 
-PATIENT = ["--startup-timeout", "20"]
 ECHO = f"""\
 #!{sys.executable}
 import sys

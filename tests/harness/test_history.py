@@ -246,18 +246,6 @@ def test_the_program_is_that_of_the_last_run_or_chosen():
     list(text.lines(trends("h", 1, []), Paint(0)))
 
 
-def test_long_lists_are_cut_short():
-    tests = [made_test(id_=n) for n in range(300)]
-    runs = [
-        made_run(n, [made_result(v, test=test) for test in tests]) for n, v in enumerate("PFPF", 1)
-    ]
-    found = find_trends(runs)
-    assert len(found.flaky) == len(found.broken) == 300
-    lines = list(text.lines(found, Paint(0)))
-    assert len(lines) < 80
-    assert lines.count("  and 280 more (--json has all)") == 2
-
-
 # --- the file ----------------------------------------------------------------------------------
 
 
@@ -413,19 +401,6 @@ def test_what_a_killed_run_was_writing_is_undone(path):
     assert Path(f"{path}-journal").exists()
     (run,) = history_file.read(path)[1]
     assert sum(len(file.results) for file in run.files) == 9
-
-
-def test_an_older_version_is_taken_over(path, monkeypatch):
-    write_runs(path, rich_history()[:2])
-    monkeypatch.setattr(history_file, "VERSION", 3)
-    monkeypatch.setattr(
-        history_file, "TAKE_OVER", {1: "CREATE TABLE x (y); CREATE TABLE z (y)", 2: ""}
-    )
-    with pytest.raises(UsageError, match=r"has version 1: run --history .* takes it over"):
-        history_file.read(path)
-    write_runs(path, rich_history()[:1])
-    version, found = history_file.read(path)
-    assert (version, len(found)) == (3, 3)
 
 
 # --- the commands ------------------------------------------------------------------------------

@@ -88,10 +88,6 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
     assert ledger.results(BASES[0]) == [("{}", "{}")]
 
 
-def test_an_attempt_that_nobody_planned_has_no_state(ledger):
-    assert ledger.states(["unheard of", BASES[0]]).keys() == {BASES[0]}
-
-
 def test_many_results_are_written_at_once_each_once_and_those_alone_that_are_leased(ledger):
     token = ledger.lease(BASES[:3])
     ledger.finish(BASES[0], token, ROW, 1, last=True)
@@ -126,13 +122,6 @@ def test_of_what_is_written_at_once_all_is_there_or_nothing(ledger):
     assert states(ledger) == ["leased"] * 4
     assert not any(map(ledger.results, BASES))
     assert ledger.finish_all(token, runs)
-
-
-def test_a_result_is_written_once(ledger):
-    token = ledger.lease(BASES)
-    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
-    assert not ledger.finish(BASES[0], token, ROW._replace(result="other"), 1, last=True)
-    assert [text for text, _ in ledger.results(BASES[0])] == ["{}"]
 
 
 def test_without_the_lease_nothing_is_written(ledger):

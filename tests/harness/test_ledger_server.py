@@ -487,44 +487,6 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     assert no_password(str(execute(place, dump)))
 
 
-@pytest.mark.long(40)
-def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path):
-    """SIGKILL for the grading, or the end of its connection, at any moment.
-
-    Engines sleep: else a grading might be over before it is seen to have a result.
-    """
-    few = small_class.CLASS[:3]
-    sleepy = tuple(one._replace(body=f"time.sleep(0.3)\n    {one.body}") for one in few)
-    small_class.make(tmp_path, sleepy)
-    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data")}
-    words = [sys.executable, "-m", "harness.cli", "grade", str(tmp_path / "submissions")]
-    words += ["--assignment", str(tmp_path / "counting"), "--no-images", "--output"]
-    quiet = {"env": environment, "stdout": subprocess.DEVNULL}
-    calm = subprocess.run([*words, tmp_path / "calm"], **quiet, check=False).returncode
-    wild = [*words, tmp_path / "wild", "--ledger", database]
-    chance, name = random.Random(3), database.rpartition("/")[2]
-    place, ends = ServerPlace(database), set()
-    for i in range(2):
-        before = results_so_far(place)
-        grading = subprocess.Popen(wild, **quiet, stderr=subprocess.PIPE, text=True)
-        while grading.poll() is None and results_so_far(place) == before:
-            time.sleep(0.02)
-        time.sleep(chance.random() * 0.1)
-        if i % 2 == 0:
-            execute(place, END_CONNECTIONS.format(name=name))
-        else:
-            grading.kill()
-        said = grading.communicate(timeout=120)[1]
-        assert "Traceback" not in said
-        ends.add(grading.returncode)
-        assert grading.returncode != 3 or "the same command continues" in said
-    assert {3, -signal.SIGKILL} <= ends <= {calm, 3, -signal.SIGKILL}
-    assert subprocess.run(wild, **quiet, check=False).returncode == calm
-    for query in ALIKE:
-        found = execute(place, query)
-        assert found == execute(LedgerFile(tmp_path / "calm" / "ledger.sqlite"), query) != []
-
-
 END_CONNECTIONS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = '{name}' AND pid <> pg_backend_pid()"
@@ -533,15 +495,6 @@ ALIKE = (
     "SELECT basis, number, result FROM result ORDER BY basis, number",
     "SELECT key, marks, bases FROM mark ORDER BY key, id",
 )
-
-
-def results_so_far(place):
-    import psycopg
-
-    try:
-        return execute(place, "SELECT count(*) FROM result")[0][0]
-    except psycopg.errors.UndefinedTable:
-        return 0
 
 
 def test_the_server_notices_as_soon_as_we_do_that_the_other_end_is_gone(ledger):

@@ -233,17 +233,6 @@ def test_a_build_file_that_is_missing_is_told(name):
     assert built.message == f"{MISSING}; {WITHOUT[name]}"
 
 
-def test_who_left_out_the_build_file_gets_a_page_that_says_so(tmp_path, c_tools):
-    path = tmp_path / "class" / "ada.tgz"
-    path.parent.mkdir()
-    path.write_bytes(handed_in("c-in-src")())
-    done = command("grade", tmp_path / "class", "--assignment", "gosensei", "--public-only",
-                   "--output", tmp_path / "graded", "--no-images", "--go-on")  # fmt: skip
-    assert done.returncode in (0, 4), done.stdout + done.stderr
-    page = html.unescape((tmp_path / "graded" / "feedback" / "ada.html").read_text())
-    assert f"{MISSING}; {WITHOUT['c-in-src']}" in page
-
-
 # --- names only
 
 
@@ -279,9 +268,3 @@ def test_a_folder_in_itself_beside_other_files_is_not_entered():
     assert place(["a/a/x.py", "a/y.py"], "a").root == "a/"
     assert place(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
     assert place(["a/a/a/x.py"], "a").root == "a/a/a/"
-
-
-def test_a_folder_in_itself_is_told():
-    told = "The folder a is wrapped in another of the same name: one is expected."
-    assert place(["a/a/x.py"], "a").remark == told
-    assert place(["a/x.py"], "a").remark == ""

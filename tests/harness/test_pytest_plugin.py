@@ -35,10 +35,10 @@ assert gathering
 ENGINES = Path(__file__).parent.parent / "engines"
 
 # Writes what it is told to "log", with a line for its start. Answers "say X" with X, "wrong" with
-# an error, "byte N" with that byte, "long" with what (a+)+ never ends on, "hang" not
-# at all, "die" with its death.
+# an error, "byte N" with that byte, "long" with what (a+)+ never ends on, "die" with
+# its death.
 ENGINE = """\
-import os, sys, time
+import os, sys
 log = open(sys.argv[1], "a", buffering=1)
 log.write("start\\n")
 for line in sys.stdin:
@@ -49,8 +49,6 @@ for line in sys.stdin:
     if name == "die":
         print("last words", file=sys.stderr, flush=True)
         os.kill(os.getpid(), 9)
-    if name == "hang":
-        time.sleep(60)
     text = {"say": " ".join(rest), "long": "a" * 40}.get(name, "").encode()
     if name == "byte":
         text = b"before " + bytes([int(rest[0])]) + b" after"
@@ -212,12 +210,6 @@ def test_an_engine_that_is_not_there(bench: Bench) -> None:
     result = bench.pytest(*bench.write(good=GOOD))
     result.assert_outcomes(errors=3)
     result.stdout.fnmatch_lines(["✗ ENGINE not started  good.gtp", "*there is no such file*"])
-
-
-def test_an_engine_that_is_silent(bench: Bench) -> None:
-    result = bench.pytest("--gtp-timeout=1", *bench.write(x="1 a\n2 hang\n3 b\n"))
-    result.assert_outcomes(passed=1, errors=2)
-    result.stdout.fnmatch_lines(["✗ ENGINE timeout  x.gtp:2: 2 hang"])
 
 
 def test_a_fault_of_the_harness(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
