@@ -19,8 +19,8 @@ from harness.running import restarting
 from harness.specifications import EVERYONES, specification
 from harness.verifying.whole import verify
 from harness.vocabulary import made_positions
-from harness.vocabulary.made_positions import corner, corner_with_move
-from harness.vocabulary.scenes import Played, StoneBits, stones
+from harness.vocabulary.made_positions import corner_with_move
+from harness.vocabulary.scenes import stones
 from oracle.formats import SnapshotChoice
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
@@ -209,12 +209,6 @@ def test_the_report_says_what_is_odd(tmp_path, capsys):
     assert "6  another game, or a size that is not known" in report
 
 
-def test_a_position_that_was_set_up_is_looked_at():
-    played = record_replay.replay(games(b"(;SZ[5]AB[aa]AW[bb]PL[W])")[0].root, "x")
-    assert record_reading.Moves().of(played, record_reading.choices(0)) == [0]
-    assert record_replay.moment(played, 0).board.stones.bit_count() == 2
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -251,14 +245,6 @@ def test_a_mirrored_copy_of_a_game_is_the_same_game():
     assert other not in names
 
 
-def test_turning_a_moment_back_gives_it_back():
-    moment = made_positions.go_game(Random(1), 7, 30)
-    for symmetry, swap in ((1, True), (3, False), (4, True)):
-        turned = record_replay.turn(moment, symmetry, swap)
-        assert record_replay.turn(turned, symmetry, swap) == moment
-        assert turned.taken.bit_count() == moment.taken.bit_count()
-
-
 def test_collections_are_cut_between_games(tmp_path, monkeypatch):
     text = b"(;C[a \\] ( b];B[aa](;W[bb])(;W[cc]))\n(;B[cc])  (;B[dd];W[ee])\n"
     (tmp_path / "c.sgf").write_bytes(text)
@@ -278,11 +264,6 @@ def test_collections_are_cut_between_games(tmp_path, monkeypatch):
 )
 def test_moves(text, numbers, end):
     assert record_reading.parse(text) == record_reading.Moves(frozenset(numbers), end)
-
-
-def test_moves_beyond_the_end_are_left_out():
-    played = Played(made_positions.MADE, "go", 5, [(1, 1)] * 12, [StoneBits()] * 13)
-    assert record_reading.parse("10,20,end").of(played, record_reading.choices(0)) == [10, 12]
 
 
 @pytest.mark.parametrize("text", ["x", "", "3-", "-3", "end-"])
@@ -532,12 +513,6 @@ def test_a_corner_is_cut_out_only_where_the_move_does_the_same():
         assert game.position == cut.position()
         assert "a corner, cut out" in cut.origin.sentence
     assert found > 3
-
-
-def test_a_corner_has_the_stones_of_the_corner():
-    moment = made_positions.go_game(Random(3), 13, 120)
-    rows = [row[:9] for row in moment.position().to_rows()[-9:]]
-    assert corner(moment, 9, 0).position().to_rows() == rows
 
 
 def test_positions_are_what_they_should_be():

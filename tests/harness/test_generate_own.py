@@ -195,15 +195,6 @@ def test_a_question_after_a_free_move_has_one_answer(places):
     assert {"gogui-rules_side_to_move", "gogui-rules_board_size"} <= {one.name for one in after}
 
 
-def test_a_refusal_that_says_all_is_well_is_told_from_a_move(places):
-    found = [
-        one for number in range(10) for one in drafter(places["nogo"]).drafts(Random(number), 4)
-        if one.name == "play"
-    ]  # fmt: skip
-    accepted = [one for one in found if one.expression.startswith("!")]
-    assert 0 < len(accepted) < len(found)
-
-
 def test_what_no_test_can_expect_is_counted_and_asked_after(places):
     """An error is no answer that a case file can expect: what holds after it is asked."""
     own = drafter(places["othello"])
@@ -241,16 +232,6 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
         "files": 3, "games": 2, "used": 1, "a file is not a game record": 1,
         "no move that the reference accepts": 1,
     }  # fmt: skip
-
-
-def test_where_a_position_is_from_is_told():
-    one = Draft(("boardsize 2", "play b a1"), "side", "w", "drawn at random", (2, 2))
-    other = one._replace(origin="from a.sgf, after move 3")
-    assert test_production.case_file([one, other], ["NoGo"]) == (
-        "# NoGo\n\n# side. The position was drawn at random.\nboardsize 2\nplay b a1\n"
-        "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
-        "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
-    )
 
 
 @pytest.mark.parametrize("refused", ["illegal move", "(?i)illegal move"])

@@ -23,7 +23,6 @@ from harness.cli import main
 from harness.grading.records import decimal
 from harness.records import FileResult
 from harness.work import canonical_json
-from tests.benchmarks import bench_hang
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name, spin
@@ -481,17 +480,6 @@ def test_an_engine_that_sleeps_is_run_once(tmp_path, sandbox):
     assert {number for _, number in runs(room)} == {1}
     assert set(marks(room).values()) == {0}  # it does not run
     assert {message[-14:] for message in failures(room)} == {" within 0.5 s."}
-
-
-@pytest.mark.slow
-def test_engines_that_hang_do_so_at_the_same_time(tmp_path, sandbox):
-    students = bench_hang.make(tmp_path, 6, 3, limit=8)
-    bench_hang.grade(tmp_path, 1)
-    assert bench_hang.wrong(tmp_path, students) == []
-    with sqlite3.connect(tmp_path / "out" / "ledger.sqlite") as db:
-        (pids,) = db.execute("SELECT count(DISTINCT pid) FROM result").fetchone()
-    # Twelve that hang, at one place: each worker but one was left waiting beside another.
-    assert pids > 4
 
 
 @pytest.mark.full

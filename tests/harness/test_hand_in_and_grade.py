@@ -1,4 +1,4 @@
-"""From a student's folder to a mark, for each assignment that ships, as people do it: processes.
+"""From a student's folder to a mark, for two assignments that ship, as people do it: processes.
 
 Two students write a solution, a right one and one with a mistake, run ``gtp-harness check`` and
 hand in the archive that it leaves; a teacher makes private cases from a secret, downloads what
@@ -68,23 +68,13 @@ class Exam(NamedTuple):
     mistake: str  # of the oracle: the very same
     marks: list[Part]
     source: str  # where it is handed in
-    tools: str = ""  # the fixture of what must be installed
 
 
-def get_change(name: str) -> tuple[str, str, str]:
-    return SPOILT[name].file, SPOILT[name].old, SPOILT[name].new
-
-
+NO_KO = SPOILT["no ko"]
 EXAMS = [
     Exam("go-scoring", "assignment1", "gtp_connection_go1.py", "if len(colors) == 1:",
          "if colors:", "neutral-points-to-white", FIVE, "canvas"),
-    Exam("gomoku-rules", "assignment1", "gtp_connection.py", ">= 4", "== 4", "exactly-five",
-         FIVE, "moodle"),
-    Exam("gomoku-policy", "assignment3", "Gomoku3.py",
-         '            ("Win", lambda: self.fives(color)),\n', "", "win-not-seen", FIVE, "canvas"),
-    Exam("gosensei", "gosensei", *get_change("plural of blacks"), "two-eyes-in-good-english",
-         parts(25), "canvas", "c_tools"),
-    Exam("java-go", "go", *get_change("no ko"), "ko-ignored", JAVA, "moodle", "java"),
+    Exam("java-go", "go", NO_KO.file, NO_KO.old, NO_KO.new, "ko-ignored", JAVA, "moodle"),
 ]  # fmt: skip
 
 
@@ -112,8 +102,8 @@ MARKS = {"go-scoring": [pytest.mark.full]}
 )
 def graded_exam(request, tmp_path_factory, warm_commands):
     exam = request.param
-    if exam.tools:
-        request.getfixturevalue(exam.tools)
+    if exam.key == "java-go":
+        request.getfixturevalue("java")
     if not works():
         pytest.skip("no sandbox works on this machine")
     return graded_in(tmp_path_factory.mktemp(exam.key), exam)
@@ -130,9 +120,8 @@ def graded_in(room: Path, exam: Exam) -> Graded:
     (room / "private").mkdir()
     harness(room, "generate", "--assignment", exam.key, "--secret", "secret", "--with",
             assignment.find(exam.key).place, "-n", TESTS, "-o", "private/mine.gtp")  # fmt: skip
-    quick = ["--no-images"] if exam.tools else []
     done = harness(room, "grade", *handed_in(room, exam, homes), "--assignment", exam.key,
-                   "--private", "private", *overlay(room), *quick)  # fmt: skip
+                   "--private", "private", *overlay(room))  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     document = json.loads((room / "graded" / "class.json").read_text(encoding="utf-8"))
     return Graded(
@@ -164,8 +153,6 @@ def home(place: Path, exam: Exam, number: int) -> Path:
     leavings = shutil.ignore_patterns("__pycache__", "cases")
     shutil.copytree(SUBMISSIONS / exam.key, place, ignore=leavings)
     folder = place / exam.folder
-    if exam.key == "gomoku-policy":  # it stands on the one for the rules
-        shutil.copy(SUBMISSIONS / "gomoku-rules" / "assignment1" / "gtp_connection.py", folder)
     if number == BEN:
         path = folder / exam.file
         text = path.read_text(encoding="utf-8")

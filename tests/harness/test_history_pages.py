@@ -163,13 +163,6 @@ def test_what_failed_stands_first(rows, order):
     assert [course.test.id for course in file.courses] == order
 
 
-def test_a_run_that_asked_a_file_twice_shows_the_failure():
-    run = made_run(1, [made_result("F")])
-    twice = run._replace(files=run.files + made_run(1, [made_result("P")]).files)
-    (file,) = file_courses(find_trends([twice]))
-    assert [course.verdict for course in file.courses] == ["FAILED"]
-
-
 def test_the_last_runs_are_shown():
     found = find_trends(made_history("P" * (RUNS + 20)))
     assert [run.number for run in choose_shown_runs(found)] == list(range(21, RUNS + 21))

@@ -28,7 +28,6 @@ from harness.report.html.page_names import (
     SCRIPT,
     SHA256,
     LogPages,
-    link,
     page_names,
 )
 from harness.report.html.parts import step_times
@@ -256,10 +255,6 @@ def test_page_names_are_unique(paths, names):
     assert page_names(paths) == names
 
 
-def test_links_are_addresses():
-    assert link("a b#c?d%e:f\udcff<") == "a%20b%23c%3Fd%25e%3Af%FF%3C.html"
-
-
 def test_the_comment_that_introduces_a_test():
     file = made_file(
         "x.gtp",
@@ -321,14 +316,6 @@ def test_a_failed_test_shows_what_each_command_of_it_took():
     assert "Times of 3 commands" in card(
         view(file), file.outcomes[1], LogPages(["x.out.html"], [1])
     )
-
-
-def test_keys_lead_into_what_may_scroll():
-    for reply in ("x" * 400, "x\n" * 20):
-        file = made_file("x.gtp", [Line("1 a", f"=1 {reply}", "[x]", V.FAILED)])
-        assert '<pre tabindex="0">' in card(view(file), file.outcomes[0])
-    file = made_file("x.gtp", [Line("1 a", "=1 y", "[x]", V.FAILED)])
-    assert "tabindex" not in card(view(file), file.outcomes[0])
 
 
 # --- pages that are cut into parts ---------------------------------------------------------------

@@ -142,6 +142,10 @@ def test_tokens_are_held_as_long_as_the_file_is_open(tmp_path):
 
 
 ERRORS = [
+    ("SQLITE_NOTADB", "file is not a database", UsageError,
+     "db is not a ledger: file is not a database"),
+    ("SQLITE_CORRUPT", "disk image is malformed", LedgerError,
+     "db is damaged: disk image is malformed. do"),
     ("SQLITE_BUSY", "database is locked", BusyError,
      "db was locked by another process for too long: try again"),
     ("SQLITE_LOCKED_SHAREDCACHE", "table is locked", BusyError,
@@ -154,21 +158,9 @@ ERRORS = [
 
 @pytest.mark.parametrize(("name", "text", "kind", "said"), ERRORS)
 def test_an_error_of_sqlite_is_a_sentence(name, text, kind, said):
-    error = sqlite3.OperationalError(text)
+    is_damage = name in ("SQLITE_NOTADB", "SQLITE_CORRUPT")
+    error = (sqlite3.DatabaseError if is_damage else sqlite3.OperationalError)(text)
     error.sqlite_errorname = name
     with pytest.raises(kind) as told, sqlite_file._naming_errors("db", "do"):
         raise error
     assert (type(told.value), str(told.value)) == (kind, said)
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "said"),
-    [
-        ("file is not a database", UsageError, "db is not a ledger: file is not a database"),
-        ("disk image is malformed", LedgerError, "db is damaged: disk image is malformed. do"),
-    ],
-)
-def test_a_file_that_cannot_be_a_ledger_is_told_from_a_damaged_one(text, kind, said):
-    with pytest.raises(kind) as told, sqlite_file._naming_errors("db", "do"):
-        raise sqlite3.DatabaseError(text)
-    assert str(told.value) == said

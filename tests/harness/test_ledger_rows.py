@@ -18,14 +18,9 @@ from harness.grading.ledger.ledger import (
     FinishedRun,
     Ledger,
     PlannedAttempt,
-    ResultRow,
-    Run,
 )
 from harness.grading.ledger.sqlite_file import SqliteFile
-
-RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
-
-ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
+from tests.harness.test_ledger import ROW, RUN
 
 
 @pytest.fixture
@@ -212,32 +207,6 @@ def test_an_original_that_cannot_be_kept_leaves_nothing(tmp_path, monkeypatch):
     assert store.path(kept).stat().st_mode & 0o777 == 0o444
 
 
-def test_a_folder_of_originals_that_cannot_be_packed_leaves_nothing(tmp_path, monkeypatch):
-    store = places.Store(tmp_path / "store")
-    (tmp_path / "a").write_bytes(b"bytes")
-    with monkeypatch.context() as patch:
-        patch.setattr(places, "pack_alike", fail)
-        with pytest.raises(OSError, match="No space left"):
-            store.keep_folder(tmp_path, {"a": "go/a"})
-    assert list((tmp_path / "store").iterdir()) == []
-    kept = store.keep_folder(tmp_path, {"a": "go/a"})
-    assert [path.name for path in (tmp_path / "store").iterdir()] == [kept]
-
-
-def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    (tmp_path / "data").write_text("a file")
-    place = places.of("postgresql://host/db")
-    with pytest.raises(HarnessError) as told:
-        place.make_room_for_key()
-    assert str(told.value) == f"cannot make the folder {places.keys()}: Not a directory"
-    places.of("postgresql://host/db", tmp_path / "own.key").make_room_for_key()
-    (tmp_path / "data").unlink()
-    place.make_room_for_key()
-    assert places.keys().stat().st_mode & 0o777 == 0o700
-    place.make_room_for_key()
-
-
 def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkeypatch):
     """After a power cut, what it had signed would be unproven without it."""
     synced = []
@@ -245,12 +214,3 @@ def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkey
     chains.prepare(lambda name: tmp_path / "own.key")
     (written,) = [one.stat() for one in tmp_path.iterdir()]
     assert [(one.st_ino, one.st_size) for one in synced] == [(written.st_ino, written.st_size)]
-
-
-def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
-    path = tmp_path / "own.key"
-    made = chains.prepare(lambda name: path)
-    monkeypatch.setattr(chains.os, "fsync", fail)
-    with pytest.raises(HarnessError) as told:
-        chains.put_in_place(path, made.name)
-    assert str(told.value) == f"cannot write the ledger's key {path}: No space left on device"

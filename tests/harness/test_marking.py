@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, MarkPart
 from harness.grading.marks import marker
-from harness.grading.marks.marker import Marker
 from harness.grading.marks.marking import (
     describe_span,
     find_tested,
@@ -356,14 +354,9 @@ def test_lateness_is_told_with_its_figures():
     ("span", "words"),
     [
         ({"microseconds": 1}, "1 s"),
-        ({"seconds": 59}, "59 s"),
         ({"seconds": 59, "microseconds": 1}, "1 min"),
-        ({"minutes": 16}, "16 min"),
-        ({"hours": 2, "minutes": 3}, "2 h 3 min"),
         ({"hours": 23, "minutes": 59, "seconds": 59}, "23 h 59 min 59 s"),
-        ({"days": 1}, "1 day"),
         ({"days": 2, "hours": 3, "minutes": 4, "seconds": 5}, "2 days 3 h 4 min 5 s"),
-        ({"days": 400, "seconds": 7}, "400 days 7 s"),
         ({}, "0 s"),
     ],
 )
@@ -484,25 +477,12 @@ def test_decimal_of_a_third():
     [
         ("2 of 3 tests passed", "2 of 3 tests passed."),
         ("it cannot be built: why?", "It cannot be built: why?"),
-        ("it cannot be built!", "It cannot be built!"),
         ("it was not run.", "It was not run."),
         ("readme.txt, a.log missing", "readme.txt, a.log missing."),
-        ("README* missing", "README* missing."),
-        ("", "."),
     ],
 )
 def test_a_phrase_becomes_a_sentence_and_a_file_keeps_its_name(phrase, expected):
     assert sentence(phrase) == expected
-
-
-def test_where_a_class_was_run_is_told_in_order():
-    marker = Marker(assignment_of(PUBLIC_SHARE), SimpleNamespace(), (), "now")
-    names = [f"{letter}{letter}" for letter in "hgfedcba"]
-    marker._reader = SimpleNamespace(sandboxes=set(names), pythons=set(names[1:]))
-    found = marker.result([])
-    assert found.started == "now"
-    assert found.sandbox == "; ".join(names[::-1])
-    assert found.python == "; ".join(names[:0:-1])
 
 
 def test_a_diagnosis_tells_nothing_of_private_tests(monkeypatch):

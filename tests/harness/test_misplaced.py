@@ -25,7 +25,6 @@ from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
-from tests.tiers import one_in
 
 # Together: they share what takes seconds to make.
 pytestmark = [
@@ -186,15 +185,6 @@ def test_it_is_graded_and_told(name, graded_class, course):
     assert work.said in html.unescape(re.sub(r"<[^>]+>", "", own))
     if not work.passes:
         assert work.said in html.unescape((course / "graded" / "class.html").read_text())
-
-
-@pytest.mark.parametrize("name", one_in(6, WORKS))
-def test_it_is_checked_and_told(name, course, tmp_path):
-    path = tmp_path / "a1.tgz"
-    path.write_bytes(WORKS[name].make())
-    done = command("check", path, "--assignment", course / "go-scoring")
-    assert WORKS[name].said in done.stdout + done.stderr
-    assert ("fail" not in done.stdout and done.returncode in (0, 1)) == WORKS[name].passes
 
 
 def test_a_folder_with_an_environment_is_checked(course, tmp_path):

@@ -17,10 +17,6 @@ import pypdfium2
 import pytest
 from sgfmill.sgf import Sgf_game
 
-from harness.grading.exports import exporters as exports
-from harness.grading.records import PUBLIC, Attempt
-from harness.judging.in_process import mutant_engine
-from oracle.mistakes import MISTAKES
 from tests.harness import made_site
 from tests.harness.browsing import (
     DESK,
@@ -32,9 +28,7 @@ from tests.harness.browsing import (
     sights,
     without_script,
 )
-from tests.harness.made_class import items, made_class, mark_by_counting, student, submission
-from tests.harness.made_site import SCRIPT
-from tests.harness.test_diagnosis import read_shipped_cases, result_of
+from tests.harness.made_class import SCRIPT
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
@@ -311,28 +305,6 @@ _ON_PAPER = """() => {
 }"""
 
 
-def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
-    """What a card begins with and what it ends with stand on one sheet."""
-    mistake = MISTAKES["neutral-points-to-white"]
-    found = [
-        Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, mutant_engine(mistake)))
-        for case in read_shipped_cases("go-scoring")
-    ]
-    one = mark_by_counting(submission("ada", student("ada", "Ada", 1)), tuple(found))
-    exports.write(made_class()._replace(graded=(one,), items=items([one])), tmp_path)
-    with open_page(browser, tmp_path / "feedback" / "ada.html") as page:
-        count = page.locator("[data-fail]").count()
-        assert count > 40
-        head, first = (page.locator(what).first.bounding_box() for what in (".sec-h", ".test"))
-        assert head["y"] + head["height"] + 8 <= first["y"], "what is for paper takes no room"
-        sheets = pypdfium2.PdfDocument(page.pdf(format="A4", prefer_css_page_size=True))
-    texts = [one.get_textpage().get_text_bounded() for one in sheets]
-    begun, ended = ([text.count(word) for text in texts] for word in ("Asked:", "Because:"))
-    assert begun == ended
-    assert sum(begun) == count
-    assert len(texts) <= count / 4 + 1, "four cards or more on a sheet"
-
-
 # --- by keyboard alone -------------------------------------------------------------------------
 
 _FOCUS = """() => {
@@ -407,18 +379,6 @@ def stones(figure) -> set[str]:
     return set(drawn[1:].split("L")) - {""}
 
 
-def test_a_slider_steps_and_numbers_are_shown(browser, site):
-    with open_page(browser, site / "run/score.html") as page:
-        figure = page.locator("details:has(#T16) figure")
-        figure.locator("input").focus()
-        page.keyboard.press("Home")
-        assert figure.locator("output").inner_text() == "0 of 4"
-        page.keyboard.press("End")
-        figure.locator("[data-numbers]").focus()
-        page.keyboard.press("Space")
-        assert sorted(figure.locator(".no-t").all_text_contents()) == ["1", "3", "4"]
-
-
 def copy_text(page, button) -> str:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button.click()
@@ -435,14 +395,6 @@ def test_a_position_is_copied_and_saved(browser, site):
         record = Sgf_game.from_bytes(Path(saved.value.path()).read_bytes())
     moves = [node.get_move() for node in record.get_main_sequence()]
     assert moves[1:] == [("b", (2, 2)), ("w", (0, 0)), ("b", (1, 0)), ("b", (0, 1))]
-
-
-def test_a_command_line_is_copied_as_it_stands(browser, site):
-    with open_page(browser, site / "class/feedback/bob.html") as page:
-        line = page.locator(".cmd").first
-        shown = line.locator("span").inner_text()
-        assert shown.startswith("gtp-harness check ")
-        assert copy_text(page, line.locator("[data-copy]")) == shown
 
 
 def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
@@ -520,18 +472,3 @@ def test_arrows_lead_through_a_history(browser, site):
         page.keyboard.press("Enter")
         assert page.evaluate("location.hash.slice(0, 2)") == "#t"
         assert page.locator(":target").is_visible()
-
-
-def test_what_is_wide_scrolls_by_keyboard(browser, site):
-    """The last runs are seen first, and arrows lead to those before."""
-    with open_page(browser, site / "history/a.html", width=320) as page:
-        region = page.locator(".runs")
-        assert region.evaluate("one => one.scrollWidth > one.clientWidth")
-        last = page.locator(".hg thead a").last
-        assert last.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
-        region.focus()
-        before = region.evaluate("one => one.scrollLeft")
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_function(
-            "before => document.querySelector('.runs').scrollLeft < before", arg=before
-        )

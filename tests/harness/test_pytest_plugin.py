@@ -154,13 +154,6 @@ def test_every_verdict(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bench.words(*names) == of_run(result.files)
 
 
-def test_gnugo_dialect(bench: Bench) -> None:
-    names = bench.write(x="1 say b\n#? [b]\n2 say x\n#? [y]&\n3 quiet\nsay y\n#? [z]\n")
-    result = run(bench.program, names, Options(dialect="gnugo"))
-    assert bench.words("--gtp-dialect=gnugo", *names) == of_run(result.files)
-    assert [word for _, word in of_run(result.files)] == ["passed", "skipped", "passed"]
-
-
 def test_expected_failures_are_not_strict_and_can_be_told_to_count(bench: Bench) -> None:
     bench.pytester.makeini("[pytest]\nxfail_strict = true\n")
     names = bench.write(good=GOOD)
@@ -349,25 +342,18 @@ def test_selection(bench: Bench, words: list[str], items: list[str], sent: int) 
 
 
 def test_a_test_of_a_recurring_id_is_judged_alone_as_among_all(bench: Bench) -> None:
-    bench.write(x="1 say a\n#? [a]\n2 quiet\n1 say c\n")
+    names = bench.write(x="1 say a\n#? [a]\n2 quiet\n1 say c\n3 say x\n#? [y]&\n")
+    result = run(bench.program, names, Options(dialect="gnugo"))
     every = dict(bench.words("--gtp-dialect=gnugo", "x.gtp"))
     assert every == {
         "x.gtp::1[line1]": "failed",
         "x.gtp::2": "passed",
         "x.gtp::1[line4]": "failed",
+        "x.gtp::3": "skipped",
     }
+    assert list(every.values()) == [word for _, word in of_run(result.files)]
     for name in ("x.gtp::1[line1]", "x.gtp::2"):
         assert bench.words("--gtp-dialect=gnugo", name) == [(name, every[name])]
-
-
-def test_last_failed(bench: Bench) -> None:
-    names = bench.write(good=GOOD, bad="1 say a\n#? [a]\n2 say b\n#? [c]\n3 say d\n#? [d]\n")
-    bench.pytest(*names).assert_outcomes(passed=3, failed=1, xfailed=1, xpassed=1)
-    bench.log.unlink()
-    bench.pytest("--lf", *names).assert_outcomes(failed=1)
-    assert bench.sent() == ["start", "1 say a", "2 say b"]
-    bench.write(bad="1 say a\n#? [a]\n2 say b\n#? [b]\n3 say d\n#? [d]\n")
-    bench.pytest("--lf", *names).assert_outcomes(passed=1)
 
 
 def test_hidden_files_only_if_named(bench: Bench) -> None:
