@@ -15,11 +15,10 @@ from harness.errors import EngineError, SandboxError
 from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
 from harness.sandbox import canary, levels, plan, untrusted_folders, view
-from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
+from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher
 from harness.sandbox.launcher import Boxed, BoxEnd
 from harness.sandbox.plan import BoxReport
 from harness.sandbox.untrusted_folders import Size
-from harness.specifications import EVERYONES
 
 ENDED = BoxEnd(0, "", None, 0, 0.25, ())
 
@@ -93,19 +92,6 @@ def test_why_an_engine_in_a_box_broke(end, spent, expected):
         message = f"{text}{limit}" if limit else text
         assert (found.kind, found.message, found.limit) == (kind, message, limit)
     assert box.asked == [0]
-
-
-def test_a_program_that_runs_alone_has_nothing_spent_before():
-    hit = Limit("time", 2.5, 2, CPU_SECONDS)
-    box: Any = FakeBox(ENDED._replace(hit=hit))
-    broken = BoxedEngine(box).find_end_cause()
-    assert isinstance(broken, EngineError)
-    assert broken.failure.limit == hit
-
-
-def test_how_an_engine_in_a_box_ended():
-    assert BoxedEngine(FakeBox(None)).status() is None  # type: ignore[arg-type]
-    assert BoxedEngine(FakeBox(ENDED._replace(status=3))).status() == 3  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -183,18 +169,6 @@ def report(**changes: object) -> bytes:
     return plan.pack_report(found._replace(**changes))  # type: ignore[arg-type]
 
 
-def test_a_box_is_told_to_end_unless_it_has(box):
-    boxed, theirs, _ = box
-    theirs.send(report())
-    assert boxed.close() == BoxEnd(3, "", None, 5, 0.5, ("sh",))
-    assert boxed.stdin.closed
-    assert boxed.stdout.closed
-    assert boxed.stderr.closed
-    theirs.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        theirs.recv(9)
-
-
 @pytest.mark.parametrize(
     ("said", "told"),
     [(b"", ""), (b"bwrap: a\nbwrap: b\n\n", ": bwrap: b"), (b" \n", ""), (b"\xff", ": \ufffd")],
@@ -207,13 +181,6 @@ def test_a_box_that_could_not_be_made_says_why_each_time(said, told, box):
         with pytest.raises(SandboxError) as failed:
             boxed.wait()
         assert str(failed.value) == f"the sandbox failed: no room{told}"
-
-
-def test_a_server_that_died_says_nothing(box):
-    boxed, theirs, _ = box
-    theirs.close()
-    with pytest.raises(SandboxError, match=r"^the box server died$"):
-        boxed.end()
 
 
 # --- levels
@@ -269,18 +236,6 @@ class CanaryBox:
             one.close()
 
 
-def test_a_canary_is_sent_with_loose_limits_into_a_folder_as_a_submission_is():
-    sent = Canary()
-    levels.prove(sent)  # type: ignore[arg-type]
-    ((seen, words, limits, egg, *modes),) = sent.seen
-    assert (limits, sent.limits.memory) == (BoxLimits(), 1)
-    assert (egg, modes) == ("egg", [0o644, 0o755])
-    assert words[1:4] == ["-I", "-S", "-c"]
-    assert words[5:] == [view.__file__, str(os.getpid()), "2"]
-    assert seen.copied == (seen.folder,)
-    assert not Path(seen.folder).exists()
-
-
 PROVEN = [
     (Canary(b"reads a private file\nopens a socket\ndone\n"), levels.EscapeError,
      "level 2 does not hold: an engine reads a private file, opens a socket"),
@@ -330,20 +285,6 @@ def test_the_strongest_level_that_works_is_taken(monkeypatch):
         SandboxError, match=r"^no sandbox works on this machine; gtp-harness doctor"
     ):
         levels.strongest()
-
-
-LEVELS = [
-    (3, "level 3: bubblewrap, seccomp, limits"),
-    (2, "level 2: namespaces, Landlock, seccomp, limits"),
-    (1, "level 1: Landlock, seccomp, limits (does not hold: an engine that guesses a private path"
-     " sees that it exists, its size, times and owner, and where a link leads)"),
-    (0, "level 0: none"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("level", "words"), LEVELS)
-def test_a_level_in_words(level, words):
-    assert levels.describe_level(level) == words
 
 
 # --- copies of folders
@@ -409,10 +350,3 @@ def test_what_a_copy_takes(source, monkeypatch):
             patch.setattr(untrusted_folders, name, most)
             assert untrusted_folders.measure(str(source)) == expected
     assert (untrusted_folders.MOST_BYTES, untrusted_folders.MOST_FILES) == (256 << 20, 50_000)
-
-
-def test_a_sandbox_that_is_closed_ends_its_box_server(boxes):
-    sandbox = Sandbox("3", BoxLimits(), [], [], EVERYONES, is_proven=True)
-    sandbox.close()
-    assert FakeBoxes.made[-1].is_closed
-    sandbox.close()  # there is nothing left to be ended

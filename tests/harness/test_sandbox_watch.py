@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from harness.sandbox import watch
+from harness.sandbox import memory, watch
 from harness.sandbox.plan import LaunchPlan, Watched
 
 PLAN = LaunchPlan(
@@ -106,4 +108,48 @@ def test_free_space_counts_once_for_each_file_system(folder):
     assert watch.free(places) == pytest.approx(size.f_bfree * size.f_frsize, rel=0.05)
 
 
-# --- what open files hold
+# --- processes that end
+
+
+@pytest.mark.processes
+def test_a_process_that_ends_while_its_files_are_listed_holds_nothing(monkeypatch):
+    process = subprocess.Popen(["sleep", "60"])
+    opened = os.open
+
+    def ends_meanwhile(*arguments, **options):
+        descriptor = opened(*arguments, **options)
+        process.kill()
+        process.wait()
+        return descriptor
+
+    monkeypatch.setattr(memory.os, "open", ends_meanwhile)
+    assert memory._open_files([process.pid], most=1 << 30) == 0
+
+
+ENDING = """
+import os, signal, time
+from harness.sandbox import server
+pids = []
+for _ in range(3):
+    pids.append(os.fork())
+    if not pids[-1]:
+        time.sleep(60)
+        os._exit(0)
+begun = time.monotonic()
+server._wait_for(pids[0], 0.05)
+assert time.monotonic() - begun >= 0.05
+os.kill(pids[0], signal.SIGKILL)
+server._wait_for(pids[0], 60)
+assert time.monotonic() - begun < 30
+server.end_children(lambda pid: pids if pid == os.getpid() else [])
+assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+server.end_children()
+"""
+
+
+@pytest.mark.processes
+def test_children_are_ended_and_reaped():
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
