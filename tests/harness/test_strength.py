@@ -277,14 +277,6 @@ def test_tests_that_catch_nobody_are_named(tmp_path, capsys):
     assert f"\nCatches nothing (1):\n  {path}:{place}  30 protocol_version\n" in told
 
 
-def test_the_matrix_has_a_row_for_each_test(komi, capsys):
-    main(["strength", komi, "--assignment", "go-scoring", "--matrix"])
-    lines = capsys.readouterr().out.splitlines()
-    rows = [line for line in lines if line.startswith(f"{komi}:") and line[-1] in "#."]
-    assert len(rows) == 2
-    assert {len(row.split()[1]) for row in rows} == {len(strength_of(KOMI).mistakes)}
-
-
 def test_the_exit_status_is_the_teachers(komi, capsys):
     command = ["strength", komi, "--assignment", "go-scoring", "--at-least"]
     assert main([*command, "20"]) == ExitCode.OK
@@ -379,11 +371,6 @@ def sets(public, together, size):
 def test_what_is_good(public, together, size, good):
     """At least 70 % (23.1 of 33), all of them, at most forty."""
     assert is_good(sets(public, together, size)) is good
-
-
-def test_help(capsys):
-    assert main(["strength", "--help"]) == ExitCode.OK
-    assert "Exit status:" in capsys.readouterr().out
 
 
 @pytest.mark.long(2)
