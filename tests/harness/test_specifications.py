@@ -12,8 +12,7 @@ import pytest
 from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.cli import main
-from harness.errors import ExitCode, UsageError
+from harness.errors import UsageError
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification
@@ -94,16 +93,6 @@ def own(tmp_path):
     folder = tmp_path / "counting-points"
     shutil.copytree(ROOT / "cases" / "go-scoring", folder)
     return folder
-
-
-@pytest.mark.long(1)
-def test_a_teachers_folder_works_as_what_ships_does(own, tmp_path, capsys):
-    made = str(tmp_path / "made.gtp")
-    assert main(["generate", "--assignment", str(own), "-n", "2", "-o", made]) == ExitCode.OK
-    assert main(["verify", made, "--assignment", str(own)]) == ExitCode.OK
-    words = ("--assignment", str(own), "--at-least", "0")
-    assert main(["strength", made, *words]) == ExitCode.OK
-    assert "go-scoring: 2 tests in 1 file" in capsys.readouterr().out
 
 
 def test_without_a_specification_nobody_knows_what_is_right(own):

@@ -28,7 +28,7 @@ from harness.vocabulary.transformations import (
 )
 from oracle.gtp import new_engine
 from oracle.mistakes import ASSIGNMENTS
-from oracle.position import grid, parse_vertex, vertex
+from oracle.position import grid, parse_vertex
 from oracle.symmetry import ALL
 from tests.harness.image_runs import attempt, images, public_cases
 from tests.tiers import long_if
@@ -333,29 +333,6 @@ def test_settings_outlive_a_board_in_an_image_too():
 )
 def test_a_command_is_translated_word_by_word(change, command, wanted):
     assert change.command(command, grid(5)) == wanted
-
-
-@given(st.sampled_from(ALL), st.integers(2, 19), st.data())
-def test_a_symmetry_moves_points_as_the_oracle_does(symmetry, size, data):
-    point = data.draw(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)))
-    change = Transformation(SYMMETRY, symmetry=symmetry)
-    name = change.command(f"play b {vertex(point)}", grid(size)).split()[-1]
-    rows = [[0] * size for _ in range(size)]
-    rows[size - 1 - point[0]][point[1]] = 1
-    turned = symmetric(rows, symmetry)
-    row, column = parse_vertex(name, size, size)
-    assert turned[size - 1 - row][column] == 1
-
-
-def symmetric(rows, symmetry):
-    """A board of rows, top row first, after a symmetry, by turning lists over."""
-    if symmetry & 1:
-        rows = [line[::-1] for line in rows]
-    if symmetry & 2:
-        rows = rows[::-1]
-    if symmetry & 4:  # along the diagonal from the lower left
-        rows = [list(line) for line in zip(*rows[::-1], strict=True)][::-1]
-    return rows
 
 
 @given(st.randoms(use_true_random=False))

@@ -198,15 +198,6 @@ def test_a_file_that_cannot_be_read_is_shown_in_place():
     ]
 
 
-def test_the_command_shows_it_too(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("b.gtp").write_text("10 score\n#? [0]\n#? broken\n")
-    assert main(["verify", "b.gtp", "--format", "lsp-lines"]) == 2
-    published = json.loads(capsys.readouterr().out)
-    assert published["uri"].endswith("/b.gtp")
-    assert published["diagnostics"][0]["range"]["start"]["line"] == 2
-
-
 def test_a_name_cannot_add_lines_to_the_text(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("a\n\x1b[31m1 test.gtp").write_text("10 score\n#? [W+5]\n")
