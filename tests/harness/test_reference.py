@@ -345,16 +345,6 @@ def test_games_are_drawn_of_all_that_is_declared(find_specification, open_place)
     assert drawn[0] == again.draw(10, specification.reference_engine().reply).commands
 
 
-def test_given_conversations_are_gone_on_from(find_specification, open_place):
-    opening = ("play b b1", "play w a1")
-    find_specification()
-    drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place, [opening])
-    drawn = [drawer.draw(2).commands for _ in range(30)]
-    # After each move it asks whether the game is over.
-    moves = [tuple(one for one in commands if one != "over") for commands in drawn]
-    assert any(opening == one[place : place + 2] for one in moves for place in range(5))
-
-
 # --- what is chosen ----------------------------------------------------------------------------
 
 SOLVER = """

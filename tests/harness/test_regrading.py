@@ -1,6 +1,5 @@
 """Changes of marks: all of them, with reasons whose points add up."""
 
-from datetime import datetime
 from fractions import Fraction
 
 import pytest
@@ -99,19 +98,6 @@ def test_each_reason_has_its_points_with_a_sign(points, said):
 def test_another_file_was_handed_in():
     old = make_graded(attempt_of("pf"), sha256="1")
     assert causes(old, make_graded(attempt_of("pp"), sha256="2")) == [(SUBMISSION, 1)]
-
-
-def test_it_was_handed_in_late_after_all():
-    time = datetime(2018, 1, 30)
-    late = NEVER_LATE._replace(deadline=time.replace(day=29))
-    assignment = ASSIGNMENT._replace(late=late)
-    old = make_graded(attempt_of("pp"), assignment=assignment)
-    new = make_graded(attempt_of("pp"), assignment=assignment, time=time)
-    assert causes(old, new, assignment) == [(SUBMISSION, Fraction(-2, 5))]
-    assert (
-        explain_change(old, new, assignment)
-        == "It was submitted at another time, says the source."
-    )
 
 
 @pytest.mark.parametrize(

@@ -217,18 +217,6 @@ def run_engine(tmp_path, name, text=FAULTS, on_test=None, **options):
     )
 
 
-@pytest.mark.parametrize(
-    ("broken", "begun", "expected"),
-    [
-        (5, 1, (5, ())),  # it may have died of the test before, and be found dead only here
-        (5, 5, None),  # the engine's first command: it died of that
-        (6, 1, None),  # the board was made, and the engine was alive
-    ],
-)
-def test_an_engine_found_dead_at_a_new_board_goes_on_there(broken, begun, expected):
-    assert place_after(f"{TWO}{TWO}", broken, begun) == expected
-
-
 def test_a_program_that_tells_its_error_and_ends_costs_one_test(tmp_path):
     text = "boardsize 5\nclear_board\n10 score\nboardsize 6\nclear_board\n20 name\n" * 2
     (file,) = run_engine(tmp_path, "dies_after_an_error", text, restart=True).files

@@ -25,9 +25,8 @@ import pytest
 from harness.cli import machine as doctor_module
 from harness.cli.machine import DOCTOR
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, canary, levels, view
+from harness.sandbox import canary, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
-from harness.sandbox.plan import WritableSpace
 from harness.sandbox.redteam import attack_table, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
@@ -166,13 +165,6 @@ def test_memory_is_held_without_control_groups(level: int, open_room: Path) -> N
     words = ("-m", "tests.harness.sandbox_checks", str(level), MEMORY_ATTACKS)
     done = as_user(USERS[0], open_room, *words)
     assert done.returncode == 0, done.stderr
-
-
-def test_a_check_that_fails_is_named() -> None:
-    words = [sys.executable, "-m", "tests.harness.sandbox_checks", "0", "surroundings"]
-    done = subprocess.run(words, cwd=ROOM, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.endswith("failed: surroundings\n")
 
 
 # --- the red team
@@ -402,21 +394,15 @@ class Bare:
         os.close(self._pidfd)
 
 
-# Those that are harmless even if they succeed, on any machine.
+# Those that are harmless even if they succeed, on any machine. Others are shown to be real where a
+# layer is taken out (``sandbox_mutants.py``).
 REAL = {
-    "read_case_by_name",
     "read_case_through_proc",
     "read_case_through_links",
     "read_oracle",
-    "read_environment",
-    "read_command_lines",
     "read_memory",
-    "read_metadata",
     "signal_harness",
     "write_outside",
-    "write_case",
-    "tcp",
-    "udp",
     "unix_sockets",
     "listen",
     "many_descriptors",
@@ -428,23 +414,16 @@ REAL = {
     "sockets.c",
     "other_numbers.c",
     "read_case.java",
-    "list_private.java",
     "start_processes.java",
-    "start_threads.java",
     "connect.java",
-    "other_processes.java",
-    "write_outside.java",
     "include.cc@build",
-    "at_compile_time.javac@build",
     "start_processes.javac@build",
     # Channels that do not depend on what else the machine does.
-    "loaded_pages_by_preadv2@next",
     "loaded_pages_by_cachestat@beside",
     "loaded_pages_by_mincore@next",
     "loaded_pages_by_time@next",
     "cleared_pages@next",
     "looked_up_names@beside",
-    "access_times@next",
     "device_times@beside",
 }
 _TRIALS = 5  # of a channel, on a busy machine
@@ -687,28 +666,6 @@ def test_doctor_says_what_does_not_work(
     assert "untrusted ones are refused" in said
 
 
-def test_threads_may_start_engines_at_the_same_time() -> None:
-    """Each with a launcher of its own."""
-    needs(2)
-    ended: list[int | None] = []
-
-    def one() -> None:
-        with closing(BoxLauncher(2)) as launcher:
-            seen = view.of_program(["/bin/true"], "/")
-            for _ in range(5):
-                box = launcher.start(seen, ["/bin/true"])
-                end = box.wait(30)
-                ended.append(end.status if end else None)
-                box.close()
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert ended == [0] * 20
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> None:
     needs(level)
@@ -721,13 +678,3 @@ def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> No
         for _ in range(2):
             end = launcher.start(seen, ["/bin/sleep", "0"]).close()
             assert end.hit is None
-
-
-def test_bubblewrap_is_given_everything_by_name() -> None:
-    seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(view.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"})
-    words = [word.decode() for word in options.split(b"\0")]
-    assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
-    assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)
-    assert words[words.index("--size") :][:4] == ["--size", "1048576", "--tmpfs", "/tmp"]
-    assert words[-8:] == ["--remount-ro", "/", "--chdir", "/usr", "--setenv", "A", "b", ""]

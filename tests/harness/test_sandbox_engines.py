@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
 from io import FileIO
 from pathlib import Path
@@ -14,10 +13,9 @@ import pytest
 from harness.errors import EngineError, SandboxError
 from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
-from harness.sandbox import canary, levels, plan, untrusted_folders, view
+from harness.sandbox import canary, levels, untrusted_folders, view
 from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher
-from harness.sandbox.launcher import Boxed, BoxEnd
-from harness.sandbox.plan import BoxReport
+from harness.sandbox.launcher import BoxEnd
 from harness.sandbox.untrusted_folders import Size
 
 ENDED = BoxEnd(0, "", None, 0, 0.25, ())
@@ -132,55 +130,7 @@ def test_what_is_started_while_another_runs_has_a_server_of_its_own(boxes):
     assert made.end(third) == ["sh × 2", "sleep"]
 
 
-def test_a_server_that_cannot_start_an_engine_is_given_back(boxes, monkeypatch):
-    made = launcher_of(boxes)
-    running = made.start(["run"], "/folder")
-    monkeypatch.setattr(FakeBoxes, "fails", True)
-    with pytest.raises(SandboxError):
-        made.start(["run"], "/folder")
-    assert FakeBoxes.made[1].is_closed
-    running.box.result = None
-    with pytest.raises(SandboxError):
-        made.end(running)
-    with pytest.raises(SandboxError):
-        made.start(["run"], "/folder")
-    assert not boxes.is_closed
-
-
 # --- the harness's end of a box
-
-
-@pytest.fixture
-def box(tmp_path):
-    """Give a box, the server's end of its socket, and the folder to be removed at its end."""
-    (tmp_path / "ground" / "inner").mkdir(parents=True)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pipes = [os.pipe() for _ in range(3)]
-    streams = (FileIO(pipes[0][1], "w"), FileIO(pipes[1][0], "r"), FileIO(pipes[2][0], "r"))
-    others = [FileIO(pipes[0][0], "r"), FileIO(pipes[1][1], "w"), FileIO(pipes[2][1], "w")]
-    with ours, theirs:
-        yield Boxed(ours, streams, 77, str(tmp_path / "ground")), theirs, others[2]
-        for one in (*streams, *others):
-            one.close()
-
-
-def report(**changes: object) -> bytes:
-    found = BoxReport(3, "", "", None, 5, 0.5, ("sh",))
-    return plan.pack_report(found._replace(**changes))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [(b"", ""), (b"bwrap: a\nbwrap: b\n\n", ": bwrap: b"), (b" \n", ""), (b"\xff", ": \ufffd")],
-)
-def test_a_box_that_could_not_be_made_says_why_each_time(said, told, box):
-    boxed, theirs, stderr = box
-    stderr.write(said)
-    theirs.send(report(fault="no room"))
-    for _ in range(2):
-        with pytest.raises(SandboxError) as failed:
-            boxed.wait()
-        assert str(failed.value) == f"the sandbox failed: no room{told}"
 
 
 # --- levels

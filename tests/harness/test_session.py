@@ -60,14 +60,6 @@ def test_any_output_is_cut(output: bytes) -> None:
     assert kept.translate(ends) == decode(output).translate(ends)
 
 
-@given(st.text("=? xy\n", max_size=40))
-def test_line_ends_do_not_matter(text: str) -> None:
-    output = text.encode() + b"\n\n"
-    expected = Splitter().split(output)
-    for end in (b"\r\n", b"\r"):
-        assert Splitter().split(output.replace(b"\n", end)) == expected
-
-
 REPLIES = [
     (b"= \n\n", (True, "", "= ", "")),
     (b"=\n\n", (True, "", "=", "")),

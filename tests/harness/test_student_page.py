@@ -113,16 +113,6 @@ def test_what_passed_is_folded_with_the_answers():
     assert "<code>7 score</code> &rarr; <code>B+1</code>" in body
 
 
-def test_tests_without_room_are_named():
-    tests = [Line(f"{n} x", f"={n} y", "[0]", V.FAILED) for n in range(1, 111)]
-    page = page_of(one_file(made_file("x.gtp", tests)))
-    assert page.count(FAILED) == 60
-    assert "50 more tests" in page
-    assert "<code>61 x</code> x.gtp, line 121" in page
-    assert "and 10 more" in page
-    assert "<code>101 x</code>" not in page
-
-
 # --- in words ----------------------------------------------------------------------------------
 
 

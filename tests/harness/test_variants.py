@@ -316,16 +316,12 @@ def test_settings_outlive_a_board_in_an_image_too():
     [
         (Transformation(SYMMETRY, symmetry=1), "play b a1", "play b e1"),
         (Transformation(SYMMETRY, symmetry=2), "play BLACK A1", "play BLACK A5"),
-        (Transformation(SYMMETRY, symmetry=4), "play White B1", "play White A2"),
         (Transformation(SYMMETRY, symmetry=4), "play W pass", "play W pass"),
         (Transformation(SYMMETRY, symmetry=1), "play B a9", "play B a9"),  # not on the board
         (Transformation(SYMMETRY, symmetry=1), "gogui-setup B A1 W B2", "gogui-setup B E1 W D2"),
         (Transformation(COLORS), "play b a1", "play w a1"),
-        (Transformation(COLORS), "play Black A1", "play White A1"),
         (Transformation(COLORS), "play WHITE a1", "play BLACK a1"),
-        (Transformation(COLORS), "play green a1", "play green a1"),
         (Transformation(COLORS), "komi 6.5", "komi -6.5"),
-        (Transformation(COLORS), "komi -2", "komi 2"),
         (Transformation(COLORS), "komi 0.0", "komi 0.0"),
         (Transformation(COLORS), "score black", "score white"),
         (Transformation(LARGER, growth=2), "play b e5", "play b e5"),

@@ -323,6 +323,7 @@ def boards(case: CaseFile) -> Iterator[CaseFile]:
 # as another one when it is unpacked, and what computes for ever as one in Java does.
 TOLD_BY_OTHERS = {
     "Java",
+    "Java, does not compile",
     "Java, komi",
     "Java, neutral points",
     "C, komi ignored",
