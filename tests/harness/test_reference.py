@@ -320,7 +320,7 @@ def test_an_engine_is_followed_with_ids_and_its_own_moves(find_specification, op
 def test_games_are_drawn_of_all_that_is_declared(find_specification, open_place):
     specification = find_specification()
     drawer = Drawer(read(open_place / "row.toml"), random.Random(1), open_place)
-    drawn = [drawer.draw(10, specification.reference_engine().reply).commands for _ in range(25)]
+    drawn = [drawer.draw(10, specification.reference_engine().reply).commands for _ in range(15)]
     for commands in drawn:
         assert commands[0].startswith("boardsize ")
         modes = [one for one in commands[:3] if one.startswith("mode ")]

@@ -9,7 +9,7 @@ import pytest
 
 from harness.judging import board_replay, in_process, mutant_replay
 from harness.reading import casefile
-from harness.records import Exchange, Failure, FailureKind, Reply
+from harness.records import Exchange, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
 
@@ -90,22 +90,6 @@ def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
     )
     engine = in_process.mutant(frozenset(), "gomoku-rules")
     assert mutant_replay.answers(heard, engine)[1:] == [f"= {chosen.upper()}\n\n"]
-
-
-def test_a_mutant_chooses_by_itself_where_another_engine_did_not_play():
-    case = casefile.parse(b"boardsize 5\ngenmove b\n", "x")
-    chosen = set()
-    for answer in (reply("resign"), reply("Z9"), None):
-        heard = mutant_replay.RecordedConversation(
-            case.steps,
-            (reply(""), answer),
-            Failure(FailureKind.DIED, "It died.", 1),
-            lambda *_: True,
-        )
-        engine = in_process.mutant(frozenset(), "gomoku-rules")
-        chosen.add(str(mutant_replay.answers(heard, engine)[1]))
-    (one,) = chosen
-    assert one.startswith("= ")
 
 
 @pytest.mark.parametrize("sent", [(), ("boardsize 5", "nonsense", "play b E5")])

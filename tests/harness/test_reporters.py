@@ -66,16 +66,3 @@ def test_a_format_is_one_file_and_one_row(more, capfd):
     out, err = capfd.readouterr()
     assert out == "passed 2\nFAILED 1\n"
     assert "3 tests" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--counts", "x", "--json", "x"], "--json and --counts would both be written to x"),
-        (["--counts", "none/x"], "cannot write none/x: No such file or directory"),
-        (["--leaves-of", "-"], "--leaves-of: found -, expected a folder for many files"),
-    ],
-)
-def test_where_it_goes_is_tried_before_the_run(more, capsys, words, message):
-    assert main(["run", *words, ENGINE, "some.gtp"]) == 2
-    assert message in capsys.readouterr().err

@@ -82,23 +82,6 @@ def program(here):
 # --- exit status and streams -------------------------------------------------------------------
 
 
-def test_all_well(capsys, program):
-    assert call(capsys, program, "good.gtp") == (
-        0,
-        "",
-        "1 file: 2 tests, 1 failed as expected, 1 passed\n",
-    )
-
-
-def test_failures(capsys, program):
-    status, out, err = call(capsys, program, "bad.gtp")
-    assert (status, out) == (
-        1,
-        "10 unexpected FAIL: Correct 'B\\+1', got 'B+2'\n20 unexpected FAIL\n",
-    )
-    assert err == "1 file: 2 tests, 2 FAILED\n"
-
-
 def test_lines_have_a_prefix_with_several_files(capsys, program):
     status, out, _ = call(capsys, "-long", program, "good.gtp", "bad.gtp")
     assert status == 1

@@ -304,16 +304,3 @@ def processes(mark: str) -> list[int]:
 
 
 # --- memory
-
-
-def test_memory(folder: Path, cc: str) -> None:
-    """The benchmark holds 100,000 tests to 200 MB; here a fifth, to what that leaves for it."""
-    source = Path(__file__).parent.parent / "benchmarks" / "zero_engine.c"
-    subprocess.run([cc, "-O2", "-D_GNU_SOURCE", "-o", "zero", source], check=True)
-    write(x="".join(f"{id_} reg_genmove b\n#? [A1|B2]\n" for id_ in range(20_000)))
-    code = (
-        "from harness.running.runs import run; run('./zero', ['x.gtp']);"
-        " print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    assert int(output) < 60_000  # KiB

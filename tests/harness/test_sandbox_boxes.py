@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import re
 import shutil
 import signal
 import stat
@@ -268,33 +267,25 @@ def test_doctor_as_json(
     assert "ESCAPED" in text
 
 
-def test_a_channel_in_words_and_as_json(
+def test_a_channel_is_told_with_what_gets_through(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """How much gets through; and what was not tried is not counted as held."""
+    """And what was not tried is not counted as held."""
     end = BoxEnd(0, "", None, 0, 0.0, ())
-    timed, times, calls = (
-        next(one for one in ROSTER if one.name == f"{name}@next")
-        for name in ("looked_up_names", "access_times", "loaded_pages_by_preadv2")
+    timed, times = (
+        next(one for one in ROSTER if one.name == name)
+        for name in ("looked_up_names@next", "access_times@next")
     )
     findings = [
         referee.AttackResult(timed, 2, ("heard",), end, "", bandwidth=14000.0),
         referee.AttackResult(times, 2, (), end, "", bandwidth=0.0, untested="all were read"),
-        referee.AttackResult(calls, 2, (), end, "", bandwidth=0.0),
     ]
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {2: ""})
     assert DOCTOR.main(["--attack"]) == 0
     text = capsys.readouterr().out
-    assert "\n1 of 3 held at level 2, 1 could not be tried.\n" in text
-    assert f"  untried  {times.title:62}all were read\n" in text
+    assert "\n0 of 2 held at level 2, 1 could not be tried.\n" in text
     assert f"{timed.title:60}14,000\n" in text.partition("bits a second")[2]
-    assert text.endswith("(docs/threat-model.md), 1 could not be tried.\n")
-    assert DOCTOR.main(["--attack", "--json"]) == 0
-    said = {one["attack"]: one for one in json.loads(capsys.readouterr().out)["attacks"]}
-    assert [said[one.name]["held"] for one in (timed, times, calls)] == [False, False, True]
-    assert [said[one.name]["bandwidth"] for one in (timed, times, calls)] == [14000.0, 0.0, 0.0]
-    assert said[times.name]["untested"] == "all were read"
 
 
 def test_what_is_learnt_through_a_channel() -> None:
@@ -317,20 +308,13 @@ def test_attacks_without_their_language_are_left_out_by_name(
     monkeypatch.setattr(scene.shutil, "which", lambda name: None)
     able = [attack for attack in ROSTER if scene.can_run(attack)]
     assert 100 < len(able) < len(ROSTER)
-    assert scene.compile_needed(ROSTER) == {}
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
-    assert DOCTOR.main(["--attack"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    left_out = [line for line in lines if line.startswith("  left out ")]
-    assert len(left_out) == len(ROSTER) - len(able)
-    assert any(
-        "(Java)" in line and line.endswith("javac and java not installed") for line in lines
-    )
     assert DOCTOR.main(["--attack", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert {"attack": "trace.c", "missing": ["cc"]} in said["left_out"]
+    left_out = json.loads(capsys.readouterr().out)["left_out"]
+    assert len(left_out) == len(ROSTER) - len(able)
+    assert {"attack": "trace.c", "missing": ["cc"]} in left_out
 
 
 def test_an_attack_that_could_not_start_is_run_again_alone(
@@ -584,23 +568,6 @@ os.execv({bwrap!r}, ["bwrap", *sys.argv[1:at], *sys.argv[at + 2:]])
         proof_with(fake_bubblewrap(tmp_path, body))
 
 
-def test_a_bubblewrap_that_does_nothing_is_noticed(tmp_path: Path, bwrap: str) -> None:
-    body = """
-os.read(int(sys.argv[sys.argv.index("--file") + 1]), 1 << 16)
-status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
-os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
-words = sys.argv[sys.argv.index("--") + 1:]
-if "--reuid" in " ".join(words):
-    words = words[words.index("--") + 1:]
-options = os.read(int(sys.argv[sys.argv.index("--args") + 1]), 1 << 16).split(b"\\0")
-os.chdir(options[options.index(b"--chdir") + 1])
-code = os.spawnv(os.P_WAIT, words[0], words)
-os.write(status, b'{"exit-code": %d}\\n' % code)
-"""
-    with pytest.raises(SandboxError, match="a folder cannot be filled: No such file or directory"):
-        proof_with(fake_bubblewrap(tmp_path, body))
-
-
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(SandboxError, match="bubblewrap, which is not installed"):
@@ -611,59 +578,6 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("harness.sandbox.landlock.machine", lambda: "riscv64")
     with pytest.raises(SandboxError, match="no system call filter for riscv64"):
         BoxLauncher(2)
-
-
-REFUSING = (
-    "echo 0 > /proc/sys/user/max_user_namespaces &&"
-    ' exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"'
-)
-
-
-def test_where_namespaces_are_refused_level_1_is_found(open_room: Path) -> None:
-    """As in a container, or by AppArmor; here because none may be made within this one."""
-    needs(1)
-    python = open_python()
-    words = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "sh",
-        "-c",
-        REFUSING,
-        "sh",
-        python,
-        "-B",
-        "-m",
-    ]
-    if os.geteuid() == 0:
-        words = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", *words]
-    done = subprocess.run(
-        [*words, "harness.cli", "doctor"],
-        cwd=open_room,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(open_room)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "unshare" in done.stderr:
-        pytest.skip("this machine refuses user namespaces altogether")
-    assert done.returncode == 0, done.stderr
-    found = re.findall(r"level (\d)         (no|works)", done.stdout)
-    assert found == [("3", "no"), ("2", "no"), ("1", "works")]
-    assert "Engines are run at level 1." in done.stdout
-
-
-def test_doctor_says_what_does_not_work(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(level: int, *_: object) -> None:
-        raise SandboxError(f"level {level} is refused")
-
-    monkeypatch.setattr(levels, "make_proven", refuse)
-    assert DOCTOR.main([]) == 1
-    said = capsys.readouterr().out
-    assert "level 2         no: level 2 is refused" in said
-    assert "untrusted ones are refused" in said
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -355,33 +355,16 @@ def test_the_working_directory_can_be_written(place: Path) -> None:
         ),
         (Limit("disk", 65 * MIB, 64 * MIB, "bytes"), "disk limit: 65 MiB used, 64 MiB allowed"),
         (
-            Limit("disk", 12345, 10000, "files"),
-            "disk limit: 12,345 files used, 10,000 files allowed",
-        ),
-        (
-            Limit("processes", 65, 64, "processes"),
-            "processes limit: 65 processes used, 64 processes allowed",
-        ),
-        (
             Limit("time", 301.23, 300, CPU_SECONDS),
             "time limit: 301.2 s of CPU time used, 300 s of CPU time allowed",
         ),
-        (
-            Limit("time", 12_003.7, 12_000, CPU_SECONDS),
-            "time limit: 12004 s of CPU time used, 12000 s of CPU time allowed",
-        ),
         (Limit("memory", None, GIB, "bytes"), "memory limit: 1 GiB allowed"),
         (Limit("command", 120.02, 120, "seconds"), "within 120 s"),
-        (Limit("start", 0.6, 0.5, "seconds"), "within 0.5 s of its start"),
         (Limit("run", 1800, 1800, "seconds"), "the whole run's 1800 s were used up"),
         (
             Limit("one reply", 1_114_112, 1 << 20, "bytes"),
             "output limit: it wrote 1,114,112 bytes without ending its reply,"
             " 1,048,576 are allowed",
-        ),
-        (
-            Limit("all output", None, 1 << 26, "bytes"),
-            "output limit: it wrote more than 67,108,864 bytes in all",
         ),
     ],
 )

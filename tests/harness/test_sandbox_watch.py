@@ -5,17 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from harness.sandbox import memory, watch
-from harness.sandbox.plan import LaunchPlan, Watched
 
-PLAN = LaunchPlan(
-    *(3, ("engine",), "/", {}, 0, (), (), 0, "", b"", (), 0, Watched(0, 0, 0, 0, 0)),
-    *((), (), (0, 0)),
-)
 # proc(5): the state is the third field, utime the fourteenth, the number of threads the twentieth.
 STAT = (
     "{pid} (a) b (c) {state} 1 2 3 4 5 6 7 8 9 10 250 150 70 30 20 0 {threads} 99 98"
@@ -83,29 +77,6 @@ def test_a_process_that_has_just_ended_has_no_threads(proc):
     proc[f"/proc/{last}/stat"] = stat_of(last, "Z", 2)
     (found,) = watch.processes([last])
     assert found.dead
-
-
-# --- folders outside, and files without a name
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "made").mkdir()
-    return tmp_path / "made"
-
-
-def mine() -> list[watch.ProcessStat]:
-    return watch.processes([os.getpid()])
-
-
-def test_nothing_to_write_to_holds_nothing():
-    assert watch.disk(mine(), PLAN, 0) == watch.Disk(0, 0)
-
-
-def test_free_space_counts_once_for_each_file_system(folder):
-    places = (str(folder), str(folder.parent))
-    size = os.statvfs(folder)
-    assert watch.free(places) == pytest.approx(size.f_bfree * size.f_frsize, rel=0.05)
 
 
 # --- processes that end

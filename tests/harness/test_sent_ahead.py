@@ -228,7 +228,7 @@ def nogo() -> tuple[Specification, InMemory]:
     return found.specification, InMemory(right("nogo"), found.declaration, found.place)
 
 
-LEGAL, SIDE = "gogui-rules_legal_moves", "gogui-rules_side_to_move"
+SIDE = "gogui-rules_side_to_move"
 OPENING = ("boardsize 2", "clear_board")
 
 
@@ -241,35 +241,6 @@ def make_answered(
 ) -> Answered:
     trace = Trace(Script(commands), tuple(got))
     return Answered(HeardScript(trace, [trace.script], 1), said, tuple(right_ones))
-
-
-@pytest.mark.parametrize(
-    ("command", "right_one", "got", "is_alike"),
-    [
-        (SIDE, reply("black"), reply("black"), True),
-        (SIDE, reply("black"), reply("white"), False),
-        (SIDE, reply("black"), reply("", "?"), False),
-        (LEGAL, reply("A1 B2"), reply("B2 A1"), True),  # in any order
-        (LEGAL, reply("A1 B2"), reply("A1"), False),
-        ("showboard", reply("one"), reply("another"), True),  # free text
-        ("play b a1", reply(""), reply("", "?"), False),
-        ("play b a1", reply("illegal move", "?"), reply("no", "?"), True),  # refused is refused
-        (SIDE, reply("black"), reply("black")._replace(invalid="stray"), False),
-        # Both break the protocol: no likeness says so, and the judge is to see it.
-        (SIDE, reply("black")._replace(raw="=1 black"), reply("black")._replace(raw="=1 black"),
-         False),
-    ],
-)  # fmt: skip
-def test_replies_that_are_alike(
-    command: str,
-    right_one: Reply,
-    got: Reply,
-    is_alike: bool,
-    nogo: tuple[Specification, InMemory],
-) -> None:
-    compared = likeness(nogo)
-    one = make_answered((command,), [got], (command,), [right_one])
-    assert [compared.is_alike(one) for _ in range(3)] == [is_alike] * 3  # what is known stays so
 
 
 def test_one_reply_that_differs_is_seen_among_many(nogo: tuple[Specification, InMemory]) -> None:
@@ -412,25 +383,3 @@ def test_a_beginning_leads_to_a_place_where_the_game_goes_on(game: str) -> None:
             assert now.allows(command)
             now.observe(command, right_one)
         assert not now.is_over
-
-
-def test_replies_belong_to_conversations_in_the_order_of_their_drawing() -> None:
-    """So a beginning is a part of the conversation whose replies tell of it."""
-    declaration, reference = of_game("hex")
-    drawer = make_drawer(declaration, 7, reference.program.folder)
-    scripts = [drawer.draw() for _ in range(30)]
-    for script in scripts:
-        replies = without_moves_of_its_own(reference, script.commands)
-        drawer.learn(script.commands, replies)
-    questions = {one.name for one in declaration.commands if one.kind == "asks"}
-    wholes = [
-        [one for one in script.commands if name_of(one) not in questions] for script in scripts
-    ]
-    for known in drawer._known:
-        assert any(_is_within(known.commands, whole) for whole in wholes)
-
-
-def _is_within(part: tuple[str, ...], whole: list[str]) -> bool:
-    """Whether commands follow each other in a list, perhaps with others in between."""
-    rest = iter(whole)
-    return all(command in rest for command in part)

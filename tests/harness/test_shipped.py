@@ -133,15 +133,6 @@ def test_the_list(capsys):
     assert "gtp-oracle gtp --game java-go" in " ".join(rows["@java-go"])
 
 
-def test_the_files_of_a_set(capsys):
-    status, out, _ = call(capsys, "cases", "@go-scoring/public", "go-scoring/area")
-    assert status == 0
-    assert [line.split()[0] for line in out.splitlines()] == [
-        f"@go-scoring/{one}" for one in ("area", "game", "komi", "neutral")
-    ]
-    assert out.splitlines()[0].split(maxsplit=3)[1:] == ["5", "tests", "area"]
-
-
 def test_a_copy(capsys, elsewhere):
     assert call(capsys, "cases", "gosensei", "--copy", "mine")[:2] == (0, "mine/gosensei\n")
     copied = sorted(path.relative_to("mine/gosensei") for path in Path("mine").glob("*/**/*"))

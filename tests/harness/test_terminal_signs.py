@@ -27,12 +27,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("count", [False, True, 0, 8, 256])
-def test_stones_differ_without_color(count: int) -> None:
-    painted = Paint(count).board(BOARD)
-    assert (painted.count("●"), painted.count("○")) == (1, 1)
-
-
 @pytest.mark.parametrize(("count", "is_wood"), [(0, False), (8, False), (256, True), (True, True)])
 def test_wood_needs_256_colors(count: int, is_wood: bool) -> None:
     assert (Paint(count).board(BOARD) != BOARD) is is_wood
