@@ -604,7 +604,7 @@ STREAMS = [  # how standard output and error are, exit status, what is said
 
 @pytest.mark.parametrize(("streams", "status", "message"), STREAMS)
 def test_streams_that_take_nothing(here, program, streams, status, message):
-    (here / "many.gtp").write_text("".join(f"{i} wrong {'x' * 60}\n" for i in range(1000)))
+    (here / "many.gtp").write_text("".join(f"{i} wrong {'x' * 120}\n" for i in range(600)))
     line = f"set -o pipefail; {{run}} --json x.json {{program}} many.gtp {streams}"
     found = shell(line, program)
     assert found.returncode == status, found.stderr
@@ -612,7 +612,7 @@ def test_streams_that_take_nothing(here, program, streams, status, message):
     assert "Traceback" not in found.stderr
     assert "Exception" not in found.stderr
     document = json.loads((here / "x.json").read_text())
-    assert document["tally"]["failed"] == 1000
+    assert document["tally"]["failed"] == 600
     assert document["unfinished"] == []
 
 

@@ -14,10 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
@@ -119,23 +119,27 @@ WORDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=50)
+AS_A_UNIT = Draft202012Validator(records.schema(WorkUnit))
+AS_A_WORD = Draft202012Validator(worker_events.schema())
+
+
+@settings(deadline=None, max_examples=30)
 @given(UNITS)
 def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
     assert unit_worker.read(text, "unit") == unit
-    jsonschema.validate(json.loads(text), records.schema(WorkUnit))
+    AS_A_UNIT.validate(json.loads(text))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(WORDS)
 def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
     line = worker_events.line(word)
     assert line.count(b"\n") == 1
     assert worker_events.read(line) == word
     assert worker_events.kind_of(line) is type(word)
-    jsonschema.validate(json.loads(line), worker_events.schema())
+    AS_A_WORD.validate(json.loads(line))
 
 
 def test_a_result_that_another_program_sent_becomes_canonical():
