@@ -41,7 +41,7 @@ def get_remarks(tmp_path, capsys):
 
 
 def test_nothing_is_said_of_a_good_declaration(get_remarks):
-    assert get_remarks(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
+    assert get_remarks(WHOLE, ENGINE, "turned", status=ExitCode.OK, many=12) == []
 
 
 GTP_ERRORS = "No case file for GTP can expect an error (a reply that begins with ?)"
@@ -266,7 +266,7 @@ def test_what_is_refused_whatever_is_asked_is_not_missed(get_remarks):
 
 def test_what_is_to_be_said_of_many_commands_is_said_once(get_remarks):
     engine = ENGINE.replace("    return begin()", "    return 1 // 0", 1)
-    found = [command for command, matter, _ in get_remarks(WHOLE, engine)
+    found = [command for command, matter, _ in get_remarks(WHOLE, engine, many=8)
              if matter == "never reached"]  # fmt: skip
     assert len([one for one in found if one]) == 1
     assert "count, list" in found[-1]

@@ -112,7 +112,7 @@ def compare(name: str, text: str) -> None:
 # --- right ones
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", ["go-scoring", "gomoku-policy"])
 def test_a_right_submission_is_to_be_handed_in(name, course, sandbox):
     home = course / name
     done = check(home, "--assignment", name)
