@@ -216,33 +216,6 @@ def test_without_a_reference_there_is_an_error(tmp_path, capsys, declared, messa
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.long(1)
-def test_commands_beside_an_assignment_that_ships_are_tried(tmp_path, capsys):
-    text = """
-extends = "go-scoring"
-[reference]
-command = "python3 row.py"
-sandbox = "off"
-[game]
-sizes = [2, 3]
-refused = "illegal move"
-[[command]]
-name = "list"
-[[command]]
-name = "count"
-arguments = ["color"]
-"""
-    lay(tmp_path)
-    head, _, rest = HANDED_IN.replace('["*.gtp"]', '["a.gtp"]').partition("\n")
-    (tmp_path / "a.gtp").write_text("10 list\n")
-    own, _, tables = text.partition("[reference]")
-    (tmp_path / "assignment.toml").write_text(f"{head}\n{own}{rest}\n[reference]{tables}")
-    other = command(tmp_path, "turned")
-    given = ["--conversations", "9", "--engine", other, "--sandbox", "off"]
-    assert main(["calibrate", str(tmp_path), *given]) == ExitCode.FAILED
-    assert 'with reply = "any order"' in " ".join(capsys.readouterr().out.split())
-
-
 # --- questions have a threshold -----------------------------------------------------------------
 
 
