@@ -7,7 +7,7 @@ import pytest
 
 import harness
 import oracle
-from oracle import Diagram, FormatError, OracleError, Position, draw_svg, draw_text, read_position
+from oracle import Diagram, OracleError, Position, draw_svg, draw_text, read_position
 
 POSITION = Position.from_rows([[0, 1, 0], [1, 2, 0], [0, 0, 0]])
 EMPTY = Position.from_rows([[0] * 9] * 9)
@@ -42,13 +42,6 @@ def test_a_diagram_is_read_from_a_text_and_from_a_file(text, tmp_path):
     path = tmp_path / "board"
     path.write_text(text)
     assert read_position(path).position == read_position(str(path)).position == POSITION
-
-
-def test_rows_are_not_read_upside_down():
-    with pytest.raises(
-        FormatError, match="1: found the row with number 1; expected 2: rows count"
-    ):
-        read_position("1 . X\n2 . O\n")
 
 
 @pytest.mark.parametrize("komi", [0.1, Decimal("0.1")])

@@ -243,17 +243,6 @@ def test_what_is_not_such_a_request_ends_the_connection(served_bytes, said, tmp_
     assert not served_bytes.tokens.end(token)
 
 
-def test_other_bytes_than_were_asked_for_are_none(served_bytes, tmp_path):
-    (one,) = lying(tmp_path, b"one")
-    Path(one.path).write_bytes(b"changed since")
-    with (
-        source(served_bytes, served_bytes.tokens.make([one])) as found,
-        pytest.raises(FetchError, match="other bytes"),
-    ):
-        fetch(found, one, tmp_path / "own")
-    assert not (tmp_path / "own").exists()
-
-
 def list_kept_sizes(cache):
     """The sizes of the files that a cache keeps for the next units."""
     return {path.stat().st_size for path in cache.folder.iterdir() if path.is_file()}

@@ -263,7 +263,7 @@ RIGHT = {
     "solver": ("nogo.py",),
     "takuzu": ("other_takuzu.py", "--protocol", "status last"),
     "hex": ("dialect_hex.py", "--translate", "dialect.toml"),
-    "othello": ("other_othello.py",),
+    "othello": ("othello.py",),
 }
 
 

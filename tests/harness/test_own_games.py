@@ -60,7 +60,6 @@ RIGHT = {
     "takuzu": ("takuzu/other_takuzu.py",),
     # It shows a row such as ".0", in which nothing is an id.
     "takuzu/assignment.toml": ("takuzu/takuzu.py",),
-    "othello": ("othello/other_othello.py",),
     "hex": ("hex/dialect_hex.py", "--translate", str(OWN / "hex/dialect.toml")),
 }
 

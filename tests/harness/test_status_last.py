@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.engine.protocols import find_protocol
-from harness.errors import UsageError
-from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
+from harness.options import STATUS_LAST, Limits, Options
 from harness.reading import answer_files
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
@@ -40,7 +39,7 @@ third
 """
 LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
 LIMITS = Limits(timeout=1.5, startup=20, quit=1, max_output=1 << 16)
-TIMEOUT, DIED, OUTPUT = FailureKind.TIMEOUT, FailureKind.DIED, FailureKind.OUTPUT
+TIMEOUT, OUTPUT = FailureKind.TIMEOUT, FailureKind.OUTPUT
 NONE = "expected a status line: = 1, = -1 or = illegal move: …"
 AN_END = "an answer ends with a status line: = 1, = -1 or = illegal move: …"
 TOO_MANY = (
@@ -60,8 +59,6 @@ class Row(NamedTuple):
 
 ROWS = [
     Row("in_order"),
-    Row("empty_lines"),
-    Row("carriage_returns"),
     Row("old_macintosh"),
     Row("drips"),
     Row("refuses", "PFP", got="= -1"),
@@ -79,20 +76,7 @@ ROWS = [
         warnings=(f"line 8: the reply to 'fault' ends with '=1', {NONE}",),
         got="fault\n=1",
     ),
-    Row(
-        "empty_status",
-        "PFP",
-        warnings=(f"line 8: the reply to 'fault' ends with '=', {NONE}",),
-        got="fault\n=",
-    ),
-    Row(
-        "other_status",
-        "PFP",
-        warnings=(f"line 8: the reply to 'fault' ends with '= 0', {NONE}",),
-        got="fault\n= 0",
-    ),
     Row("two_statuses", warnings=(TOO_MANY,)),
-    Row("twice", warnings=(TOO_MANY,)),
     Row("status_inside", "PFP", warnings=(TOO_MANY,), got="fa\n= 1"),
     Row(
         "gtp_error",
@@ -100,22 +84,13 @@ ROWS = [
         TIMEOUT,
         f"written '? unknown command', but {AN_END} (an error that begins with ? is GTP's).",
     ),
-    Row("no_status", "P--", TIMEOUT, f"It had written 'fault', but {AN_END}."),
     Row(
         "half_a_status",
         "P--",
         TIMEOUT,
         "It had written 'fault = 1', but a status line ends with a line end.",
     ),
-    Row(
-        "dies_in_status",
-        "P--",
-        DIED,
-        "ended with exit status 3, instead of answering 'fault'. It had written 'fault = 1', but a"
-        " status line ends with a line end.",
-    ),
     Row("endless", "P--", OUTPUT, "instead of answering 'fault'."),
-    Row("silent", "P--", TIMEOUT, "The engine did not answer 'fault' within 1.5 s."),
     Row("not_utf8", "PFP", warnings=("some replies were not UTF-8",), got="f\udce4ult\n= 1"),
     Row(
         "control",
@@ -160,14 +135,7 @@ def test_what_becomes_of_an_engine(row: Row, tmp_path: Path) -> None:
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("way", "letter"),
-    [
-        ("in_order", "P"),
-        ("carriage_returns", "P"),
-        ("refuses", "F"),
-        ("no_blank", "F"),
-        ("speaks_gtp", "F"),
-        ("illegal", "F"),
-    ],
+    [("carriage_returns", "P"), ("refuses", "F"), ("no_blank", "F"), ("illegal", "F")],
 )
 def test_files_for_gtp_are_judged_without_the_status(
     way: str, letter: str, tmp_path: Path
@@ -224,12 +192,6 @@ def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> N
     )
     told = protocol_facts.warnings([protocol_facts.own_step("show")], [reply])
     assert not [one for one in told if "id" in one]
-
-
-def test_there_is_no_other_protocol() -> None:
-    assert [find_protocol(name).name for name in PROTOCOLS] == list(PROTOCOLS)
-    with pytest.raises(UsageError, match="unknown protocol 'http'; there are 'gtp' and"):
-        find_protocol("http")
 
 
 # --- output, cut -------------------------------------------------------------------------------

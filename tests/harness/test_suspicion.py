@@ -215,9 +215,3 @@ def test_fisher_counts_all_ways_to_draw(first, second):
     ways = list(combinations(cards, first + second))
     extreme = sum(sum(card >= size for card in hand) >= second for hand in ways)
     assert fisher(first, second, size) == pytest.approx(extreme / len(ways))
-
-
-def test_fisher_of_the_lady_tasting_tea():
-    """Fisher, The Design of Experiments (1935), II: four of four right has the chance 1/70."""
-    assert fisher(0, 4, 4) == pytest.approx(1 / 70)
-    assert fisher(1, 3, 4) == pytest.approx(17 / 70)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
@@ -28,12 +25,6 @@ class Terminal(StringIO):
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "TERM"):
         monkeypatch.delenv(name, raising=False)
-
-
-@pytest.mark.parametrize("count", [False, True, 0, 8, 256])
-def test_stones_differ_without_color(count: int) -> None:
-    painted = Paint(count).board(BOARD)
-    assert (painted.count("●"), painted.count("○")) == (1, 1)
 
 
 @pytest.mark.parametrize(("count", "is_wood"), [(0, False), (8, False), (256, True), (True, True)])
@@ -65,18 +56,6 @@ def test_colors_by_environment(
     assert colors(Terminal()) == count
     if "FORCE_COLOR" not in environment:
         assert colors(StringIO()) == 0, "no terminal"
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize(("term", "count"), [("vt100", 0), ("linux", 8), ("no-such-thing", 0)])
-def test_colors_by_terminfo(term: str, count: int) -> None:
-    """In a process of its own: a second terminal in one process is the first one to curses."""
-    code = f"from harness.cli.console import _colors_of; print(_colors_of({term!r}))"
-    environment = {key: value for key, value in os.environ.items() if key != "COLORTERM"}
-    asked = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert asked.stdout == f"{count}\n"
 
 
 @pytest.mark.parametrize(

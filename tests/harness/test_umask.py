@@ -14,7 +14,7 @@ from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.harness.umasks import strict_umask
 
-LEVELS = ("3", "2", "1")
+LEVELS = ("3", "1")
 
 
 @pytest.fixture

@@ -335,22 +335,6 @@ def test_what_is_right_is_read():
     assert (found.is_so, found.number) == (True, (1 << 63) - 1)
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("NaN", "it is not JSON: NaN is not a number of JSON"),
-        ("{", "it is not JSON: Expecting property name"),
-        ("[]", f"it: found [], expected an object with {FIELDS}"),
-        (json.dumps(["x" * 99]), f'it: found ["{"x" * 57}…, expected an object with {FIELDS}'),
-        ("{}", "it: the key 'text' is missing"),
-    ],
-)
-def test_what_is_no_record_at_all(text, said):
-    with pytest.raises(UsageError) as told:
-        records.read(Outer, text, "it")
-    assert str(told.value).startswith(said)
-
-
 def test_the_schema_of_a_record():
     inner = {
         "type": "object",
@@ -380,7 +364,10 @@ def test_the_schema_of_a_record():
 # --- the command
 
 
-def test_a_unit_that_cannot_be_read(capsys):
+def test_a_unit_that_cannot_be_read_and_the_schema_of_units(capsys):
     assert work.main(["/no/such/file"]) == 2
     said = "harness.work: cannot read /no/such/file: No such file or directory\n"
     assert capsys.readouterr().err == said
+    assert work.main(["--schema"]) == 0
+    told = {"unit": records.schema(records.WorkUnit), "word": worker_events.schema()}
+    assert json.loads(capsys.readouterr().out) == told
