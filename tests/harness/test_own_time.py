@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -311,40 +310,6 @@ def test_what_computes_beside_others_has_more_time_and_what_sleeps_has_not():
             session.close()
         if not broken:
             assert replies[1].seconds > 1.3  # as it was
-
-
-class ScriptedEngine(EngineClock):
-    """An engine that answers each command at once, and its clock, which tells what is given."""
-
-    def __init__(self, told: Iterable[float]) -> None:
-        super().__init__(list)
-        self._told = iter(told)
-        self.clock = self
-
-    def write(self, _line: bytes, _deadline: float) -> None:
-        pass
-
-    def read(self, _deadline: float) -> bytes:
-        return b"=\n\n"
-
-    def own(self) -> float:
-        return next(self._told)
-
-    def both(self) -> tuple[float, float]:
-        own = self.own()
-        return own, own
-
-    note_arrival = both
-
-
-@pytest.mark.quick
-def test_an_answer_never_takes_less_than_no_time():
-    """The clock goes back when a look finds that the engine only waited."""
-    engine = ScriptedEngine([5.0, 5.0, 4.9, 4.95, 4.99, 5.2])
-    session, replies = EngineSession(engine, LIMITS), []
-    for _ in range(3):
-        session.ask([b"name\n"], replies)
-    assert [round(one.seconds, 6) for one in replies] == [0.0, 0.0, 0.2]
 
 
 @pytest.mark.quick
