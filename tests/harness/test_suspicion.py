@@ -86,28 +86,7 @@ class Heart:
 
 OTHERWISE = {
     "one answer": lambda number, text: f"={number} 0\n\n",
-    "another": lambda number, text: f"={number} {GUESSES[text.split()[0]]}\n\n",
     "an error": lambda number, text: f"?{number} I do not know this\n\n",
-}
-# What is right most often.
-GUESSES = {
-    "score": "0",
-    "play": "",
-    "gogui-rules_final_result": "unknown",
-    "gogui-rules_legal_moves": "",
-    "gogui-rules_side_to_move": "white",
-    "gogui-rules_board_size": "7",
-    "policy_moves": "Win D4",
-    "eyes": "There is 1 eye for black.",
-    "twoeyes": "There are 2 eyes for black.",
-    "eyespaces": "There is 1 eye space for black.",
-    "is_captured": "true",
-    "is_legal": "true",
-    "can_play": "true",
-    "captures": "1",
-    "is_over": "false",
-    "display": "",
-    "is_valid": "true",
 }
 
 

@@ -139,11 +139,6 @@ def test_faults_are_told(text: str, error: str, tmp_path: Path) -> None:
     assert error in str(caught.value)
 
 
-def test_a_table_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(AssignmentError, match=r"nowhere\.toml: cannot be read: No such file"):
-        translation.read(str(tmp_path / "nowhere.toml"))
-
-
 # --- with engines ------------------------------------------------------------------------------
 
 MOVES = ["a1", "b2", "c1", "a3", "d4", "c3", "b1", "z9", "d2", "a2"]
