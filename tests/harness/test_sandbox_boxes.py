@@ -552,12 +552,6 @@ def test_a_bubblewrap_that_fails_is_no_engine_that_fails(tmp_path: Path, bwrap: 
         proof_with(fake_bubblewrap(tmp_path, "sys.exit('bwrap: no namespaces today')"))
 
 
-@pytest.mark.long(20)  # until it is given up
-def test_a_bubblewrap_that_hangs_is_given_up(tmp_path: Path, bwrap: str) -> None:
-    with pytest.raises(SandboxError, match="it could not be made in time"):
-        proof_with(fake_bubblewrap(tmp_path, "import time; time.sleep(600)"))
-
-
 def test_a_bubblewrap_without_a_filter_is_noticed(tmp_path: Path, bwrap: str) -> None:
     needs(3)
     body = f"""
