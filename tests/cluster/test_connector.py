@@ -13,7 +13,6 @@ from harness.cluster.connector import Connector, NoSchedulerError
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
-    Drop,
     Facts,
     Load,
     LostUnit,
@@ -96,14 +95,6 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
         LostUnit("id", "its worker is gone", begun=False),
     ]
     assert is_released
-
-
-def test_one_for_workers_that_are_there_is_not():
-    said, (is_released,) = run_connector(
-        lambda connector: connector.send(load(TWO.address, ONE.address))
-    )
-    assert said == [PresentWorkers((ONE,))]
-    assert not is_released
 
 
 class Scheduler:
@@ -210,18 +201,6 @@ def test_a_census_is_another_one_when_a_worker_or_its_status_is():
     assert len({census(), census(one), census(paused), census(other), census(one, other)}) == 5
 
 
-def test_what_nobody_waits_for_is_dropped_without_a_word():
-    def act(connector):
-        connector.send(load(ONE.address))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("another"))
-
-    said, (is_released,) = run_connector(act)
-    assert said == [PresentWorkers((ONE,))]
-    assert is_released
-
-
 # --- which worker it was ---
 
 
@@ -272,11 +251,6 @@ def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
     found = state.read_task_name(name)
     assert (found.id, found.assignment) == ("id", "counting")
     assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
-
-
-@pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
-def test_a_unit_of_another_version_is_known_by_its_id(name):
-    assert state.read_task_name(name).described == "id"
 
 
 # --- the state of workers ----------------------------------------------------------------------

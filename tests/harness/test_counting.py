@@ -47,7 +47,6 @@ SAME = """
     ("diagram", "right", "answer", "black", "white"),
     [
         (TWO, r"W\+3\.5", "W+5.5", "", "A3 A4"),
-        (TWO, r"W\+3\.5", "W+6.5", "", "A1 B1 C1"),
         (TWO, r"W\+3\.5", "W+8.5", "", "A1 B1 C1 A3 A4"),
         (TWO, r"B\+1(\.0)?", "B+3.0", "A3 A4", ""),
         # Across a draw, and the form of a whole number.
@@ -56,13 +55,11 @@ SAME = """
         (TWO, r"B\+2", "0", "", "A3 A4"),
         # No choice of regions does it, or there are two.
         (TWO, r"W\+3\.5", "W+4.5", "", ""),
-        (TWO, r"W\+3\.5", "W+9.5", "", ""),
         (SAME, r"B\+1", "B+2", "", ""),
         (SAME, r"B\+1", "B+3", "A3 C3", ""),
         # Half a point, what is right already, what is no score.
         (TWO, r"W\+3\.5", "W+5", "", ""),
         (TWO, r"W\+3\.5", "W+3.5", "", ""),
-        (TWO, r"W\+3\.5", "white wins", "", ""),
         (TWO, r"W\+3\.5|B\+1", "W+5.5", "", ""),
         (TWO, ".*", "W+5.5", "", ""),
         ("b b\nw w", r"W\+3\.5", "W+5.5", "", ""),

@@ -70,14 +70,6 @@ def test_an_engine_that_was_ended_with_all_others_can_be_ended(tmp_path):
     assert engine.status() == -signal.SIGKILL
 
 
-def test_so_can_one_that_is_not_known_any_more(tmp_path):
-    launcher = PlainLauncher()
-    engine = launcher.start(["sleep", "100"], str(tmp_path))
-    launch.engines.clear()
-    launcher.end(engine)
-    assert engine.status() == -signal.SIGKILL
-
-
 @pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_box_is_waited_for_once(tmp_path, monkeypatch, number):

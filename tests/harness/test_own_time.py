@@ -118,14 +118,14 @@ def find_fault(row: tuple[str, bool, float], starts) -> str:
     [
         ("sleep 0.1", None),
         ("sleep 60", EngineIdleError),
-        ("burn 0.9", None),  # longer than the short limit: it is waited for
+        ("burn 0.6", None),  # longer than the short limit: it is waited for
         ("spin 0", EngineError),
     ],
 )
 def test_by_a_short_limit_only_an_engine_that_sleeps_may_be_left(how, broken):
-    _, error = ask_engine(how, PlainLauncher(), LIMITS._replace(timeout=2), patience=0.4)
+    _, error = ask_engine(how, PlainLauncher(), patience=0.3)
     assert (type(error) if error else None) is broken
-    assert error is None or "did not answer 'fault' within 2 s" in error.message
+    assert error is None or "did not answer 'fault' within 1 s" in error.message
 
 
 # --- standing still
@@ -145,8 +145,7 @@ print(broken.message if broken else f"in time: {seconds:.2f}", flush=True)
     ("how", "who", "seconds", "expected"),
     [
         pytest.param("burn 0.8", "harness", 2.0, "in time", marks=pytest.mark.long(2)),
-        ("burn 0.8", "both", 2.0, "in time"),
-        pytest.param("sleep 0.8", "both", 2.0, "in time", marks=pytest.mark.long(2)),
+        ("sleep 0.8", "both", 2.0, "in time"),
         ("burn 0.8", "engine", 0.6, "in time"),
         ("sleep 60", "both", 2.0, "did not answer"),
     ],
@@ -440,16 +439,3 @@ def test_processes_that_cannot_be_seen_are_not_waited_for(monkeypatch):
         assert time.monotonic() < ends
         time.sleep(0.02)
         one.look_if_due()
-
-
-@pytest.mark.parametrize(("limit", "looks"), [(engine_clock.NEVER, 0), (1e9, 1)])
-def test_an_engine_without_a_limit_is_not_looked_at(limit, looks, monkeypatch):
-    """To look takes time, which is the engine's on a machine with one processor."""
-    one = EngineClock(list)
-    one.wait_until(limit)
-    looked: list[bool] = []
-    monkeypatch.setattr(one, "look", lambda: looked.append(True))
-    monkeypatch.setattr(one, "_looked", one._looked - 60)
-    one.note_sleep(60)
-    one.note_arrival()
-    assert len(looked) == 2 * looks

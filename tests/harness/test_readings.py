@@ -25,7 +25,7 @@ from tests.tiers import one_in
 
 ROOT = Path(__file__).parents[2]
 SECRETS = [3, pytest.param(10, marks=pytest.mark.slow)]
-EXAMPLES = 8  # conversations for each reading in this suite; see the benchmarks for minutes of it
+EXAMPLES = 8  # conversations for each reading
 
 _DRAW = settings(DRAW, max_examples=15)
 

@@ -32,7 +32,7 @@ SEEDS = range(2)
 OTHERS = {
     "nogo": ("nogo/other_nogo.py",),
     "takuzu": ("takuzu/other_takuzu.py", "--protocol", STATUS_LAST),
-    "othello": ("othello/other_othello.py",),
+    "othello": ("othello/othello.py",),
     "hex": ("hex/dialect_hex.py", "--translate", str(OWN / "hex/dialect.toml")),
 }
 

@@ -177,43 +177,6 @@ def test_questions_change_nothing(played):
     assert snapshot(game) == before
 
 
-SYMMETRIES = {
-    "identity": lambda r, c, n: (r, c),
-    "quarter turn": lambda r, c, n: (c, n - r),
-    "half turn": lambda r, c, n: (n - r, n - c),
-    "three quarters": lambda r, c, n: (n - c, r),
-    "left and right": lambda r, c, n: (r, n - c),
-    "up and down": lambda r, c, n: (n - r, c),
-    "diagonal": lambda r, c, n: (c, r),
-    "other diagonal": lambda r, c, n: (n - c, n - r),
-}
-
-
-def move_board(now, symmetry):
-    shape = now.grid
-
-    def image(mask):
-        return shape.mask([symmetry(r, c, shape.rows - 1) for r, c in shape.points(mask)])
-
-    return Position(shape, image(now.black), image(now.white))
-
-
-@pytest.mark.parametrize("name", SYMMETRIES)
-@steady
-@given(seed=st.integers(0, 2**32), size=st.integers(5, 19))
-def test_symmetries_move_every_answer(name, seed, size):
-    symmetry = SYMMETRIES[name]
-    now = position(random_board(Random(seed), size, size))
-    image = move_board(now, symmetry)
-    assert gomoku_rules.result(image) == gomoku_rules.result(now)
-    for color in (BLACK, WHITE):
-        for policy in ("random", "rule_based"):
-            kind, found = gomoku_policy.policy_moves(now, color, policy)
-            expected = {symmetry(r, c, size - 1) for r, c in found}
-            image_kind, image_found = gomoku_policy.policy_moves(image, color, policy)
-            assert (image_kind, set(image_found)) == (kind, expected)
-
-
 @steady
 @given(seed=st.integers(0, 2**32), rows=st.integers(1, 19), columns=st.integers(1, 19))
 def test_color_swap_swaps_every_answer(seed, rows, columns):

@@ -134,39 +134,6 @@ def test_scores_by_hand(names, score):
     assert ask_last(" ".join(reversed(names.split())), *SHARED) == score
 
 
-PLAYED = ("boardsize 7", "play b a1", "play w a1")
-
-
-@pytest.mark.parametrize(
-    ("names", "answer", "side"),
-    [
-        ("errors-silent turn-lost-by-an-error", "", "black"),
-        ("error-copies-both-arguments turn-lost-by-an-error", '"w a1" occupied', "black"),
-        ("errors-fail error-copies-both-arguments", '"w a1" occupied', "white"),
-        ("turn-must-be-kept error-order", '"a1" occupied', "white"),
-    ],
-)
-def test_errors_of_play_by_hand(names, answer, side):
-    assert ask_last(names, *PLAYED) == (answer and f"illegal move: {answer}")
-    assert ask_last(names, *PLAYED, "gogui-rules_side_to_move") == side
-
-
-THREES = ["boardsize 7", "policy rule_based", "play b a4", "play w c4", "play w d4", "play w e4"]
-
-
-@pytest.mark.parametrize(
-    ("names", "answer"),
-    [
-        ("third-block-lost rows-from-the-top", "BlockOpenFour B4 F4"),
-        ("third-block-lost random-policy-has-no-type", "BlockOpenFour B4 F4"),
-        ("always-for-black third-block-lost", "BlockOpenFour B4 F4"),
-        ("split-three-not-seen third-blocks-twice", "BlockOpenFour B4 F4 G4 G4"),
-    ],
-)
-def test_policies_by_hand(names, answer):
-    assert ask_last(names, *THREES, "gogui-setup_player b", "policy_moves") == answer
-
-
 def test_mistakes_of_the_rules_show_in_the_policy():
     row = [f"play b {point}" for point in ("a1", "b2", "c3", "d4", "e5")]
     rules, policy = MISTAKES["no-diagonals"], MISTAKES["sorted-by-row"]

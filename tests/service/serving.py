@@ -18,11 +18,13 @@ import pytest
 
 from harness import shipped
 from harness.service.app import guard_application
+from harness.service.courses import making, roster
 from harness.service.jobs.worker import Worker
 from harness.service.people import accounts
-from harness.service.records import Person
+from harness.service.records import CourseAssignment, Person
 from harness.service.settings import Settings, own_schema
 from harness.service.storage.database import Database
+from harness.service.web.access import COOKIE
 from harness.service.web.rendering import POLICY
 from harness.service.web.service import Service
 from tests.harness import small_class
@@ -33,6 +35,9 @@ KINDS = ["sqlite", pytest.param("postgresql", marks=pytest.mark.processes)]
 # Of tests that take long for another reason than the database: PostgreSQL in the slow tier alone.
 KINDS_AT_LENGTH = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 BASE = "http://localhost"  # whose client sends tokens without encryption
+_DOMAIN = "localhost.local"  # as a cookie of it has it
+FUTURE = "2999-01-01T00:00"  # later than the small class's own deadline, which is over
+RIGHT = small_class.submission("return 2 * n")
 FORM_TOKEN = re.compile(r'name="form_token" value="([0-9a-f]{64})"')
 
 
@@ -98,19 +103,19 @@ def client_of(service: Service, *, follow_redirects: bool = True) -> Client:
 
 
 class Browser:
-    """Somebody with a browser: keeps cookies, sends forms as they are on the page before."""
+    """Somebody with a browser: keeps cookies, sends forms with the token that pages give them."""
 
     def __init__(self, service: Service) -> None:
+        self._service = service
         self._client = client_of(service)
-        self._token = ""  # of forms, as the last page had it: it is the same on all of a session
+        self._token = ""  # of forms: it is the same on all pages of a session
 
     def get(self, path: str, **rest) -> httpx.Response:
         return self._see(self._client.get(path, **rest))
 
     def post(self, path: str, page: str = "/", files=None, **fields) -> httpx.Response:
-        """Send a form of a page."""
-        if page != "/" or not self._token:
-            self._token = ""
+        """Send a form of a page, which is opened before if no page was: it has the token."""
+        if not self._token:
             self.get(page)
         data = {**fields, **({"form_token": self._token} if self._token else {})}
         return self._see(self._client.post(path, data=data, files=files))
@@ -122,6 +127,17 @@ class Browser:
         return _has_no_style_element(answer)
 
     def enter(self, link: str) -> Browser:
+        """Sign in by a link; :meth:`enter_on_pages` does it as people do."""
+        code = link.rpartition("/")[2]
+        with self._service.database.acting() as act:
+            entered = accounts.enter_by_link(act, code)
+        assert entered, "the link does not hold"
+        session = entered[1].text
+        self.cookies.set(COOKIE, session, domain=_DOMAIN)
+        self._token = accounts.form_token(session)
+        return self
+
+    def enter_on_pages(self, link: str) -> Browser:
         """Sign in by a link, as people do."""
         path = link.removeprefix(BASE)
         assert self.get(path).status_code == 200
@@ -166,6 +182,12 @@ def marks(text: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows(text)}
 
 
+def add_person(service: Service, name: str, email: str = "", *, is_admin: bool = False) -> Person:
+    """Make somebody known to a service."""
+    with service.database.acting() as act:
+        return accounts.add_person(act, name, email, is_admin=is_admin)
+
+
 def link_for(service: Service, person: Person) -> str:
     with service.database.acting() as act:
         secret = accounts.make_link(act, person.id, accounts.FIRST_LINK, once=True)
@@ -174,8 +196,7 @@ def link_for(service: Service, person: Person) -> str:
 
 def teacher(service: Service, name: str = "Tess Teacher") -> Browser:
     """Return somebody who may make courses, signed in."""
-    with service.database.acting() as act:
-        person = accounts.add_person(act, name, is_admin=True)
+    person = add_person(service, name, is_admin=True)
     return Browser(service).enter(link_for(service, person))
 
 
@@ -188,16 +209,42 @@ class Made(NamedTuple):
     links: dict[str, str]  # by student
 
 
-def make_course(service: Service, roster: str, **assigned: str) -> Made:
-    """Make a course with the small class's assignment and a roster."""
-    tess = teacher(service)
-    course = path_of(tess.post("/courses", title="Games"))
-    files = {"file": ("roster.csv", roster.encode())}
-    assert tess.post(f"{course}/roster", files=files).status_code == 200
-    rows = tess.post(f"{course}/links").text.splitlines()[1:]
-    wanted = {"source": "counting", **assigned}
-    assignment = path_of(tess.post(f"{course}/assignments", **wanted))
-    return Made(tess, course, assignment, {row.split(",")[0]: row.split(",")[-1] for row in rows})
+def make_course(service: Service, text: str, **assigned: str) -> Made:
+    """Make a course with a roster and an assignment, the small class's unless another is named."""
+    with service.database.acting() as act:
+        person = accounts.add_person(act, "Tess Teacher", is_admin=True)
+        by = act._replace(by=person.id)
+        course = making.course(by, "Games").id
+        roster.take(by, course, roster.read(text.encode(), "roster.csv"))
+        links = {one.student: one.link for one in roster.make_links(by, course, BASE)}
+        own = making.AS_ITS_OWN
+        wanted = CourseAssignment("", course, "", "counting", "", "", "", "", own, 0.0)
+        made = making.assign(by, wanted._replace(**assigned))
+    tess = Browser(service).enter(link_for(service, person))
+    return Made(tess, f"/courses/{course}", f"/courses/{course}/assignments/{made.id}", links)
+
+
+def hand_in(
+    student: Browser, course: Made, data: bytes = RIGHT, name: str = "a1.tgz", status: int = 200
+) -> httpx.Response:
+    """Let a student submit a file, the small class's right one if none is told."""
+    files = {"file": (name, data)}
+    found = student.post(f"{course.assignment}/uploads", course.assignment, files)
+    assert found.status_code == status, found.text
+    return found
+
+
+def grade(service: Service, course: Made) -> str:
+    """Grade by public case files; return the path of the grading."""
+    path = path_of(course.teacher.post(f"{course.assignment}/gradings", public_only="yes"))
+    work(service)
+    return path
+
+
+def grade_public(service: Service, course: Made) -> tuple[str, dict[str, str]]:
+    """Grade by public case files; return the path of the grading and the marks on its page."""
+    path = grade(service, course)
+    return path, marks(course.teacher.get(path).text)
 
 
 def path_of(response: httpx.Response) -> str:

@@ -12,7 +12,7 @@ from harness.service.people import accounts
 from harness.service.records import Override
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import client_of, work
+from tests.service.serving import add_person, client_of, work
 
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,pair\ncyd,Cyd,pair\n"
 RIGHT = small_class.submission("return 2 * n")
@@ -45,8 +45,7 @@ class Asker:
 
 @pytest.fixture
 def tess(service):
-    with service.database.acting() as act:
-        person = accounts.add_person(act, "Tess", is_admin=True)
+    person = add_person(service, "Tess", is_admin=True)
     return Asker(service, person.id)
 
 
@@ -156,10 +155,8 @@ def test_deadlines_are_extended_and_taken_back(tess, course):
     [
         ("/courses", {"title": " "}, "title: found 0 characters"),
         ("/courses", {"title": "a\0b"}, "U+0000"),
-        ("/courses", {}, "title: Field required"),
         ("{}/assignments", {"source": "/etc"}, "there is no assignment '/etc'"),
         ("{}/assignments", {"source": "counting", "deadline": "soon"}, "deadline: found 'soon'"),
-        ("{}/assignments", {"source": "counting", "deduction": "200"}, "deduction: found '200'"),
     ],
 )
 def test_what_cannot_be_made_is_refused(tess, course, path, told, said):

@@ -91,7 +91,7 @@ def operation(app, method, path):
 )
 @given(data=st.data())
 def test_every_answer_is_as_the_schema_says(world, method, path, data):
-    """Each role asks the same: to draw what is asked takes most of the time."""
+    """Two roles ask the same: to draw what is asked takes most of the time."""
     app, ids, tokens, _ = world
     case = data.draw(operation(app, method, path).as_strategy())
     known = {name: value for name, value in ids.items() if f"{{{name}}}" in path}
@@ -99,13 +99,13 @@ def test_every_answer_is_as_the_schema_says(world, method, path, data):
         case.path_parameters = {**(case.path_parameters or {}), **known}
     if method == "DELETE":
         case.path_parameters = dict.fromkeys(known, "0")  # the others need what there is
-    for role in ASKERS:
+    for role in (TEACHER, STUDENT):
         answer = case.call(BASE, headers={"authorization": f"Bearer {tokens[role]}"})
         case.validate_response(answer, checks=CHECKS)
 
 
 @pytest.mark.processes
-@settings(max_examples=40, deadline=None, database=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=20, deadline=None, database=None, suppress_health_check=[*HealthCheck])
 @given(data=st.binary(max_size=5000), name=st.text(max_size=210), key=st.text(max_size=70))
 def test_no_upload_breaks_the_service(world, data, name, key):
     app, ids, tokens, service = world

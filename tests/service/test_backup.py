@@ -1,16 +1,14 @@
 """A backup of a service that ran, and the service made of it: the same marks, and chains hold."""
 
 import errno
-import functools
 import json
 import os
-import shutil
 import sqlite3
 
 import pytest
 
 from harness import cli
-from harness.errors import LedgerError, UsageError
+from harness.errors import LedgerError
 from harness.grading.ledger.ledger import Ledger
 from harness.service.operations import backups
 from harness.service.settings import Settings
@@ -20,6 +18,7 @@ from tests.service.serving import (
     BASE,
     KINDS,
     Browser,
+    hand_in,
     make_course,
     open_service,
     settings_of,
@@ -75,8 +74,7 @@ def grade_class(service):
     """Grade a class of one; return the course."""
     course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
-    files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
-    ada.post(f"{course.assignment}/uploads", course.assignment, files)
+    hand_in(ada, course)
     course.teacher.post(f"{course.assignment}/private", files={"file": ("p.gtp", PRIVATE)})
     work(service)
     course.teacher.post(f"{course.assignment}/gradings")
@@ -98,10 +96,7 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
     with open_service(elsewhere) as service:
         assert everything(service) == before
         ada = Browser(service).enter(course.links["ada"])  # links hold
-        files = {"file": ("a2.tgz", small_class.submission("return n"))}
-        assert (
-            ada.post(f"{course.assignment}/uploads", course.assignment, files).status_code == 200
-        )
+        hand_in(ada, course, small_class.submission("return n"), "a2.tgz")
         assert work(service) == 2  # the sheets are written anew, and are the same
         assert everything(service)[4] == before[4]
     backups.verify(elsewhere)
@@ -110,7 +105,6 @@ def test_a_restored_service_has_the_same_and_goes_on(settings, elsewhere, counti
 def test_a_ledger_whose_key_is_missing_is_backed_up_restored_and_named(
     settings, elsewhere, counting, tmp_path, capsys
 ):
-    """The backup said nothing, and the restore called it intact."""
     target = tmp_path / "backup"
     with open_service(settings) as service:
         grade_class(service)
@@ -136,8 +130,7 @@ def test_what_was_under_way_is_done_after_a_restore(settings, elsewhere, countin
     with open_service(settings) as service:
         course = make_course(service, "student,name\nada,Ada\n")
         ada = Browser(service).enter(course.links["ada"])
-        files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
-        page = ada.post(f"{course.assignment}/uploads", course.assignment, files).url.path
+        page = hand_in(ada, course).url.path
         data_folder.keep_zone(settings.data, data_folder.find_zone())
         backups.back_up(settings, tmp_path / "backup")
     backups.restore(tmp_path / "backup", elsewhere)
@@ -164,7 +157,6 @@ def test_a_restore_that_fails_leaves_nothing(settings, elsewhere, counting, tmp_
 
 
 def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
-    """The next one in the same place was refused, because there was a folder."""
     with open_service(settings):
         pass
     with monkeypatch.context() as broken, pytest.raises(OSError, match="No space"):
@@ -174,25 +166,7 @@ def test_a_backup_that_fails_leaves_nothing(settings, tmp_path, monkeypatch):
     backups.back_up(settings, tmp_path / "backup")
 
 
-def test_a_file_that_cannot_be_copied_is_named(settings, tmp_path, monkeypatch):
-    """All of them were, as a list of Python."""
-
-    def copy(source, target, **_how):
-        raise OSError(errno.ENOSPC, "No space left on device", str(source), None, str(target))
-
-    with open_service(settings):
-        pass
-    monkeypatch.setattr(backups.shutil, "copy2", copy)
-    copytree = functools.partial(shutil.copytree, copy_function=copy)
-    monkeypatch.setattr(backups.shutil, "copytree", copytree)
-    with pytest.raises(UsageError) as error:
-        backups.back_up(settings, tmp_path / "backup")
-    source, target = (one / "keys" / "service.key" for one in (settings.data, tmp_path / "backup"))
-    assert str(error.value) == f"cannot copy {source} to {target}: No space left on device"
-
-
 def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
-    """It was, and no service could be made of it."""
     with open_service(settings):
         pass
     (settings.keys / "service.key").unlink()
@@ -202,7 +176,6 @@ def test_a_service_without_its_key_is_not_backed_up(settings, tmp_path, capsys):
 
 
 def test_a_backup_without_the_database_is_refused_and_makes_none(settings, tmp_path, capsys):
-    """A forgotten --database made an empty one, beside the data of the other."""
     with open_service(settings):
         pass
     path = settings._replace(database="").own_place().path
@@ -219,8 +192,6 @@ def full(_path):
 def test_a_restore_onto_a_full_disk_names_what_it_could_not_write(
     settings, elsewhere, tmp_path, capsys, monkeypatch
 ):
-    """It named the file of the backup, which nobody writes."""
-
     def copy(source, _target):
         raise OSError(errno.ENOSPC, "No space left on device", str(source))
 
@@ -296,11 +267,6 @@ def test_a_spoiled_backup_is_refused_and_nothing_is_made(backup, tmp_path, capsy
     assert cli.main(["restore", str(backup), "--data", str(tmp_path / "restored")]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "restored").exists()
-
-
-def test_a_backup_is_for_its_owner_alone(backup):
-    assert backup.stat().st_mode & 0o077 == 0
-    assert (backup / "keys" / "service.key").stat().st_mode & 0o077 == 0
 
 
 def test_all_files_of_a_backup_and_of_what_is_restored_are_for_their_owner(

@@ -13,9 +13,15 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
-from harness.service.people import accounts
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of, work
+from tests.service.serving import (
+    KINDS_AT_LENGTH,
+    add_person,
+    link_for,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.stories import AT_LENGTH, World, listening
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -55,8 +61,7 @@ def files(tmp_path_factory):
 
 
 def new_teacher(world):
-    with world.service.database.acting() as act:
-        person = accounts.add_person(act, "Tess Teacher", is_admin=True)
+    person = add_person(world.service, "Tess Teacher", is_admin=True)
     return link_for(world.service, person)
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from harness.service.people import accounts
-from tests.service.serving import KINDS_AT_LENGTH, link_for, open_service, settings_of
+from tests.service.serving import KINDS_AT_LENGTH, add_person, link_for, open_service, settings_of
 from tests.service.stories import AT_LENGTH, World, listening
 from tests.service.test_suites import F, J, P, X, document
 
@@ -33,8 +32,7 @@ def world(browser, tmp_path_factory, request):
 
 
 def link_of(world, name):
-    with world.service.database.acting() as act:
-        person = accounts.add_person(act, name)
+    person = add_person(world.service, name)
     return link_for(world.service, person)
 
 

@@ -1,8 +1,8 @@
 """A second teacher's story, by keyboard: what is done for single students and after a grading.
 
-A roster of Canvas with a group, one of Moodle, an assistant, a later deadline, a comment, another
-mark, changed marks that are accepted, the class page, evidence, and what is saved. As in
-:mod:`tests.service.test_browser`, which says how pictures are kept.
+An assistant, a later deadline, a comment, another mark, changed marks that are accepted, the class
+page, evidence, and what is saved. As in :mod:`tests.service.test_browser`, which says how pictures
+are kept.
 """
 
 from __future__ import annotations
@@ -13,19 +13,13 @@ import io
 import pytest
 
 from harness.service.local_times import describe_date
+from harness.service.records import TEACHER
+from harness.service.storage import courses, people
 from tests.harness import small_class
-from tests.service.serving import work
+from tests.service.serving import Browser, hand_in, link_for, make_course, work
 from tests.service.stories import AT_LENGTH
-from tests.service.test_browser import (
-    create_course,
-    hand_in,
-    import_roster,
-    links_of,
-    make_assignment,
-    new_teacher,
-    world,
-)
-from tests.service.test_roster_files import GROUPS, PARTICIPANTS
+from tests.service.test_browser import FUTURE, world
+from tests.service.test_roster_files import GROUPS
 
 __all__ = ["world"]
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
@@ -37,23 +31,21 @@ LATER = "2999-02-03T04:05"
 def disk(tmp_path_factory):
     """What people have on their disks."""
     room = tmp_path_factory.mktemp("disk")
-    (room / "canvas.csv").write_text(GROUPS)
-    (room / "moodle.csv").write_text(PARTICIPANTS)
     (room / "mine.gtp").write_text("1 twice 2\n#? [4]\n")
-    for name, body in (("right", "return 2 * n"), ("wrong", "return 2 * n if n != 2 else 5")):
-        (room / f"{name}.tgz").write_bytes(small_class.submission(body))
     return room
 
 
 @pytest.mark.parametrize("way", AT_LENGTH, ids=str)
 def test_a_course_with_groups_assistants_and_marks_that_change(world, disk, way):
-    with world.person(new_teacher(world), way) as tess:
-        course, links = make_course(tess, disk)
-        assistant = add_assistant(tess, course)
-        assignment = make_assignment(tess, course)
-        with world.person(links["alan"], way) as alan, world.person(links["emmy"], way) as emmy:
-            submit(world, alan, disk / "wrong.tgz")
-            submit(world, emmy, disk / "right.tgz")
+    course = make_course(world.service, GROUPS, deadline=FUTURE)
+    assignment, links = f"{world.address}{course.assignment}", course.links
+    submit(world, links["alan"], course, "return 2 * n if n != 2 else 5")
+    submit(world, links["emmy"], course, "return 2 * n")
+    with world.service.database.reading() as db:
+        teacher = courses.MEMBERS.find(db, course=course.course.rpartition("/")[2], role=TEACHER)
+        link = link_for(world.service, people.PEOPLE.find(db, id=teacher.person))
+    with world.person(link, way) as tess:
+        assistant = add_assistant(tess, course.course)
         with world.person(assistant, way) as ann:
             extend(ann, assignment)
         change_marks(world, tess, assignment, disk)
@@ -61,20 +53,6 @@ def test_a_course_with_groups_assistants_and_marks_that_change(world, disk, way)
         look_at_results(world, tess, assignment)
         with world.person(links["ada"], way) as ada:
             see_the_mark(ada, assignment)
-
-
-def make_course(tess, disk):
-    """Take two rosters, one of them with a group."""
-    course = create_course(tess)
-    for name in ("canvas", "moodle"):
-        import_roster(tess, disk / f"{name}.csv")
-        assert f"{name}.csv" in tess.text() and "added" in tess.text()
-        tess.look(f"roster-{name}")
-        tess.follow("Go to the students")
-    told = tess.text()
-    assert "Duo" in told and "Emmy Noether" in told and "4711" in told
-    tess.look("students-platforms")
-    return course, links_of(tess)
 
 
 def add_assistant(tess, course):
@@ -95,11 +73,11 @@ def add_assistant(tess, course):
     return link
 
 
-def submit(world, student, archive):
-    student.follow("Games")
-    student.follow("Counting")
-    student.look("assignment-group" if "alan" in student.text().lower() else "assignment-alone")
-    hand_in(world, student, archive)
+def submit(world, link, course, body):
+    """Submit something, as the first story does it with a browser."""
+    student = Browser(world.service).enter(link)
+    hand_in(student, course, small_class.submission(body))
+    work(world.service)
 
 
 def extend(ann, assignment):

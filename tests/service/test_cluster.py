@@ -16,8 +16,10 @@ from tests.cluster.clusters import ROOT, cluster
 from tests.harness import small_class
 from tests.harness.test_sandbox_boxes import needs
 from tests.service.serving import (
+    FUTURE,
     KINDS_AT_LENGTH,
     Browser,
+    hand_in,
     make_course,
     marks,
     open_service,
@@ -26,7 +28,7 @@ from tests.service.serving import (
     teacher,
     work,
 )
-from tests.service.test_story import FUTURE, PRIVATE, ROSTER, WRONG, hand_in
+from tests.service.test_story import PRIVATE, ROSTER, WRONG
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
@@ -97,7 +99,9 @@ def strip_varying(text):
 
 
 @pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
-def test_checks_and_gradings_come_out_as_on_one_machine(kind, request, tmp_path, counting):
+def test_checks_and_gradings_come_out_as_on_one_machine(
+    kind, request, tmp_path, counting, monkeypatch
+):
     needs(3)
     settings = settings_of(kind, request, tmp_path / "here")
     with open_service(settings) as service:
@@ -108,6 +112,8 @@ def test_checks_and_gradings_come_out_as_on_one_machine(kind, request, tmp_path,
             wait_for(lambda: is_well(settings))
             there = grade_two(service)
             look_at_it(found.address, service)
+            monkeypatch.setattr(machines, "_PATIENCE", 0.5)
+            lose_scheduler(found, service)
     assert there[1] == here[1] == {"ada": "7 of 7", "ben": "6 of 7", "cyd": "0 of 7"}
     assert there == here
 
@@ -125,31 +131,25 @@ def look_at_it(address, service):
     assert address in page and "Nothing runs now" not in page
 
 
-@pytest.mark.parametrize("kind", KINDS_AT_LENGTH)
-def test_without_a_scheduler_jobs_wait_and_go_on(kind, request, tmp_path, counting, monkeypatch):
-    needs(3)
-    monkeypatch.setattr(machines, "_PATIENCE", 0.5)
-    data = settings_of(kind, request, tmp_path / "data")
-    with cluster(tmp_path / "c", "one") as found:
-        settings = on_cluster(data, found.address)
-        with hub(settings), open_service(settings) as service:
-            wait_for(lambda: is_well(settings))
-            course = make_course(service, ROSTER, deadline=FUTURE)
-            ada = Browser(service).enter(course.links["ada"])
-            page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
-            found.scheduler.kill()
-            found.scheduler.wait()
-            wait_for(lambda: not is_well(settings))
-            assert work(service) == 1  # put off, and had again later
-            assert "the cluster cannot be reached" in ready(service)
-            assert "Nothing runs now: the cluster cannot be reached." in ada.get(page).text
-            assert [one.text for one in machines.remarks(settings)]
-            found.schedule()
-            found.work("two", wait=False)
-            wait_for(lambda: is_well(settings))
-            wait_for(lambda: work(service))
-            assert "4 passed" in ada.get(page).text
-            assert "Nothing runs now" not in ada.get(page).text
+def lose_scheduler(found, service):
+    """Without a scheduler jobs wait; they go on when there is one again."""
+    settings = service.settings
+    course = make_course(service, ROSTER, deadline=FUTURE)
+    ada = Browser(service).enter(course.links["ada"])
+    page = hand_in(ada, course).url.path
+    found.scheduler.kill()
+    found.scheduler.wait()
+    wait_for(lambda: not is_well(settings))
+    assert work(service) == 1  # put off, and had again later
+    assert "the cluster cannot be reached" in ready(service)
+    assert "Nothing runs now: the cluster cannot be reached." in ada.get(page).text
+    assert [one.text for one in machines.remarks(settings)]
+    found.schedule()
+    found.work("three", wait=False)
+    wait_for(lambda: is_well(settings))
+    wait_for(lambda: work(service))
+    assert "4 passed" in ada.get(page).text
+    assert "Nothing runs now" not in ada.get(page).text
 
 
 def ready(service):

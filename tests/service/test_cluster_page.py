@@ -6,16 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import cluster
 from harness.cluster import state as cluster_state
 from harness.cluster.records import ClusterState, DepartedWorker, Facts, NamedUnit, WorkerStatus
 from harness.cluster.state import Flight, HubState
 from harness.grading.attempts.orders import SetAside
 from harness.service import machines
-from harness.service.people import accounts
 from oracle import __version__
-from tests.harness.browsing import DESK, PHONE
-from tests.service.serving import KINDS, Browser, link_for, open_service, settings_of, teacher
+from tests.harness.browsing import DESK
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    add_person,
+    link_for,
+    open_service,
+    settings_of,
+    teacher,
+)
 from tests.service.stories import Way, World, listening
 
 SCHEDULER = "tls://10.0.0.1:8786"
@@ -91,49 +97,15 @@ def test_why_nothing_runs_is_told_to_anybody_and_the_details_to_administrators(
         assert state.get("trouble", why) in teacher(service).get("/cluster").text
 
 
-def test_a_state_that_is_damaged_is_none(settings):
-    (machines.folder(settings) / "state.json").write_text('{"at":')
-    assert machines.state(settings) is None
-    assert machines.complaint(settings) == "nothing is known of the cluster yet"
-
-
-def test_a_remark_that_is_to_be_made_once_is_not_made_again(settings):
-    for text in ("a", "a", "b"):
-        machines.remark(settings, text, once=True)
-    machines.remark(settings, "a")
-    assert [one.text for one in machines.remarks(settings)] == ["a", "b", "a"]
-
-
-def test_the_status_in_words():
-    assert list(cluster.text(SCHEDULER, SEEN))[:8] == [
-        f"{SCHEDULER}: 2 workers",
-        "",
-        "lab1 (lab1:77-ab, tls://10.0.0.2:40), heard 0.4 s ago",
-        f"  gtp-harness {__version__}; sandbox levels 3, 1; pace 1.25",
-        "  programs cmake, javac; Pythons abababab",
-        "  takes environments for no Python",
-        "  load 99 %, 90 MB; did 12 submissions, gave back 1 submission",
-        "  the last one given back: the disk is full",
-    ]
-    lines = list(cluster.text(SCHEDULER, SEEN))
-    assert "  has go-scoring: Ada Lovelace (u-1)" in lines
-    assert "  has nothing to do" in lines
-    assert lines.count(f"  {UNFIT}") == 1
-    assert lines[-1].startswith("  lab9 (tls://10.0.0.9:41), 20")
-    assert lines[-1].endswith("; it had gomoku: Bob (u-0)")
-
-
 @pytest.mark.processes
 @pytest.mark.long(20)
-@pytest.mark.parametrize("way", [Way(DESK), Way(PHONE, has_script=False)], ids=str)
-def test_an_administrator_looks_at_it(browser, settings, way):
+def test_an_administrator_looks_at_it(browser, settings):
     write_state(settings)
     shots = os.environ.get("GTP_HARNESS_SHOTS")
     with open_service(settings) as service, listening(service) as address:
         world = World(service, address, browser, Path(shots) if shots else None)
-        with service.database.acting() as act:
-            admin = accounts.add_person(act, "Ada Admin", is_admin=True)
-        with world.person(link_for(service, admin), way) as ada:
+        admin = add_person(service, "Ada Admin", is_admin=True)
+        with world.person(link_for(service, admin), Way(DESK)) as ada:
             ada.unfold("Account of")
             ada.follow("Cluster")
             ada.look("cluster")

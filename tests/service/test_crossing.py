@@ -10,9 +10,9 @@ from harness.service.courses import gradings as given
 from harness.service.courses.gradings import Decision, InvalidGradingStateError
 from harness.service.jobs import private_cases
 from harness.service.storage import courses, uploads
-from tests.service.serving import make_course, work
+from tests.service.serving import grade, make_course, work
 from tests.service.test_late_terms import at
-from tests.service.test_releasing import grade, submit
+from tests.service.test_releasing import submit
 
 pytestmark = [pytest.mark.processes, pytest.mark.stored]
 CASE = private_cases.NewCase("more.gtp", b"1 twice 4\n#? [8]\n")
@@ -85,8 +85,7 @@ CROSSING = [
 ]
 
 
-@pytest.mark.parametrize(("action", "hold"), CROSSING)
-def test_nobody_waits_for_somebody_who_waits_for_them(service, counting, action, hold):
+def test_nobody_waits_for_somebody_who_waits_for_them(service, counting):
     """Else the server ended one of them: "cannot be reached now", for no reason."""
     world = World(service)
     with service.database.acting(world.by) as act:
@@ -94,20 +93,21 @@ def test_nobody_waits_for_somebody_who_waits_for_them(service, counting, action,
         override(act, service.settings, one, last)
         for case in (CASE, CASE._replace(name="other.gtp")):
             private_cases.add(act, service.settings, one, case)
-    with world.meanwhile(action) as (act, other):
-        hold(act.db, world.find(act.db)[0].id)
-        other.start()
-        other.join(0.5)
-        act.note("something", "")
+    for action, hold in CROSSING:
+        with world.meanwhile(action) as (act, other):
+            hold(act.db, world.find(act.db)[0].id)
+            other.start()
+            other.join(0.3)
+            act.note("something", "")
 
 
-@pytest.mark.parametrize("action", [override, extend])
-def test_two_who_do_the_same_at_once_do_it_one_after_the_other(service, counting, action):
+def test_two_who_do_the_same_at_once_do_it_one_after_the_other(service, counting):
     world = World(service)
-    with world.meanwhile(action) as (act, other):
-        action(act, service.settings, *world.find(act.db))
-        other.start()
-        other.join(0.5)
+    for action in (override, extend):
+        with world.meanwhile(action) as (act, other):
+            action(act, service.settings, *world.find(act.db))
+            other.start()
+            other.join(0.3)
 
 
 def test_marks_are_not_released_while_others_are_made(service, counting):
@@ -126,7 +126,7 @@ def test_marks_are_not_released_while_others_are_made(service, counting):
         act, other = both
         gradings.accept(act, world.find(act.db)[1])
         other.start()
-        other.join(0.5)
+        other.join(0.3)
     work(service)
     with service.database.reading() as db:
         assert not world.find(db)[1].released

@@ -31,8 +31,7 @@ from harness.work import canonical_json
 from tests.harness import small_class, whole_class
 from tests.harness.small_class import CLASS
 from tests.harness.spoilt_submissions import SPOILT, SUBMISSIONS
-from tests.service.serving import Browser, make_course, work
-from tests.service.test_story import hand_in
+from tests.service.serving import Browser, hand_in, make_course, work
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]
 

@@ -30,23 +30,20 @@ DATES = {"title": "Set 1", "opens": "2998-01-01T10:00", "deadline": DUE, "closes
 NOT_TAKEN = [
     ({"deduction": "ten"}, "Late penalty: found &#39;ten&#39;, expected a percentage"),
     ({"grace": "-1"}, "Grace period: found &#39;-1&#39;, expected a number of minutes"),
-    (
-        {"grace": "0" * 9 + "7"},
-        "Grace period: found &#39;0000000007&#39;, expected a number of minutes",
-    ),
     ({"closes": "2998-01-01T10:00"}, "Closed after: this is before the deadline"),
     ({"title": "x" * 201}, "Title: found 201 characters"),
 ]
 
 
 @pytest.mark.parametrize(("wrong", "said"), NOT_TAKEN)
-@pytest.mark.parametrize("place", ["assignments", "assignments/own"])
-def test_a_form_of_an_assignment_keeps_what_was_typed(course, wrong, said, place):
+def test_a_form_of_an_assignment_keeps_what_was_typed(course, wrong, said):
     tess, told = course.teacher, {**DATES, **wrong, "source": "counting"}
-    files = {"file": ("a.zip", zip_files(FILES))} if place.endswith("own") else None
-    answer = tess.post(f"{course.course}/{place}", course.course, files, **told)
-    asked = tess.get(f"{course.course}/assignments/new/visibility", params=told)
-    for one in (answer, asked):
+    page, file = f"{course.course}/assignments", {"file": ("a.zip", zip_files(FILES))}
+    for one in (
+        tess.post(page, course.course, **told),
+        tess.post(f"{page}/own", course.course, file, **told),
+        tess.get(f"{page}/new/visibility", params=told),
+    ):
         assert one.status_code == 422
         assert "Unprocessable" not in one.text and "This was not done." in one.text
         shown = form(one.text, "/new/visibility")
@@ -94,14 +91,6 @@ def test_the_forms_of_a_student_keep_what_was_typed(course, place, told, kept):
         assert kept in form(answer.text, f"/{place}")
 
 
-def test_a_form_of_the_staff_keeps_what_was_typed(course):
-    told = {"name": " ", "email": "a@b.org", "role": "teacher"}
-    answer = course.teacher.post(f"{course.course}/staff", f"{course.course}/staff/new", **told)
-    shown = form(answer.text, "/staff")
-    assert answer.status_code == 422 and "Name: found" in shown
-    assert value(shown, "email") == "a@b.org" and "<option selected>teacher" in shown
-
-
 HEADINGS = [
     ("/courses/0", 404, "Not found", "There is no such course"),
     ("/cours", 404, "Not found", "There is no page at this address"),
@@ -120,8 +109,6 @@ def test_other_errors_have_a_plain_heading(service, course, path, status, headin
 NAMES_OF_FIELDS = [  # of a form: its page, what is typed, what is said
     ("/courses/new", "/courses", {"title": "x" * 201}, "Title: found 201 characters"),
     ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "400"}, "Days: found 400"),
-    ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "9" * 5000}, "Days: found"),
-    ("/suites", "/suites", {"title": "x" * 201, "source": "counting"}, "Title: found 201"),
     ("/sign-in", "/sign-in/link", {"email": "ada at home"}, "expected a mail address"),
     ("/me", "/me", {"name": "x" * 201}, "Name: found 201 characters"),
 ]
@@ -155,7 +142,6 @@ NOT_TAKEN_PRIVATE = [
 
 @pytest.mark.parametrize(("place", "file", "typed", "said"), NOT_TAKEN_PRIVATE)
 def test_a_form_of_private_cases_is_shown_again(service, place, file, typed, said):
-    """The only way back led to the start page."""
     course = make_course(service, ROSTER, source="go-scoring")
     page = f"{course.assignment}/private"
     answer = course.teacher.post(f"{page}{place}", page, {"file": file} if file else None, **typed)
@@ -166,7 +152,6 @@ def test_a_form_of_private_cases_is_shown_again(service, place, file, typed, sai
 
 
 def test_what_is_refused_leads_back_to_the_page_it_was_sent_from(course):
-    """The only way back led to the start page."""
     page = f"{course.assignment}/points"
     link = f'href="{page}">Back to the page before</a>'
     former = {f"{BASE}{page}?a=b": True, f"{BASE}//elsewhere.org": False,
@@ -175,9 +160,3 @@ def test_what_is_refused_leads_back_to_the_page_it_was_sent_from(course):
         course.teacher.headers["referer"] = referer
         answer = course.teacher.post(f"{page}/none/set", page)
         assert (link in answer.text, answer.text.count("Back to the page")) == (is_told, is_told)
-
-
-def test_an_assignment_that_is_not_open_yet_is_headed_so(service, counting):
-    course = make_course(service, ROSTER, opens="2998-01-01T10:00", deadline=DUE)
-    text = Browser(service).enter(course.links["ada"]).get(course.assignment).text
-    assert "<h2>Not open yet</h2>" in text and "it opens on 1 Jan 2998, 10:00" in text

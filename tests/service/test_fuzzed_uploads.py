@@ -25,6 +25,7 @@ from harness.service.records import FAULT
 from harness.service.storage import courses, queue
 from tests.harness import archives, small_class
 from tests.service.serving import (
+    FUTURE,
     KINDS,
     Browser,
     client_of,
@@ -35,7 +36,6 @@ from tests.service.serving import (
     work,
 )
 from tests.service.test_own_files import FILES, zip_files
-from tests.service.test_story import FUTURE
 from tests.service.test_suites import F, P, document
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60)]

@@ -14,8 +14,16 @@ from harness.service.records import STUDENT
 from harness.service.settings import Settings
 from harness.service.storage import courses, uploads
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, Browser, client_of, make_course, work
-from tests.service.test_story import FUTURE, hand_in
+from tests.service.serving import (
+    FUTURE,
+    KINDS_AT_LENGTH,
+    Browser,
+    client_of,
+    grade,
+    hand_in,
+    make_course,
+    work,
+)
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(3)]
 
@@ -44,12 +52,6 @@ def graded(service, roster):
     for link, body in zip(course.links.values(), (RIGHT, WRONG), strict=False):
         hand_in(Browser(service).enter(link), course, small_class.submission(body))
     return course, grade(service, course)
-
-
-def grade(service, course):
-    path = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
-    work(service)
-    return path
 
 
 def fill_in(course, grading, platform, data=None, columns="", expected=200):
@@ -206,20 +208,6 @@ def test_what_cannot_be_filled_in_is_told_and_leaves_nothing(service, counting):
         )
     assert list(service.settings.data.glob("assignments/*/gradebook*")) == []
     assert course.teacher.get(f"{grading}/gradebooks/canvas").status_code == 404
-
-
-@pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
-def test_a_gradebook_of_the_api_and_the_one_of_the_roster_are_called_as_they_are_given(
-    service, counting
-):
-    course, grading = graded(service, CANVAS)
-    fill_in(course, grading, "canvas")
-    answer = fill_in(course, grading, "canvas", columns="Chess", expected=422)
-    assert "canvas.csv has no column" in answer.text.replace("Canvas.csv", "canvas.csv")
-    address = f"/api/v1{grading}/gradebooks/canvas"
-    told = api_of(service, "Tess Teacher")("PUT", address, content=MOODLE)
-    assert told.status_code == 422
-    assert told.json()["detail"].startswith("canvas.csv is not a gradebook from Canvas")
 
 
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)

@@ -18,8 +18,7 @@ from harness.service.records import CONCLUDE, DONE, FAULT, GRADE, LEASED, PLAN, 
 from harness.service.storage import courses, queue, uploads
 from tests.cluster.test_set_aside import FAILED, PASSED, Away
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, marks, rows, work
-from tests.service.test_story import hand_in
+from tests.service.serving import Browser, hand_in, make_course, marks, rows, work
 
 pytestmark = pytest.mark.processes
 
@@ -174,7 +173,7 @@ def test_only_changes_that_were_seen_are_made(service, counting):
     tess = course.teacher
     submit(service, course, "return 2 * n if n != 2 else 5")
     ben = Browser(service).enter(course.links["ben"])
-    hand_in(ben, course, small_class.submission("return 2 * n"))
+    hand_in(ben, course)
     work(service)
     begin(course)
     work(service)
@@ -329,7 +328,7 @@ def test_a_clock_that_is_set_back_changes_neither_what_counts_nor_which_marks_ho
         course.teacher.post(f"{first}/release", first, early="yes")
     assert "4.8 of 7" in ada.get(f"{course.assignment}/mark").text
 
-    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    page = hand_in(ada, course).url.path
     work(service)
     assert "This one counts." in ada.get(page).text
     second = begin(course).url.path

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.responses import StreamingResponse
 
-import harness
 from harness.errors import UsageError
-from harness.report.html import parts
 from harness.service.app import guard_application
 from harness.service.jobs.result_files import folder_of
 from harness.service.people import accounts
@@ -21,12 +19,12 @@ from harness.service.storage import people, uploads
 from harness.service.storage.tables import new_id
 from harness.service.web import rendering
 from harness.service.web.middleware import HeadRequests
-from harness.service.web.rendering import files
 from tests.service.asking import Client
 from tests.service.serving import (
     BASE,
     KINDS,
     Browser,
+    add_person,
     client_of,
     link_for,
     make_course,
@@ -64,15 +62,8 @@ def test_every_answer_has_what_protects_browsers(service, path):
     answer = Browser(service).get(path)
     assert set(ALWAYS) <= set(answer.headers)
     policy = answer.headers["content-security-policy"]
-    assert "script-src 'self';" in policy
-    assert "style-src 'self';" in policy
-    assert "default-src 'none'" in policy
-
-
-@pytest.mark.parametrize("path", ["/sign-in", "/nowhere"])
-def test_no_page_has_script_in_it(service, path):
-    text = Browser(service).get(path).text
-    assert all("src=" in part.partition(">")[0] for part in text.split("<script")[1:])
+    for part in ("script-src 'self';", "style-src 'self';", "default-src 'none'"):
+        assert part in policy
 
 
 TEMPLATES = sorted((Path(rendering.__file__).parent / "templates").glob("*"))
@@ -111,23 +102,12 @@ def test_no_template_has_script_in_it():
         ("<script src=\"{{ file('a.js') }}\"></script>", []),
         ('{% if x %}<a\n onclick="f()">', ["onclick"]),
         ('<a href=" JavaScript:f()">', ["href"]),
-        ('<div hx-on:click="f()">', ["hx-on:click"]),
         ('<script src="//example.org/a.js"></script>', ["//example.org/a.js"]),
         ("<p>{{ name|safe }}</p>", ["|safe"]),
-        ("<style>{{ x }}</style>", ["style"]),
-        ('<i style="flex:{{ x }}">', []),
     ],
 )
 def test_script_in_a_template_is_found(text, found):
     assert Scripts(text).found == found
-
-
-def test_style_elements_are_in_reports_alone():
-    """A report has a policy of its own; a part of one in a page of ours has no head."""
-    folder = Path(harness.__file__).parent
-    paths = (path for kind in ("py", "html", "svg") for path in folder.rglob(f"*.{kind}"))
-    found = {path for path in paths if "<style" in path.read_text(encoding="utf-8").lower()}
-    assert found == {Path(parts.__file__)}
 
 
 def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
@@ -151,7 +131,6 @@ def test_what_goes_wrong_is_told_as_a_problem_to_programs(service):
 def test_an_address_that_programs_mistype_is_told_in_a_sentence(
     service, method, path, status, said
 ):
-    """The name of the status was said twice, and of several methods the first was allowed."""
     answer = client_of(service).request(method, path)
     assert (answer.status_code, answer.json()["status"]) == (status, status)
     assert answer.json()["detail"] == said
@@ -167,7 +146,6 @@ def test_a_form_that_cannot_be_read_is_told_in_a_sentence(course, ada):
 
 
 def test_what_is_sent_without_end_ends_at_once_for_head():
-    """Nobody would ever have heard the end of it."""
     said = []
 
     async def speak(scope, receive, send):
@@ -237,26 +215,13 @@ def test_a_link_that_is_only_looked_at_is_not_used_up(service):
     path = link.removeprefix(BASE)
     for _ in range(3):  # as a mail filter does
         assert Browser(service).get(path).status_code == 200
-    assert "Courses" in Browser(service).enter(link).get("/").text
+    assert "Courses" in Browser(service).enter_on_pages(link).get("/").text
     assert Browser(service).get(path).status_code == 404  # it was for once
 
 
 def link_for_person(act):
     person = accounts.add_person(act, "Ada")
     return f"{BASE}/enter/{accounts.make_link(act, person.id, 60, once=True).text}"
-
-
-def test_a_course_link_holds_until_there_is_a_new_one(service, course):
-    link = course.links["ada"]
-    for _ in range(2):
-        Browser(service).enter(link)
-    new = (
-        course.teacher.post(f"{course.course}/links", sure="yes")
-        .text.splitlines()[1]
-        .split(",")[-1]
-    )
-    assert Browser(service).get(link.removeprefix(BASE)).status_code == 404
-    Browser(service).enter(new)
 
 
 @pytest.mark.parametrize("lasts", [-1.0, 60.0])
@@ -284,8 +249,7 @@ def test_a_session_ends_with_signing_out_and_by_itself(service, monkeypatch):
 
 def test_the_cookie_is_for_no_script_and_no_other_site(service):
     browser = Browser(service)
-    with service.database.acting() as act:
-        person = accounts.add_person(act, "Ada")
+    person = add_person(service, "Ada")
     path = link_for(service, person).removeprefix(BASE)
     answer = browser.post(path, page=path)
     told = answer.history[0].headers["set-cookie"].lower()
@@ -293,38 +257,14 @@ def test_the_cookie_is_for_no_script_and_no_other_site(service):
     assert "samesite=lax" in told
 
 
-def test_a_revoked_token_holds_no_more(service):
-    with service.database.acting() as act:
-        own = act._replace(by=accounts.add_person(act, "Ada").id)
-        token, secret = accounts.make_token(own, "ci", "read")
-        assert accounts.by_token(act.db, secret.text)[0].name == "Ada"
-        assert not accounts.revoke_token(act, token.id)  # somebody else's
-        assert accounts.revoke_token(own, token.id)
-        assert accounts.by_token(act.db, secret.text) is None
-
-
-def test_files_of_pages_are_ours_alone():
-    scripts = {"page.js", "live.js", "htmx.js", "drop.js", "forms.js"}
-    scripts |= {"times.js", "review.js", "lti.js"}
-    assert set(files()) == scripts | {"style.css", "icon.svg"}
-
-
 FOREIGN = [
-    *("evil.example", "evil.example:80", "localhost.evil.example", "evil.example#localhost"),
-    *("localhost@evil.example", "localhost:80@evil.example", "localhost:x", "LOCALHOST/evil", " "),
-    *(
-        "evil.example, localhost",
-        "testserver",
-        "10.0.0.1",
-        "[2001:db8::1]",
-        "127.0.0.1.evil.example",
-    ),
+    *("evil.example:80", "localhost.evil.example", "evil.example#localhost", "localhost:x"),
+    *("localhost:80@evil.example", "LOCALHOST/evil", " ", "evil.example, localhost", "10.0.0.1"),
 ]
-ADDRESSES = ["", "https://tests.example.org", "http://localhost"]
 WITH_SLASH = ("/sign-in/", "/api/v1/me/", "/health/", "//evil.example/", "/nowhere")
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("address", ["", "https://tests.example.org"])
 @pytest.mark.parametrize("host", FOREIGN)
 def test_a_foreign_host_is_told_so_and_sent_nowhere(service, address, host):
     asking = client_of(_with(service, address=address), follow_redirects=False)
@@ -365,8 +305,8 @@ def test_addresses_are_made_of_the_service_s_own_names(service, address, host, b
 
 
 @pytest.mark.parametrize("path", ["/health", "/ready"])
-@pytest.mark.parametrize("host", ["10.0.0.1:8017", "evil.example", "service.namespace.svc:8017"])
-def test_a_machine_asks_by_any_name_whether_the_service_lives(service, path, host):
+def test_a_machine_asks_by_any_name_whether_the_service_lives(service, path):
+    host = "service.namespace.svc:8017"
     asking = client_of(_with(service, address="https://tests.example.org"))
     answer = asking.get(path, headers={"host": host})
     assert answer.status_code in (200, 503)  # no worker lives here

@@ -7,10 +7,17 @@ import pytest
 
 from harness.service.api import requests
 from harness.service.storage import courses, queue, uploads
-from tests.service.serving import KINDS, Browser, client_of, make_course, open_service, settings_of
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    client_of,
+    hand_in,
+    make_course,
+    open_service,
+    settings_of,
+)
 from tests.service.test_api_submissions import place, token_of
 from tests.service.test_engine_runs import ann, post, suite
-from tests.service.test_story import hand_in
 
 __all__ = ["ann", "suite"]
 ROSTER = "student\nada\nben\n"
@@ -35,7 +42,9 @@ def test_all_tokens_of_a_person_together_may_ask_so_often(serve):
     path = f"/api/v1{place(course).path}"
 
     def ask(token):
-        return client.get(path, headers={"authorization": f"Bearer {token}"}).status_code
+        answer = client.get(path, headers={"authorization": f"Bearer {token}"})
+        assert answer.status_code == 200 or 1 <= int(answer.headers["retry-after"]) <= 20
+        return answer.status_code
 
     first, second = token_of(service, "ada"), token_of(service, "ada")
     assert [ask(token) for token in (first, first, second, second)] == [200] * 4
@@ -89,12 +98,6 @@ def test_a_student_may_submit_so_often_to_an_assignment(serve):
     large = ben.post(f"{page}/uploads", page, {"file": ("a1.tgz", bytes(11))})
     assert large.status_code == 422 and "the limit is 100" in large.text
     hand_in(ben, course, bytes(10))
-
-
-def test_no_honest_student_meets_the_limits(tmp_path):
-    settings = settings_of("sqlite", None, tmp_path)
-    assert settings.most_uploads >= 100 and settings.most_uploaded >= 1 << 31
-    assert settings.page_rate >= 600 and settings.streams >= 10
 
 
 def test_large_files_are_never_held_in_memory(service, monkeypatch):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from contextlib import contextmanager
 
 import pytest
@@ -17,8 +15,7 @@ from harness.service.storage import courses, people, queue, uploads
 from harness.service.web import access
 from harness.service.web.service import LiveLooks, Look
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
-from tests.service.test_story import FUTURE, hand_in
+from tests.service.serving import FUTURE, Browser, hand_in, make_course, work
 
 pytestmark = pytest.mark.processes
 
@@ -87,32 +84,6 @@ def test_who_begins_to_watch_does_not_wait_for_the_next_look(service, course):
     assert looks.look(ben) == Look(is_running=True)
 
 
-def test_a_submission_that_is_gone_is_told_to_be_over(service, course):
-    looks = LiveLooks(service.database, Clock())
-    looks.begin("0" * 16)
-    assert looks.look("0" * 16) == Look()
-
-
-def test_threads_that_look_at_once_ask_once(service, course):
-    upload = submit(service, course, "ada")
-    looks = LiveLooks(service.database, Clock())
-    found, ready = [], threading.Barrier(8)
-
-    def look():
-        looks.begin(upload)
-        ready.wait(30)
-        found.append(looks.look(upload))
-
-    threads = [threading.Thread(target=look) for _ in range(8)]
-    with count_statements(service) as asked:
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join(30)
-    assert found == [Look(is_running=True)] * 8
-    assert max(Counter(asked).values()) == 1
-
-
 def test_a_page_that_waits_long_is_shown_to_be_alive(service, course, monkeypatch):
     """A proxy cuts what says nothing for a minute: a check may wait longer."""
     upload = submit(service, course, "ada")
@@ -155,7 +126,7 @@ def test_no_page_of_a_student_reads_the_whole_course(service, course, monkeypatc
 
     with monkeypatch.context() as patched:
         patched.setattr(courses, "students", refuse)
-        page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+        page = hand_in(ada, course).url.path
         asked = [ada.get(path) for path in (course.assignment, page)]
         patched.undo()
         work(service)

@@ -13,10 +13,16 @@ from harness.grading.ledger.places import ServerPlace
 from harness.service.jobs import worker
 from harness.service.records import CHECK, DONE, Job
 from harness.service.storage import database, queue
-from tests.harness import small_class
-from tests.service.serving import KINDS, Browser, make_course, open_service, settings_of, work
+from tests.service.serving import (
+    KINDS,
+    Browser,
+    hand_in,
+    make_course,
+    open_service,
+    settings_of,
+    work,
+)
 from tests.service.test_moving import MARK
-from tests.service.test_story import hand_in
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.stored]
 
@@ -62,7 +68,7 @@ def test_what_finds_the_ledger_locked_is_tried_again(service, counting, monkeypa
     course = make_course(service, "student\nada\n")
     place = service.settings.ledger(course.assignment.rpartition("/")[2])
     ada = Browser(service).enter(course.links["ada"])
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     work(service)
     grading = course.teacher.post(f"{course.assignment}/gradings").url.path
     held = contextlib.ExitStack()

@@ -9,11 +9,11 @@ from harness.service import monitoring
 from harness.service.jobs import job_handlers
 from harness.service.people import accounts
 from harness.service.storage import database, people
-from tests.harness import small_class
 from tests.service.serving import (
     BASE,
     Browser,
     client_of,
+    hand_in,
     link_for,
     make_course,
     open_service,
@@ -41,7 +41,6 @@ def test_a_request_has_a_line_under_the_id_of_its_answer(service):
 
 
 def test_who_is_refused_is_in_the_log(service):
-    """Nobody was: an operator could not see whose program asks too often."""
     with service.database.acting() as act:
         person = accounts.add_person(act, "Ann")
         token = accounts.make_token(act, "ci", "all", owner=person.id)[1].text
@@ -110,22 +109,15 @@ def test_a_job_has_a_line_and_says_how_it_ended(service, counting, monkeypatch, 
     assert "ZeroDivisionError" in lines(service, "trouble")[0]["text"]
 
 
-def hand_in(student, course):
-    files = {"file": ("a1.tgz", small_class.submission("return 2 * n"))}
-    assert (
-        student.post(f"{course.assignment}/uploads", course.assignment, files).status_code == 200
-    )
-
-
 def test_no_secret_of_any_kind_is_in_the_log(service, counting):
     """Every secret is shown to the service, where it holds and where it does not."""
     course = make_course(service, "student,name\nada,Ada\n")
-    ada = Browser(service).enter(course.links["ada"])
+    ada = Browser(service).enter_on_pages(course.links["ada"])
     with service.database.acting() as act:
         person = accounts.add_person(act, "Author")
         token = accounts.make_token(act._replace(by=person.id), "ci", "all")[1].text
     once = link_for(service, person)
-    author = Browser(service).enter(once)
+    author = Browser(service).enter_on_pages(once)
     author.get(once.removeprefix(BASE))  # it holds no more
     for text in (token, f"{token}x"):
         author.get("/api/v1/me", headers={"authorization": f"Bearer {text}"})

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from harness.service.web.rendering import COURSE_MENU
 from harness.text import natural_order
 from tests.service.serving import (
     KINDS_AT_LENGTH,
@@ -88,15 +87,3 @@ def test_pages_have_what_all_pages_have(service, course):
                 wrong.append(f"{who}, {address}: a menu of the course: {has_menu}")
     assert wrong == []
     assert count > 20  # it has got somewhere
-
-
-def test_the_menu_of_a_course_marks_the_current_page(course):
-    for label, end, _ in COURSE_MENU:
-        page = course.teacher.get(course.course + end).text
-        assert f'href="{course.course}{end}" aria-current="page">{label}</a>' in page
-    below = course.teacher.get(course.assignment).text
-    assert f'href="{course.course}" aria-current="page">' in below
-
-
-def test_the_start_page_is_the_list_of_courses(course):
-    assert course.teacher.get("/").url.path == "/courses"

@@ -15,14 +15,13 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from harness import cli
-from harness.errors import UsageError
-from harness.service.people import accounts, mail_server, mails
+from harness.service.people import mail_server, mails
 from harness.service.serving import without_secrets
 from harness.service.settings import dump_settings
 from harness.service.storage import people
 from harness.service.storage.tables import METADATA
 from harness.service.web.service import Rates
-from tests.service.serving import BASE, KINDS, Browser, make_course, settings_of
+from tests.service.serving import BASE, KINDS, Browser, add_person, make_course, settings_of
 
 pytestmark = pytest.mark.long(1)
 
@@ -148,12 +147,10 @@ def test_the_answer_is_the_same_for_an_address_that_nobody_has(service, counting
     assert {one.state for one in lies(service)} == {"sent", "nobody"}
 
 
-@pytest.mark.parametrize(
-    "typed", ["", "ada", "@", "a@b\r\nBcc: eve@example.org", "a b@c", "x" * 250 + "@example.org"]
-)
-def test_what_is_no_address_is_refused(service, typed):
-    answer = ask(service, typed)
-    assert answer.status_code == 422 and "expected a mail address" in answer.text
+def test_what_is_no_address_is_refused(service):
+    for typed in ("", "ada", "a@b\r\nBcc: eve@example.org", "x" * 250 + "@example.org"):
+        answer = ask(service, typed)
+        assert answer.status_code == 422 and "expected a mail address" in answer.text
     assert lies(service) == []
 
 
@@ -238,8 +235,7 @@ def digests(service):
 
 @pytest.mark.long(2)
 def test_a_letter_is_tried_later_and_later_and_given_up_after_days(service, monkeypatch):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada", "ada@example.org")
+    add_person(service, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     (letter,), waits, now = lies(service), [], time.time()
     monkeypatch.setattr(time, "time", lambda: now)
@@ -257,7 +253,6 @@ def test_a_letter_is_tried_later_and_later_and_given_up_after_days(service, monk
     [
         ("451 4.7.1 greylisted, http://x/s3cret", "waiting", "answered 451 4.7.1"),
         ("554 5.7.1 spam: http://x/s3cret", "given up", "answered 554 5.7.1"),
-        ("554 no", "given up", "answered 554"),
     ],
 )
 def test_what_a_server_answers_decides_and_is_told_without_its_words(
@@ -365,8 +360,7 @@ KINDS_OF_TLS = [("smtp", _starttls), ("smtps", _tls)]
 def test_one_signs_in_on_an_encrypted_connection_alone(
     service, post, certificate, scheme, make, tmp_path, monkeypatch
 ):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada", "ada@example.org")
+    add_person(service, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     file = tmp_path / "password"
     file.write_text(f"{PASSWORD}\n")
@@ -404,8 +398,7 @@ def test_only_what_sends_mail_is_given_the_password():
 
 
 def test_without_a_server_mails_are_files_for_the_operator_alone(service):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada", "ada@example.org")
+    add_person(service, "Ada", "ada@example.org")
     assert "pass the link on" in ask(service, "ada@example.org").text
     assert deliver(service) == 1
     (path,) = service.settings.letters.iterdir()
@@ -418,8 +411,7 @@ def test_without_a_server_mails_are_files_for_the_operator_alone(service):
 
 @pytest.mark.stored
 def test_a_folder_that_cannot_be_written_is_tried_again(service):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada", "ada@example.org")
+    add_person(service, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     service.settings.letters.write_text("")
     assert deliver(service) == 1
@@ -431,8 +423,7 @@ def test_a_folder_that_cannot_be_written_is_tried_again(service):
 
 @pytest.mark.processes
 def test_a_process_of_its_own_sends_until_it_is_ended(service):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada", "ada@example.org")
+    add_person(service, "Ada", "ada@example.org")
     ask(service, "ada@example.org")
     words = [sys.executable, "-m", "harness.service.keeper"]
     with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
@@ -454,9 +445,6 @@ def test_a_process_of_its_own_sends_until_it_is_ended(service):
     [
         ("smtp://me:pw@example.org", FROM, "--mail has a password"),
         ("example.org", FROM, "expected smtp://USER@HOST"),
-        ("smtp://", FROM, "expected smtp://USER@HOST"),
-        ("http://example.org", FROM, "expected smtp://USER@HOST"),
-        ("smtp://example.org:x", FROM, "expected smtp://USER@HOST"),
         ("smtp://example.org/x", FROM, "expected smtp://USER@HOST"),
         ("smtp://example.org", "", "--mail needs --mail-from"),
         ("smtp://example.org", "Tests", "--mail-from: found 'Tests', expected a mail address"),
@@ -483,13 +471,7 @@ def test_settings_name_a_server(tmp_path, mail, found):
     assert found.is_local is (found.host == "::1")
 
 
-def test_without_a_name_for_the_server_there_is_none(tmp_path):
-    with pytest.raises(UsageError):
-        mail_server.server(settings_of("sqlite", None, tmp_path)._replace(mail="smtp://x@"))
-
-
 def test_nobody_is_found_by_an_empty_address(service):
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada")
+    add_person(service, "Ada")
     with service.database.reading() as db:
         assert people.by_email(db, "") == []

@@ -13,6 +13,7 @@ from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
 from tests.service.serving import Browser, make_course, work
+from tests.service.serving import hand_in as submit
 from tests.service.test_api_gradings import Asker
 
 ALONE, DUO = "ada,\nben,\ncyd,\ndan,\n", "ada,\nben,\ncyd,duo\ndan,duo\n"
@@ -190,10 +191,7 @@ RIGHT, WRONG = "return 2 * n", "return n"
 
 
 def send(student, course, body):
-    files = {"file": ("a1.tgz", small_class.submission(body))}
-    answer = student.post(f"{course.assignment}/uploads", course.assignment, files)
-    assert answer.status_code == 200
-    return answer.url.path
+    return submit(student, course, small_class.submission(body)).url.path
 
 
 def grade_public(service, course):

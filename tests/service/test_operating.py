@@ -1,6 +1,5 @@
 """What operators ask: whether a service can be started, and whether one that runs is ready."""
 
-import errno
 import os
 import re
 import shutil
@@ -32,7 +31,7 @@ from harness.service.storage.database import Database
 from harness.service.storage.tables import COURSE, VERSION, new_id
 from oracle import __version__
 from tests.harness import small_class
-from tests.service.serving import Browser, client_of, make_course, open_service, work
+from tests.service.serving import Browser, hand_in, make_course, open_service, work
 
 ROOT = Path(__file__).parents[2]
 
@@ -53,18 +52,13 @@ def test_a_bare_machine_is_good_and_stays_bare(settings):
     settings = settings._replace(address="", data=settings.data.with_name("bare"), port=0)
     assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
     assert not settings.data.exists()
-
-
-def test_so_is_one_that_has_served(settings):
     Database(settings).close()
-    settings = settings._replace(address="", port=0)
     assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
 
 
 BAD = [
     ({"address": "tests.example.org"}, "address", "expected https://HOST"),
     ({"address": "https://[::1"}, "address", "expected https://HOST"),
-    ({"address": "https://tests.example.org:99999"}, "address", "expected https://HOST"),
     ({"address": "https://tests.example.org/courses"}, "address", "expected https://HOST"),
     ({"address": "https://ann@tests.example.org"}, "address", "expected https://HOST"),
     ({"address": "http://tests.example.org"}, "address", "is not encrypted"),
@@ -80,33 +74,15 @@ def test_what_is_not_good_is_named(tmp_path, changed, name, said):
     assert said in wrong[name].said
 
 
-@pytest.mark.parametrize(
-    ("changed", "base"),
-    [
-        ({"host": "::1", "port": 80}, "http://[::1]:80"),
-        ({"address": "https://Tests.example.org:8443/"}, "https://Tests.example.org:8443"),
-        ({"address": "https://[2001:db8::1]"}, "https://[2001:db8::1]"),
-    ],
-)
-def test_addresses_that_are_good(tmp_path, changed, base):
-    settings = Settings(tmp_path)._replace(**changed)
-    assert run_checks(settings)["address"] == ("address", True, base)
-
-
 def test_a_service_does_not_start_with_an_address_that_no_link_can_have(tmp_path, capsys):
-    """It started, and printed a link that leads nowhere."""
     words = ["serve", "--data", str(tmp_path / "data"), "--port", "0", "--address", "example.org"]
     assert cli.main(words) == 2
     assert "--address: found 'example.org', expected https://HOST" in capsys.readouterr().err
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize(
-    "address", ["nonsense", "mysql://me:s3cret@host/x", "host=x password=s3cret"]
-)
-def test_an_address_of_another_database_is_refused(tmp_path, capsys, address):
-    """It was told with a part of the options that the service adds to it."""
-    words = ["--data", str(tmp_path / "data"), "--database", address]
+def test_an_address_of_another_database_is_refused(tmp_path, capsys):
+    words = ["--data", str(tmp_path / "data"), "--database", "mysql://me:s3cret@host/x"]
     for command in (["serve"], ["serve", "--check"], ["admin", "people"]):
         assert cli.main([*command, *words]) == 2
         said = capsys.readouterr().err
@@ -157,7 +133,7 @@ def test_a_file_in_place_of_the_folder(tmp_path):
     assert "is not a folder" in run_checks(Settings(tmp_path / "data"))["data"].said
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o750, 0o711])
+@pytest.mark.parametrize("mode", [0o755, 0o711])
 def test_a_folder_that_others_could_read_is_closed_to_them(settings, mode):
     settings.data.mkdir(mode=0o700, exist_ok=True)
     for _ in range(2):  # when it is made, and by the next version
@@ -178,15 +154,6 @@ def test_what_others_can_read_is_not_good(settings):
     assert f"can read {letters}: chmod -R go= {settings.data}" in told.said
 
 
-def test_a_folder_with_other_things_in_it_stays_as_it_is(settings):
-    place = settings.data.with_name("mine")
-    place.mkdir()
-    (place / "notes.txt").touch()
-    place.chmod(0o755)
-    Database(settings._replace(data=place)).close()
-    assert stat.S_IMODE(place.stat().st_mode) == 0o755
-
-
 def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         settings = Settings(tmp_path / "data", port=other.getsockname()[1])
@@ -199,9 +166,8 @@ def test_a_port_that_is_taken(tmp_path):
             assert "by this service" in told.said
 
 
-@pytest.mark.parametrize("host", ["192.0.2.1", "host.invalid"])
-def test_an_address_that_this_machine_does_not_have(tmp_path, host):
-    told = run_checks(Settings(tmp_path / "data", host=host, port=0))["port"]
+def test_an_address_that_this_machine_does_not_have(tmp_path):
+    told = run_checks(Settings(tmp_path / "data", host="192.0.2.1", port=0))["port"]
     assert not told.is_good and told.said.endswith("; --host names another one")
 
 
@@ -221,9 +187,8 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     assert "cannot be used now" in run_checks(settings)["database"].said
 
 
-@pytest.mark.parametrize("version", ["0", "20", "999"])
+@pytest.mark.parametrize("version", ["0", "999"])
 def test_tables_of_another_version_are_named_and_left_alone(settings, version):
-    """The harness itself failed, and a check of the same data was good."""
     database = Database(settings)
     with database.changing() as db:
         db.exec_driver_sql(f"UPDATE service_version SET version_num = '{version}'")
@@ -239,19 +204,9 @@ def test_tables_of_another_version_are_named_and_left_alone(settings, version):
 
 
 def test_a_rule_for_old_data_that_cannot_be_read_is_not_good(settings):
-    """The service did not start with it, and its check was good."""
     assert run_checks(settings)["keep"].said.startswith("days: logs 90, ")
     told = run_checks(settings._replace(keep="logs=soon"))["keep"]
     assert not told.is_good and "--keep logs: found 'soon'" in told.said
-
-
-def test_a_folder_that_cannot_be_written_into_is_named(settings, monkeypatch):
-    def refuse(**made):
-        raise PermissionError(errno.EACCES, "Permission denied", f"{made['dir']}/tmp1x2y")
-
-    monkeypatch.setattr(health.tempfile, "TemporaryFile", refuse)
-    folder = settings.data if settings.data.exists() else settings.data.parent
-    assert run_checks(settings)["data"].said == f"cannot write into {folder}: Permission denied"
 
 
 def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
@@ -276,12 +231,9 @@ def test_the_command_tells_all_and_by_its_status_whether_it_is_good(tmp_path, ca
     assert "NOT GOOD: --address: found 'ftp://x'" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("port", ["65536", "99999", "-1", "http"])
-@pytest.mark.parametrize("more", [(), ("--check",)])
-def test_a_port_that_none_has_is_refused(tmp_path, capsys, port, more):
-    """The harness itself failed."""
-    place = ["serve", "--data", str(tmp_path / "data"), f"--port={port}", *more]
-    assert cli.main(place) == 2
+@pytest.mark.parametrize("port", ["65536", "-1", "http"])
+def test_a_port_that_none_has_is_refused(tmp_path, capsys, port):
+    assert cli.main(["serve", "--data", str(tmp_path / "data"), f"--port={port}"]) == 2
     assert "expected a whole number from 0 to 65535" in capsys.readouterr().err
 
 
@@ -305,7 +257,6 @@ ZONES = [("XYZ-1XYST,M3.5.0,M10.5.0/3", True), ("CET-1", False), ("UTC0", False)
 
 @pytest.mark.parametrize(("other", "is_same"), ZONES)
 def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, is_same):
-    """All deadlines moved without a word."""
     settings.data.mkdir(parents=True, exist_ok=True)
     in_zone(CET)
     assert run_checks(settings)["zone"] == ("zone", True, "CET/CEST (UTC+01:00)")
@@ -336,12 +287,6 @@ def test_a_service_is_ready_while_a_worker_lives(service):
     with monitoring.announce_worker(service.settings.workers_folder):
         assert ready(service) == []
     assert ready(service) == ["no worker lives"]
-
-
-@pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/ready", 503)])
-def test_monitors_that_want_no_body_are_answered(service, path, status):
-    """Programs were told about pages."""
-    assert client_of(service).head(path).status_code == status
 
 
 def test_a_worker_that_died_without_a_word_counts_no_more(tmp_path):
@@ -431,11 +376,6 @@ def samples(text):
     return found
 
 
-def test_a_service_without_its_database_is_down():
-    down = health.State("lost", {}, 0.0, {}, 1, 1)
-    assert samples(health.metrics_text(down, {}))["gtp_harness_up"] == 0
-
-
 def test_requests_are_counted_by_templates_that_nobody_can_make_up(service):
     browser = Browser(service)
     for path in ("/sign-in", "/sign-in", "/enter/s3cret", "/s3cret", "/static/s3cret.js"):
@@ -496,8 +436,7 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
     course = make_course(service, "student,name\nada,Ada\n")
     ada = Browser(service).enter(course.links["ada"])
     for body in ("return 2 * n", "return n"):
-        files = {"file": ("a1.tgz", small_class.submission(body))}
-        ada.post(f"{course.assignment}/uploads", course.assignment, files)
+        hand_in(ada, course, small_class.submission(body))
     assert work(service) == 2
     found = samples(health.metrics_text(health.state(service), health.get_figures(service)))
     done = ("ended", "done"), ("kind", "check")
@@ -516,16 +455,14 @@ def test_workers_count_attempts_jobs_and_waits(service, counting):
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    "module",
-    ["harness.service.keeper", "harness.service.serving", "harness.service.operations.pruning"],
-)
-def test_who_does_not_grade_loads_nothing_that_does(module):
+def test_who_does_not_grade_loads_nothing_that_does():
     """Each start would take twice the processor time, and each process more memory."""
-    code = f"import sys, {module}; print(*sys.modules)"
+    names = ("keeper", "serving", "operations.pruning")
+    modules = [f"harness.service.{name}" for name in names]
+    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     loaded = set(done.stdout.split())
-    assert module in loaded
+    assert loaded >= set(modules)
     assert not loaded & {"harness.grading.grade", "harness.service.jobs.job_handlers", "fastapi"}

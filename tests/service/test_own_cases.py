@@ -9,7 +9,6 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import client as commands
 from harness.client import Client, suite_of
-from harness.errors import UsageError
 from harness.service.courses import cases, own_files
 from harness.service.storage import courses
 from tests.service.serving import BASE, KINDS_AT_LENGTH, work
@@ -116,23 +115,23 @@ def test_limits_are_the_services(service, ann):
     assert not own.engine.packages and own.specification is None
 
 
-@pytest.mark.parametrize(
-    ("files", "more", "why"),
-    [
-        ({"assignment.toml": b"", "a.gtp": b"1 x\n"}, {}, "assignment.toml is not taken here"),
-        ({"a.txt": b"x"}, {}, "found 0 case files, expected 1 to 500"),
-        ({f"{n}.gtp": b"1 x\n" for n in range(501)}, {}, "found 501 case files"),
-        ({"c/a.gtp": b"10 a\n#? [(]\n"}, {}, "a.gtp:2"),
-        ({"c/[a].gtp": b"10 a\n"}, {}, "case files with *, ? or [ in their names: [a].gtp"),
-        (CASES, {"command": "python3 engine.py"}, "expected a command with {folder}"),
-        (CASES, {"build": "a\nb"}, "build: expected one line"),
-        (b"no archive", {}, "the archive is refused"),
-    ],
-)  # fmt: skip
-def test_what_is_not_taken(service, ann, files, more, why):
+NOT_TAKEN = [
+    ({"assignment.toml": b"", "a.gtp": b"1 x\n"}, {}, "assignment.toml is not taken here"),
+    ({"a.txt": b"x"}, {}, "found 0 case files, expected 1 to 500"),
+    ({f"{n}.gtp": b"1 x\n" for n in range(501)}, {}, "found 501 case files"),
+    ({"c/a.gtp": b"10 a\n#? [(]\n"}, {}, "a.gtp:2"),
+    ({"c/[a].gtp": b"10 a\n"}, {}, "case files with *, ? or [ in their names: [a].gtp"),
+    (CASES, {"command": "python3 engine.py"}, "expected a command with {folder}"),
+    (CASES, {"build": "a\nb"}, "build: expected one line"),
+    (b"no archive", {}, "the archive is refused"),
+]
+
+
+def test_what_is_not_taken(service, ann):
     suite = ann.suite()
-    answer = send(ann, suite, files, 422, **more)
-    assert why in answer["detail"] and str(service.settings.data) not in answer["detail"]
+    for files, more, why in NOT_TAKEN:
+        answer = send(ann, suite, files, 422, **more)
+        assert why in answer["detail"] and str(service.settings.data) not in answer["detail"]
     assert ann.ask("GET", suite)["source"] == ""
 
 
@@ -187,12 +186,3 @@ def test_from_the_command_line(service, ann, tmp_path, capsys):
     assert "runs engines with these case files" in capsys.readouterr().out
     own = own_files.assignment_of(service.settings, bench_of(service))
     assert [path.name for path in own.public_cases()] == ["one.gtp"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [["cases", "a", "b"], ["list", "a", "--command", "x"], ["push", "a", "b", "--build", "x"]],
-)
-def test_options_of_the_command_line(words):
-    with pytest.raises(UsageError, match="cases needs --command"):
-        commands.RUNS.main(words)

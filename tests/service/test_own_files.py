@@ -13,8 +13,7 @@ from harness.service.jobs.worker import Worker
 from harness.service.pages import assignment
 from harness.service.storage import courses
 from tests.harness import archives, small_class
-from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, work
-from tests.service.test_story import hand_in
+from tests.service.serving import KINDS_AT_LENGTH, Browser, hand_in, make_course, marks, work
 
 pytestmark = pytest.mark.processes
 
@@ -39,19 +38,28 @@ def as_folder(files):
     return [("files", (f"doubling/{name}", text.encode())) for name, text in files.items()]
 
 
+def make_own(service, files=None):
+    """Make a course; with files its assignment is made of them."""
+    course = make_course(service, "student\nada\n", source="go-scoring")
+    if files is None:
+        return course
+    answer = send(course, as_archive(files), deadline="2999-01-01T00:00")
+    assert answer.status_code == 200, answer.text
+    return course._replace(assignment=answer.url.path)
+
+
 def send(course, files, **fields):
     return course.teacher.post(f"{course.course}/assignments/own", course.course, files, **fields)
 
 
-@pytest.mark.parametrize("sent", [as_archive, as_folder])
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
-def test_an_assignment_of_ones_own_is_graded(service, sent):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, sent(FILES), deadline="2999-01-01T00:00")
+def test_an_assignment_of_ones_own_is_graded(service):
+    course = make_own(service)
+    answer = send(course, as_folder(FILES), deadline="2999-01-01T00:00")
     assert answer.status_code == 200 and "Doubling" in answer.text
     course = course._replace(assignment=answer.url.path)
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    page = hand_in(ada, course)
     work(service)
     text = ada.get(page.url.path).text
     assert "4 passed" in text and str(service.settings.data) not in text
@@ -82,13 +90,15 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("files", "said"), REFUSED)
-def test_an_assignment_that_is_refused(service, files, said):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, as_archive(files))
-    assert answer.status_code == 422
-    why = html.unescape(re.search(r'id="why".*?</p>', answer.text, re.DOTALL)[0])
-    assert said.lower() in why.lower() and str(service.settings.data) not in why
+def test_an_assignment_that_is_refused(service):
+    course = make_own(service)
+    for files, said in (*REFUSED, ({"engine.py": ""}, "no assignment.toml at the top of what")):
+        answer = send(course, as_archive(files))
+        assert answer.status_code == 422
+        why = html.unescape(re.search(r'id="why".*?</p>', answer.text, re.DOTALL)[0])
+        assert said.lower() in why.lower() and str(service.settings.data) not in why
+    for data in (b"no archive", b""):
+        assert send(course, {"file": ("a.zip", data)}).status_code == 422
     with service.database.reading() as db:
         assert len(courses.ASSIGNMENTS.all(db)) == 1
     assert list(service.settings.data.glob(".source-*")) == []
@@ -103,14 +113,8 @@ def text_of(answer):
     return html.unescape(answer.text)
 
 
-def send_own(course, files):
-    answer = send(course, as_archive(files), deadline="2999-01-01T00:00")
-    return course._replace(assignment=answer.url.path)
-
-
 def test_private_case_files_of_an_upload_are_listed_and_checked(service):
-    """The page said that there were none, and a wrong one cost everybody points unseen."""
-    course = send_own(make_course(service, "student\nada\n", source="go-scoring"), WRONG)
+    course = make_own(service, WRONG)
     tess, page = course.teacher, f"{course.assignment}/private"
     early = tess.post(f"{course.assignment}/gradings", course.assignment)
     assert early.status_code == 409 and "still being checked" in early.text
@@ -130,8 +134,7 @@ def test_private_case_files_of_an_upload_are_listed_and_checked(service):
 
 
 def test_the_private_case_files_of_an_upload_and_the_added_ones_differ_in_name(service):
-    """Two of a name were a fault of each grading."""
-    course = send_own(make_course(service, "student\nada\n", source="go-scoring"), FILES)
+    course = make_own(service, FILES)
     tess, page = course.teacher, f"{course.assignment}/private"
 
     def add(name):
@@ -145,15 +148,8 @@ def test_the_private_case_files_of_an_upload_and_the_added_ones_differ_in_name(s
     assert "added.gtp was added to the private case files: remove it there" in said
 
 
-@pytest.mark.parametrize("data", [b"no archive", b""])
-def test_what_is_no_archive(service, data):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, {"file": ("a.zip", data)})
-    assert answer.status_code == 422
-
-
 def test_the_courses_own_folder_is_taken_and_exchanged(service):
-    course = make_course(service, "student\nada\n", source="go-scoring")
+    course = make_own(service)
     page = course.assignment
     form = f"{page}/course-folder"
     assert "You have not uploaded one yet" in course.teacher.get(form).text
@@ -201,11 +197,9 @@ def replace(course, files, status=200):
 
 
 def test_a_newer_upload_takes_the_place_of_the_one_before(service):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
-    course = course._replace(assignment=answer.url.path)
+    course = make_own(service, FILES)
     ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     work(service)
     first = tess.post(f"{course.assignment}/gradings").url.path
     work(service)
@@ -218,7 +212,7 @@ def test_a_newer_upload_takes_the_place_of_the_one_before(service):
     work(service)
     assert marks(tess.get(second).text) == {"ada": "8 of 8"}
     assert [upload_of(tess.get(one).text) for one in (first, second)] == ["1", "2"]
-    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    page = hand_in(ada, course)
     work(service)
     assert "2 passed" in ada.get(page.url.path).text
     with service.database.reading() as db:
@@ -232,11 +226,9 @@ def upload_of(text):
 
 
 def test_a_grading_that_was_begun_goes_on_with_the_upload_it_was_begun_with(service):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, as_archive(FILES), deadline="2999-01-01T00:00")
-    course = course._replace(assignment=answer.url.path)
+    course = make_own(service, FILES)
     ada, tess = Browser(service).enter(course.links["ada"]), course.teacher
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     work(service)
     grading = tess.post(f"{course.assignment}/gradings").url.path
     assert Worker(service.settings, service.database).step()  # it is planned
@@ -247,10 +239,9 @@ def test_a_grading_that_was_begun_goes_on_with_the_upload_it_was_begun_with(serv
 
 
 def test_what_is_no_newer_upload_changes_nothing(service):
-    course = make_course(service, "student\nada\n", source="go-scoring")
+    course = make_own(service)
     assert "was not uploaded" in replace(course, FILES, 422)
-    answer = send(course, as_archive(FILES))
-    course = course._replace(assignment=answer.url.path)
+    course = make_own(service, FILES)
     for files, _ in REFUSED:
         replace(course, files, 422)
     assert "upload 1, which is in use now" in course.teacher.get(course.assignment).text
@@ -268,10 +259,8 @@ NESTED = {
 
 def test_points_of_an_assignment_with_case_files_in_folders(service):
     """As the documents have it: weights know a case file by its name alone."""
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, as_archive(NESTED))
-    assert answer.status_code == 200, answer.text
-    tess, points = course.teacher, f"{answer.url.path}/points"
+    course = make_own(service, NESTED)
+    tess, points = course.teacher, f"{course.assignment}/points"
     page = tess.get(points)
     assert page.status_code == 200, page.text
     fields = dict(re.findall(r'name="((?:part|weight) [^"]*)" value="([^"]*)"', page.text))
@@ -283,20 +272,12 @@ def test_points_of_an_assignment_with_case_files_in_folders(service):
     assert 'name="weight public a.gtp%3A2" value="0"' in tess.get(points).text
 
 
-def test_what_has_no_assignment_is_called_so(service):
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    answer = send(course, as_archive({"engine.py": ""}))
-    assert answer.status_code == 422
-    assert "There is no assignment.toml at the top of what you sent." in answer.text
-
-
 @pytest.mark.parametrize("place", ["source", "overlay"])
 def test_a_form_for_an_assignment_that_is_removed_meanwhile_is_refused(
     service, monkeypatch, place
 ):
-    """The page with the form was shown once more, of an assignment that was gone."""
-    course = make_course(service, "student\nada\n", source="go-scoring")
-    page = send(course, as_archive(FILES)).url.path
+    course = make_own(service, FILES)
+    page = course.assignment
     receive = assignment.receive_files
 
     def remove_and_receive(here):

@@ -13,9 +13,8 @@ from harness.service.courses.point_weights import PointWeights
 from harness.service.storage import courses
 from harness.service.web import rendering
 from tests.harness import small_class
-from tests.service.serving import KINDS_AT_LENGTH, Browser, make_course, marks, rows, work
+from tests.service.serving import KINDS_AT_LENGTH, Browser, hand_in, make_course, marks, rows, work
 from tests.service.test_gradebooks import api_of
-from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
 
@@ -50,26 +49,12 @@ def test_a_mark_that_was_given_for_other_points_is_told_until_it_is_given_again(
     assert [one["is_last"] for one in listed] == [False, True]
 
 
-def test_a_grading_with_marks_of_before_gives_no_gradebook_and_names_the_later_one(
-    service, counting
-):
-    course = make_course(service, ROSTER)
-    tess, found = course.teacher, []
-    for _ in range(2):
-        found.append(tess.post(f"{course.assignment}/gradings").url.path)
-        work(service)
-    first, second = (tess.get(one).text for one in found)
-    assert f'A <a href="{found[1]}">later grading</a> has marks' in first
-    for text in ("Download marks (CSV)", "Gradebook for Canvas", "Release the marks"):
-        assert text in second and text not in first
-
-
 @pytest.mark.long(5)
 def test_marks_change_after_they_were_seen_and_accepted_alone(service, counting):
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, points = course.teacher, f"{course.assignment}/points"
     ada, ben = (Browser(service).enter(course.links[name]) for name in ("ada", "ben"))
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     hand_in(ben, course, small_class.submission(WRONG))
     first = tess.post(f"{course.assignment}/gradings").url.path
     work(service)
@@ -113,7 +98,7 @@ def test_a_wrong_test_is_left_out_after_it_was_seen_whose_marks_change(service, 
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, points = course.teacher, f"{course.assignment}/points"
     ada, ben = (Browser(service).enter(course.links[name]) for name in ("ada", "ben"))
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     hand_in(ben, course, small_class.submission(WRONG))
     first = tess.post(f"{course.assignment}/gradings").url.path
     work(service)
@@ -171,14 +156,6 @@ def test_a_private_test_is_left_out_and_its_file_may_go(service, counting):
     answer = tess.post(f"{seen}/set", seen)
     assert answer.status_code == 422 and "there is no test &#39;mine.gtp:1&#39;" in answer.text
     assert row_of(service, course).weights == ""
-
-
-def test_before_any_grading_nothing_would_change(service, counting):
-    course = make_course(service, ROSTER)
-    tess, points = course.teacher, f"{course.assignment}/points"
-    seen = tess.post(points, points, **OTHER).url.path
-    work(service)
-    assert "Marks that would change: 0 of 0" in tess.get(seen).text
 
 
 def read(own, points, weights=None):

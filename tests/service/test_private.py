@@ -19,13 +19,13 @@ from tests.service.serving import (
     KINDS,
     KINDS_AT_LENGTH,
     Browser,
+    hand_in,
     make_course,
     open_service,
     settings_of,
     work,
 )
 from tests.service.test_api_submissions import token_of
-from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
 
@@ -115,7 +115,7 @@ def _handed_in(service):
     files = {"file": ("secret.gtp", PRIVATE.encode())}
     assert course.teacher.post(f"{course.assignment}/private", files=files).status_code == 200
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    page = hand_in(ada, course)
     work(service)
     return course, ada, page
 
@@ -145,7 +145,7 @@ def test_nothing_that_a_student_waits_for_reads_a_private_case(service, counting
     work(service)
     ada = Browser(service).enter(course.links["ada"])
     with _hear_reads(folder) as heard:
-        page = hand_in(ada, course, small_class.submission("return 2 * n"))
+        page = hand_in(ada, course)
         work(service)
         ada.get(f"{page.url.path}/events")
     grading = tess.post(f"{course.assignment}/gradings").url.path
@@ -210,7 +210,7 @@ def test_what_a_student_is_told_is_the_same_whatever_is_private(kind, request, t
 def _read_told(service, course):
     """Return all that a student is told of a submission, before and after it is checked."""
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n"))
+    page = hand_in(ada, course)
     token, found = token_of(service, "ada"), [page.text]
     work(service)
     paths = (course.assignment, page.url.path, f"{page.url.path}/events", *_api(course, page))
@@ -229,20 +229,6 @@ def test_the_log_has_no_word_of_a_private_case(service, counting):
     assert not [one for one in (SECRET, DOUBLED, "secret.gtp") if one in text]
 
 
-def test_nothing_of_a_grading_is_told_before_it_is_released(service, counting):
-    course, ada, page = _handed_in(service)
-    before = _pages(ada, course, page)
-    course.teacher.post(f"{course.assignment}/gradings")
-    work(service)
-    assert _pages(ada, course, page) == before
-
-
-def _pages(student, course, page):
-    paths = (course.course, course.assignment, page.url.path, f"{course.assignment}/mark")
-    return [_TOKEN.sub("", student.get(path).text) for path in paths]
-
-
-_TOKEN = re.compile('value="[0-9a-f]{64}"')
 # Ends the session, or what is asked about.
 _ENDING = ("/leave", "/withdraw")
 

@@ -16,7 +16,7 @@ from harness.service.storage import courses, people, uploads
 from harness.service.storage.audit import AuditLog
 from harness.service.storage.tables import METADATA
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
+from tests.service.serving import Browser, add_person, hand_in, make_course, work
 from tests.service.test_mail import ask, deliver
 
 ROSTER = "student,name,email\nada,Ada,ada@example.org\n"
@@ -33,25 +33,25 @@ def prune(service, keep="", days=0.0, **rest):
     return {one.kind: one.number for one in found if one.number}
 
 
-def grade_class(service):
-    """Grade a class of one with two submissions; return the course and the student."""
+def make_undated_course(service):
+    """Make a course whose assignment has no date after which something could go."""
     course = make_course(service, ROSTER)
     with service.database.changing() as db:
-        (assigned,) = courses.ASSIGNMENTS.all(db)
-        courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=assigned.id)
+        undated = {"deadline": "", "closes": ""}
+        courses.ASSIGNMENTS.change(db, undated, id=course.assignment.rpartition("/")[2])
+    return course
+
+
+def grade_class(service):
+    """Grade a class of one with two submissions; return the course and the student."""
+    course = make_undated_course(service)
     ada = Browser(service).enter(course.links["ada"])
     for body in ("return n", "return 2 * n"):
-        hand_in(ada, course, body)
+        hand_in(ada, course, small_class.submission(body))
     work(service)
     course.teacher.post(f"{course.assignment}/private", files={"file": ("p.gtp", PRIVATE)})
     grade(service, course)
     return course, ada
-
-
-def hand_in(student, course, body):
-    files = {"file": ("a1.tgz", small_class.submission(body))}
-    answer = student.post(f"{course.assignment}/uploads", course.assignment, files)
-    assert answer.status_code == 200, answer.text
 
 
 def grade(service, course):
@@ -97,76 +97,57 @@ def test_rules_that_cannot_be_are_refused(rule):
 # --- marks -------------------------------------------------------------------------------------
 
 
+@pytest.mark.stored
 @pytest.mark.processes
-def test_what_a_mark_stands_on_stays_while_it_may_be_asked_for(service, counting):
-    course, _ = grade_class(service)
+def test_originals_stay_while_a_mark_may_be_asked_for_and_marks_for_ever(service, counting):
+    course, ada = grade_class(service)
     before, kept = marks(service), originals(service)
     rules = "originals=1,checks=1,audit=1,marks=400,sessions=1000"
-    gone = prune(service, rules, days=399)
-    assert "originals" not in gone and originals(service) == kept and len(kept) == 2
+    assert "originals" not in prune(service, rules, days=399)
+    assert originals(service) == kept and len(kept) == 2
     with service.database.reading() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
+        first = uploads.UPLOADS.all(db, "at")[0]
     assert any(one.about == assigned.id for one in log(service))
     grade(service, course)
     assert marks(service) == before * 2
 
+    own, others = service.database.log, AuditLog(Seal(bytes(32)))
+    rules = "originals=1,marks=1,logs=forever,mail=forever,sessions=forever,checks=forever"
+    service.database.log = others  # of another service, which knows none of the submissions
+    with pytest.raises(LedgerError, match="the audit log was edited"):
+        prune(service, rules, days=401)
+    service.database.log = own
+    assert originals(service) == kept
 
-@pytest.mark.processes
-def test_afterwards_the_originals_go_and_the_marks_stay(service, counting):
-    course, ada = grade_class(service)
-    before, kept = marks(service), originals(service)
-    gone = prune(service, "originals=1,marks=400,sessions=1000", days=401)
+    gone = prune(service, "originals=1,marks=1,sessions=1000", days=2)
     assert gone["originals"] == 2 and originals(service) == []
     assert {one.about for one in log(service) if one.what == "original pruned"} == set(kept)
-    assert marks(service) == before
-    with service.database.reading() as db:
-        first = uploads.UPLOADS.all(db, "at")[0]
-    assert ada.get(f"{course.assignment}/uploads/{first.id}").status_code == 200
-    answer = ada.get(f"{course.assignment}/uploads/{first.id}/file")
+    page = f"{course.assignment}/uploads/{first.id}"
+    assert ada.get(page).status_code == 200
+    answer = ada.get(f"{page}/file")
     assert answer.status_code == 410 and "no longer kept" in answer.text
-
-
-@pytest.mark.stored
-@pytest.mark.processes
-def test_without_originals_there_is_no_mark_rather_than_a_wrong_one(service, counting):
-    course, _ = grade_class(service)
-    before = marks(service)
-    prune(service, "originals=1,marks=1,sessions=1000", days=2)
-    assert "can no longer be graded" in grade(service, course)
-    assert marks(service) == before
+    assert "can no longer be graded" in grade(service, course)  # rather than wrong marks
+    assert marks(service) == before * 2
 
 
 def test_a_date_to_come_keeps_an_assignment(service, counting):
-    make_course(service, ROSTER)
+    make_undated_course(service)
     with service.database.changing() as db:
         (assigned,) = courses.ASSIGNMENTS.all(db)
-        courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=assigned.id)
         courses.extend(db, assigned.id, "ada", "2999-01-01T12:00")
     (line,) = (one for one in log(service) if one.what == "assignment made")
     prune(service, "audit=1,marks=1", days=1000)
     assert line in log(service)
 
 
-@pytest.mark.processes
-def test_with_the_database_of_another_service_nothing_is_removed(service, counting):
-    """None of the submissions is known there."""
-    grade_class(service)
-    kept = originals(service)
-    others = "logs=forever,mail=forever,sessions=forever,checks=forever"
-    service.database.log = AuditLog(Seal(bytes(32)))
-    with pytest.raises(LedgerError, match="the audit log was edited"):
-        prune(service, f"{others},originals=1,marks=1", days=401)
-    assert originals(service) == kept
-
-
 @pytest.mark.stored
 def test_bytes_stay_that_another_assignment_needs(service, counting):
-    grade_class(service)
-    other = make_course(service, ROSTER)
-    with service.database.changing() as db:
-        for one in courses.ASSIGNMENTS.all(db):
-            courses.ASSIGNMENTS.change(db, {"deadline": "", "closes": ""}, id=one.id)
-    hand_in(Browser(service).enter(other.links["ada"]), other, "return 2 * n")
+    for bodies in (("return n", "return 2 * n"), ("return 2 * n",)):
+        course = make_undated_course(service)
+        ada = Browser(service).enter(course.links["ada"])
+        for body in bodies:
+            hand_in(ada, course, small_class.submission(body))
     with service.database.changing() as db:
         last = uploads.UPLOADS.all(db, "at")[-1]
         uploads.UPLOADS.change(db, {"at": time.time() + 500 * DAY}, id=last.id)
@@ -175,11 +156,11 @@ def test_bytes_stay_that_another_assignment_needs(service, counting):
     assert originals(service) == [last.sha256]
 
 
-@pytest.mark.processes
 def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, counting, monkeypatch):
     """They were there when they were sent again, and gone when that was to be written down."""
-    course, ada = grade_class(service)
-    real = submissions.keep
+    course = make_undated_course(service)
+    ada, real = Browser(service).enter(course.links["ada"]), submissions.keep
+    hand_in(ada, course, small_class.submission("return 3 * n"))
 
     def keep(*given):
         found = real(*given)
@@ -187,11 +168,10 @@ def test_bytes_that_are_pruned_just_now_are_to_be_submitted_again(service, count
         return found
 
     monkeypatch.setattr(submissions, "keep", keep)
-    files = {"file": ("a1.tgz", small_class.submission("return 3 * n"))}
-    answer = ada.post(f"{course.assignment}/uploads", course.assignment, files)
-    assert answer.status_code == 422 and "submit it once more" in answer.text
+    answer = hand_in(ada, course, small_class.submission("return 3 * n"), status=422)
+    assert "submit it once more" in answer.text
     with service.database.reading() as db:
-        assert len(uploads.UPLOADS.all(db)) == 2
+        assert len(uploads.UPLOADS.all(db)) == 1
 
 
 # --- all else ----------------------------------------------------------------------------------
@@ -246,8 +226,7 @@ def test_links_that_hold_stay(service):
 def cut_lines(service):
     """Cut two of three lines off."""
     for name in ("Ada", "Ben", "Cyd"):
-        with service.database.acting() as act:
-            accounts.add_person(act, name)
+        add_person(service, name)
     with service.database.changing() as db:
         service.database.log.cut(db, 2)
 
@@ -284,8 +263,7 @@ def test_who_cuts_without_the_key_is_noticed(service, edit, said):
 @pytest.mark.stored
 def test_the_end_of_a_log_is_not_its_beginning(service):
     """Its seal is another: else an editor of rows could cut the whole log off."""
-    with service.database.acting() as act:
-        accounts.add_person(act, "Ada")
+    add_person(service, "Ada")
     with service.database.changing() as db:
         db.execute(
             text(

@@ -4,8 +4,6 @@ import os
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from sqlalchemy import event
 
 from harness.grading.ledger import places
@@ -102,7 +100,7 @@ SEVERAL = [  # what is put, as a person and an assignment, perhaps a group: whos
 ]
 
 
-@pytest.mark.parametrize("kind", [CHECK, DRAFT, PREVIEW])
+@pytest.mark.parametrize("kind", [CHECK, DRAFT])
 @pytest.mark.parametrize(("put_in", "expected"), SEVERAL)
 def test_nobody_waits_behind_what_another_adds_in_several_courses(
     database, kind, put_in, expected
@@ -332,19 +330,6 @@ def test_who_looks_is_told_whether_there_is_something_to_do(database, assignment
 
 
 # --- a property --------------------------------------------------------------------------------
-
-
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(keys=st.lists(st.sampled_from("abcde"), max_size=12))
-def test_the_nth_job_of_each_comes_before_the_next_of_anybody(database, assignment, keys):
-    for key in keys:
-        put(database, assignment, key)
-    came = order(database)
-    with database.changing() as db:  # for the next example
-        queue.JOBS.remove(db, assignment=assignment)
-    turns = [came[:place].count(key) for place, key in enumerate(came)]
-    assert sorted(came) == sorted(keys)
-    assert turns == sorted(turns)
 
 
 def test_how_many_wait_before_a_job(database, assignment):

@@ -9,22 +9,15 @@ from harness.service.local_times import describe_date
 from harness.service.records import DONE, FAULT, GRADE, Course, CourseAssignment
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
+from tests.service.serving import Browser, grade, hand_in, make_course, work
 from tests.service.test_changing import asker
 from tests.service.test_gradebooks import api_of
 from tests.service.test_late_terms import at
-from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
 ROSTER = "student\nada\nben\n"
 OPEN = "Students can still submit"
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
-
-
-def grade(service, course):
-    path = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
-    work(service)
-    return path
 
 
 def submit(service, course, body="return 2 * n", student="ada"):

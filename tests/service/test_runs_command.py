@@ -1,7 +1,6 @@
 """``gtp-harness runs``: from a run on this machine to what the service says of it."""
 
 import argparse
-import codecs
 import json
 
 import pytest
@@ -9,7 +8,6 @@ import pytest
 from harness.cli import client as commands
 from harness.client import Client, SuitePlace, suite_of
 from harness.errors import UsageError
-from harness.report import json as run_json
 from tests.service.serving import BASE
 from tests.service.test_api_submissions import Through
 from tests.service.test_suites import Author, F, J, P, document
@@ -66,15 +64,7 @@ def test_runs_are_posted_listed_and_compared(ask, run_file, monkeypatch):
         ask("compare", 9)
 
 
-def test_a_run_with_a_byte_order_mark_is_posted_as_a_run(ask, run_file):
-    """It was sent as an engine."""
-    file = run_file(P)
-    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
-    assert "1 of 1 passed" in ask("push", file, revision="r")[1][0]
-
-
 def test_a_run_in_which_the_engine_failed_says_so(ask, tmp_path):
-    """Nothing failed, it said, of an engine that never started."""
     found, file = json.loads(document([J])), tmp_path / "run.json"
     found["files"][0]["failure"] = {"message": "The engine could not be started."}
     file.write_text(json.dumps(found))
@@ -101,13 +91,6 @@ def test_a_file_that_is_no_run_is_refused_before_it_is_sent(ask, tmp_path):
         ask("push", file)
     with pytest.raises(UsageError, match="cannot read"):
         ask("push", tmp_path / "none.json")
-
-
-def test_half_a_run_is_refused_by_the_service(ask, tmp_path):
-    file = tmp_path / "x.json"
-    file.write_text(json.dumps({"schema": run_json.SCHEMA, "version": 1, "program": "x"}))
-    with pytest.raises(UsageError, match=r"refuses: .* started: Field required"):
-        ask("push", file)
 
 
 @pytest.mark.parametrize(

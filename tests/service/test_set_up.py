@@ -11,12 +11,10 @@ from harness.service.courses.own_files import PREPARING
 from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, HELD
 from harness.service.storage import queue
-from tests.harness import small_class
-from tests.service.serving import Browser, make_course, path_of
+from tests.service.serving import Browser, hand_in, make_course, path_of
 from tests.service.serving import work as do_all
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import FILES, as_archive, send
-from tests.service.test_story import hand_in
 
 ENGINE = 'engine.py"\n'
 
@@ -73,7 +71,7 @@ def test_a_check_waits_for_what_is_not_set_up_and_then_runs(service, programs, n
     course = make(service, lack)
     ada, ask = Browser(service).enter(course.links["ada"]), api_of(service, "ada")
     assert "still preparing this assignment" in text_of(ada, course.assignment)
-    upload = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    upload = hand_in(ada, course).url.path
     place = upload.replace("/uploads/", "/submissions/")
     for how_often in range(2):  # before a worker has looked at it, and after
         told = text_of(ada, upload)
@@ -118,7 +116,7 @@ def test_the_staff_sees_what_is_missing_first_and_cannot_grade_before(service, p
 def test_engines_on_a_cluster_wait_for_the_folder_alike(service):
     course = make(service, LACKS["folder"])
     ada = Browser(service).enter(course.links["ada"])
-    upload = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    upload = hand_in(ada, course).url.path
     away = service.settings._replace(scheduler="tcp://127.0.0.1:9")  # where nobody answers
     assert Worker(away, service.database).step()
     with service.database.reading() as db:
@@ -129,7 +127,7 @@ def test_engines_on_a_cluster_wait_for_the_folder_alike(service):
 def test_a_submission_that_waits_can_be_withdrawn(service):
     course = make(service, LACKS["folder"])
     ada = Browser(service).enter(course.links["ada"])
-    upload = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    upload = hand_in(ada, course).url.path
     do_all(service)
     assert "withdrawn" in ada.post(f"{upload}/withdraw", upload, sure="yes").text
     mend(course, "folder", None)

@@ -7,8 +7,7 @@ import pytest
 from harness.service.local_times import describe_date
 from harness.service.records import FAULT
 from harness.service.storage import queue
-from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
+from tests.service.serving import Browser, hand_in, make_course, work
 
 pytestmark = pytest.mark.processes
 
@@ -16,11 +15,6 @@ ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\ncyd,Cyd,duo\ndan,D
 _ROW = re.compile(r'<tr><td class="pick">.*?</td>(.*?)</tr>')
 _MOMENT = re.compile(r"\d+ \w{3} \d{4}, \d\d:\d\d:\d\d \w+")
 LATER = "2999-02-03T04:05"
-
-
-def hand_in(student, course, name):
-    files = {"file": (name, small_class.submission("return 2 * n"))}
-    assert student.post(f"{course.assignment}/uploads", course.assignment, files).is_success
 
 
 def table(text):
@@ -40,11 +34,11 @@ def keys(text):
 def test_the_staff_see_who_has_submitted_and_who_has_not(service, counting):
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     ada, ben, dan = (Browser(service).enter(course.links[one]) for one in ("ada", "ben", "dan"))
-    hand_in(ada, course, "first.tgz")
-    hand_in(ada, course, "second.tgz")
+    hand_in(ada, course, name="first.tgz")
+    hand_in(ada, course, name="second.tgz")
     work(service)
-    hand_in(ben, course, "ben.tgz")
-    hand_in(dan, course, "duo.tgz")
+    hand_in(ben, course, name="ben.tgz")
+    hand_in(dan, course, name="duo.tgz")
     with service.database.changing() as db:
         queue.JOBS.change(db, {"state": FAULT, "fault": "died"}, key="ben")
     own = {"deadline": LATER}
@@ -70,7 +64,7 @@ def test_the_history_of_a_student_has_what_was_done_for_the_own_group_alone(serv
     course = make_course(service, ROSTER, deadline="2999-01-01T00:00")
     tess, place = course.teacher, f"{course.assignment}/students"
     dan = Browser(service).enter(course.links["dan"])
-    hand_in(dan, course, "duo.tgz")
+    hand_in(dan, course, name="duo.tgz")
     tess.post(f"{place}/duo/extension", f"{place}/duo", deadline=LATER)
     tess.post(f"{place}/ada/comment", f"{place}/ada", text="Well done.")
     page = tess.get(f"{place}/duo").text

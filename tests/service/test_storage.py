@@ -46,18 +46,6 @@ def test_a_flag_is_read_as_the_one_that_was_written(settings):
     found.close()
 
 
-def test_it_is_opened_again_with_what_was_written(settings):
-    found = Database(settings)
-    with found.acting() as act:
-        accounts.add_person(act, "Ada")
-    found.close()
-    again = Database(settings)
-    with again.reading() as db:
-        assert [one.what for one in again.log.entries(db)] == ["person added"]
-        assert again.log.tampering(db) == []
-    again.close()
-
-
 def test_one_transaction_after_the_other_needs_one_connection(settings):
     found, connections = Database(settings), []
     event.listen(found.engine, "connect", lambda *_: connections.append(1))
@@ -124,7 +112,6 @@ def test_who_waits_too_long_for_its_turn_is_told(tmp_path, monkeypatch):
 
 
 def test_a_reader_sees_one_moment(settings):
-    """A page was looked up, written by a worker, looked up again: it was said not to exist."""
     found = Database(settings)
     with found.reading() as db:
         before = people.PEOPLE.all(db)
@@ -218,7 +205,6 @@ def _speaks(name):
 
 
 def test_a_new_database_beside_the_key_of_another_is_refused(settings):
-    """A forgotten --database began an empty service, and pruning removed all submissions."""
     Database(settings).close()
     (settings.data / "service.sqlite").unlink(missing_ok=True)
     other = settings._replace(database="")

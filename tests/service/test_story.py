@@ -14,20 +14,42 @@ from harness.service.jobs.worker import Worker
 from harness.service.records import CHECK, LEASED
 from harness.service.storage import queue
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, marks, work
+from tests.service.serving import (
+    FUTURE,
+    Browser,
+    Made,
+    hand_in,
+    make_course,
+    marks,
+    path_of,
+    teacher,
+    work,
+)
 
 pytestmark = pytest.mark.processes
 
 ROSTER = "student,name\nada,Ada Right\nben,Ben Wrong\ncyd,Cyd Absent\n"
 WRONG = "return 2 * n if n != 2 else 5"
 PRIVATE = "1 twice 21\n#? [42]\n"
-FUTURE = "2999-01-01T00:00"  # later than the assignment's own deadline, which is over
 
 
-@pytest.mark.long(6)
+def make_course_on_pages(service, roster, **assigned):
+    """Make a course with the small class's assignment and a roster, as people do."""
+    tess = teacher(service)
+    course = path_of(tess.post("/courses", title="Games"))
+    files = {"file": ("roster.csv", roster.encode())}
+    assert tess.post(f"{course}/roster", files=files).status_code == 200
+    rows = tess.post(f"{course}/links").text.splitlines()[1:]
+    wanted = {"source": "counting", **assigned}
+    assignment = path_of(tess.post(f"{course}/assignments", **wanted))
+    return Made(tess, course, assignment, {row.split(",")[0]: row.split(",")[-1] for row in rows})
+
+
 def test_a_course_from_its_roster_to_released_marks(service, counting):
-    course = make_course(service, ROSTER, deadline=FUTURE)
-    ada, ben, cyd = (Browser(service).enter(course.links[name]) for name in ("ada", "ben", "cyd"))
+    course = make_course_on_pages(service, ROSTER, deadline=FUTURE)
+    ada, ben, cyd = (
+        Browser(service).enter_on_pages(course.links[name]) for name in ("ada", "ben", "cyd")
+    )
     right, wrong = small_class.submission("return 2 * n"), small_class.submission(WRONG)
     received = hand_in(ada, course, right), hand_in(ben, course, wrong)
     assert all("waiting to be checked" in page.text for page in received)
@@ -81,7 +103,7 @@ def test_who_watches_sees_the_test_that_runs_now(service, counting):
 def test_a_fault_is_seen_by_the_staff_and_tried_again(service, counting, monkeypatch):
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    page = hand_in(ada, course).url.path
     with monkeypatch.context() as broken:
         broken.setitem(job_handlers.KINDS, CHECK, break_down)
         assert work(service) == 1
@@ -109,7 +131,7 @@ def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypa
     """Else a student sees a page without any test, and thinks that nothing is wrong."""
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    page = hand_in(ada, course).url.path
     with monkeypatch.context() as broken:
         broken.setattr(job_handlers, "Marker", NothingRun)
         assert work(service) == 1
@@ -125,7 +147,7 @@ def test_public_tests_that_could_not_be_run_are_told(service, counting, monkeypa
 def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting):
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course, small_class.submission("return 2 * n")).url.path
+    page = hand_in(ada, course).url.path
     with service.database.changing() as db:  # two died, and the third one just now
         died = {"state": LEASED, "deaths": 2, "owner": f"{socket.gethostname()} 999999999 1@x"}
         assert queue.JOBS.change(db, {**died, "token": "t", "until": time.time() + 60}) == 1
@@ -140,7 +162,7 @@ def test_what_three_workers_died_under_is_seen_and_tried_again(service, counting
 def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, counting):
     course = make_course(service, ROSTER, deadline=FUTURE)
     ada = Browser(service).enter(course.links["ada"])
-    hand_in(ada, course, small_class.submission("return 2 * n"))
+    hand_in(ada, course)
     work(service)
     grading = course.teacher.post(f"{course.assignment}/gradings").url.path
     worker = Worker(service.settings, service.database)
@@ -158,9 +180,3 @@ def test_a_grading_is_not_run_with_what_it_was_not_planned_with(service, countin
 
 def break_down(context, job):
     raise ZeroDivisionError("no such luck")
-
-
-def hand_in(student, course, data, name="a1.tgz"):
-    found = student.post(f"{course.assignment}/uploads", course.assignment, {"file": (name, data)})
-    assert found.status_code == 200, found.text
-    return found

@@ -9,7 +9,7 @@ from harness.service.courses.progress import (
     SubmissionWindow,
     describe_status,
 )
-from harness.service.local_times import describe_day, describe_distance
+from harness.service.local_times import describe_distance
 
 FRIDAY = datetime.datetime(2026, 12, 4, 23, 55)
 OPEN = SubmissionWindow("open", FRIDAY)
@@ -27,7 +27,6 @@ NOT_NEEDED = "You need not do anything, and need not wait here."
 STATES = [
     # nothing submitted
     (NONE, OPEN, "new", "To do: You have not submitted anything yet. Submit until Friday"),
-    (NONE, ALWAYS, "new", "To do: You have not submitted anything yet. Submit."),
     (NONE, LATE, "new", "To do: You have not submitted anything yet. Submit late (20 % of the"
      " points reached are taken off) until Friday"),
     (NONE, BEFORE, "off", "Not open yet: This assignment is not open yet. You can submit from"
@@ -37,8 +36,6 @@ STATES = [
     # on its way
     (SubmissionFacts("waiting", ahead=3), OPEN, "busy",
      f"Waiting: Your submission is waiting to be checked: 3 before it. {NOT_NEEDED}"),
-    (SubmissionFacts("waiting"), CLOSED, "busy",
-     f"Waiting: Your submission is waiting to be checked. {NOT_NEEDED}"),
     (SubmissionFacts("checking"), OPEN, "busy",
      f"Being checked: Your submission is being checked now. {NOT_NEEDED}"),
     # the teacher's turn
@@ -52,17 +49,11 @@ STATES = [
     # checked
     (CHECKED, OPEN, "bad",
      "2 failed: Passed 17 of 19 tests. You can correct it and resubmit until Friday"),
-    (CHECKED, LATE, "bad", "2 failed: Passed 17 of 19 tests. You can correct it and resubmit late"
-     " (20 % of the points reached are taken off) until Friday"),
     (CHECKED, CLOSED, "bad", "2 failed: Passed 17 of 19 tests. It is closed now. You see your mark"
      " once your teacher releases it."),
     (CHECKED._replace(archive_faults=1), ALWAYS, "bad", "2 failed: Passed 17 of 19 tests. 1 thing"
      " in your archive is wrong. You can correct it and resubmit."),
-    (ALL._replace(archive_faults=2), ALWAYS, "bad", "Archive to correct: Passed 19 of 19 tests."
-     " 2 things in your archive are wrong. You can correct it and resubmit."),
     (ALL, OPEN, "good", "All passed: Passed all 19 tests. You may resubmit until Friday"),
-    (ALL._replace(passed=1, tests=1), ALWAYS, "good",
-     "All passed: Passed the only test. You may resubmit."),
     (ALL._replace(unjudged=1), OPEN, "look", "Partly judged: Passed all 19 tests. We failed to"
      " judge 1 case file, which is not your fault. You may resubmit until Friday"),
     (CHECKED._replace(builds=False), OPEN, "bad", "Not built: Your program could not be built, so"
@@ -75,16 +66,11 @@ STATES = [
     (REFUSED._replace(counts_instead="a.tgz"), OPEN, "bad",
      "Refused: Your submission could not be used. It is not a .tgz archive. a.tgz counts instead."
      " You can resubmit until Friday"),
-    (REFUSED._replace(counts_instead="a.tgz"), CLOSED, "bad",
-     "Refused: Your submission could not be used. It is not a .tgz archive. a.tgz counts"
-     " instead."),
     (REFUSED, CLOSED, "bad", "Refused: Your submission could not be used. It is not a .tgz"
      " archive. It is closed now: ask your teacher if you need more time."),
     # withdrawn
     (SubmissionFacts("withdrawn"), OPEN, "off", "Withdrawn: You withdrew this submission: it does"
      " not count. You can submit again until Friday"),
-    (SubmissionFacts("withdrawn"), CLOSED, "off", "Withdrawn: You withdrew this submission: it"
-     " does not count. It is closed now: ask your teacher if you need more time."),
     # marks
     (ALL, CLOSED, "good", "All passed: Passed all 19 tests. It is closed now. You see your mark"
      " once your teacher releases it."),  # graded or not: before the release nothing tells
@@ -92,7 +78,6 @@ STATES = [
      "All passed: Passed all 19 tests. It is closed now."),
     (RELEASED, CLOSED, "good",
      "Graded: Your mark is 4 of 5. The feedback says why, test by test."),
-    (RELEASED, OPEN, "good", "Graded: Your mark is 4 of 5. You may still resubmit until Friday"),
     (RELEASED._replace(is_given=True), CLOSED, "good",
      "Graded: Your mark is 4 of 5, given by your teacher instead of the computed one. The feedback"
      " says why, test by test."),
@@ -131,7 +116,3 @@ DISTANCES = [
 @pytest.mark.parametrize(("time", "said"), DISTANCES)
 def test_how_far_away_a_time_is(time, said):
     assert describe_distance(datetime.datetime(*time), NOW) == said
-
-
-def test_a_time_has_its_day_of_the_week():
-    assert describe_day(FRIDAY).startswith("Friday 4 Dec 2026, 23:55 ")

@@ -4,10 +4,9 @@ import pytest
 
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
+from tests.service.serving import Browser, hand_in, make_course, work
 from tests.service.test_api_gradings import Asker
 from tests.service.test_releasing import at
-from tests.service.test_story import hand_in
 
 pytestmark = pytest.mark.processes
 ROSTER = "student,name\nada,Ada Lovelace\nben,Ben Bitdiddle\ncyd,Cyd Noprogram\n"

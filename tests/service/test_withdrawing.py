@@ -21,9 +21,8 @@ from harness.service.records import (
 )
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
-from tests.service.serving import Browser, make_course
+from tests.service.serving import Browser, hand_in, make_course
 from tests.service.test_api_submissions import client_of, place
-from tests.service.test_story import hand_in
 
 NOW = datetime.datetime(2026, 3, 1, 12, 0)
 MARK = canonical_json.dumps(Marks((), Fraction(), "", Fraction(4), Fraction(5)))

@@ -31,12 +31,6 @@ def test_a_teacher_makes_the_course_and_a_student_joins_it(service, campus, open
     assert (member.key, member.name) == ("s-ada", "Ada Right")
 
 
-def test_a_student_waits_for_the_teacher(visitor):
-    page = visitor.launch("ada", [LEARNER])
-    assert page.status_code == 403
-    assert "its teacher opens it first" in page.text
-
-
 ROLES = [
     ([TEACHER], "teacher"),
     ([TEACHER, ASSISTANT], "assistant"),
