@@ -158,21 +158,6 @@ def test_a_refusal_of_the_set_up_counts_unless_the_file_has_it(tmp_path: Path) -
     assert run_against("refuses", tmp_path, text=text.format("-1")).errors == 0
 
 
-@pytest.mark.processes
-def test_an_engine_in_gtp_is_told_what_might_be_meant(tmp_path: Path) -> None:
-    path = tmp_path / "case.gtp"
-    path.write_text("10 fault\n")
-    limits = LIMITS._replace(startup=1.5)
-    result = run(f"{sys.executable} {ENGINE} in_order", [str(path)], Options(limits=limits))
-    assert result.files[0].failure
-    assert (
-        result.files[0].failure.message.endswith(
-            "but a reply ends with an empty line (is the engine's --protocol 'status last'?)."
-        )
-        or "a reply begins with = or ?" in result.files[0].failure.message
-    )
-
-
 def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
     path = tmp_path / "case.txt"
     path.write_text(CASE)

@@ -240,8 +240,6 @@ def test_json(komi, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["x.gtp"], "give --assignment"),
-        (["--private", "x.gtp"], "give --assignment"),
-        (["x.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
         (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
     ],
 )
