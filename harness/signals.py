@@ -56,6 +56,8 @@ def end_on_sigterm() -> None:
 
     Only the first one does: another would break off what is done at the end.
     """
+    _holds.clear()  # those of the process that forked this one
+    _waiting.clear()
     signal.signal(SIGTERM, _end_once)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [SIGTERM])
     if _HAS_TIMERS:

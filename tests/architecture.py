@@ -11,6 +11,7 @@ just as well; and so does a string that is the name of a module, which is import
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -133,20 +134,32 @@ def every_import() -> list[Import]:
     return imports(modules())
 
 
+_NAMED = re.compile(r"""["']((?:oracle|harness)(?:\.\w+)+)\.?["'{]""")
+
+
 def _imports(name: str, path: Path, known: Iterable[str]) -> Iterator[Import]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    for node in statements(ast.parse(text).body):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names if alias.name in known]
         elif isinstance(node, ast.ImportFrom):
             names = [*_from(node, package, known)]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            text = node.value.rstrip(".")
-            names = [text] if text in known and "." in text else []
         else:
             continue
         for one in names:
-            yield Import(name, one, node.lineno, isinstance(node, ast.Constant))
+            yield Import(name, one, node.lineno)
+    for found in _NAMED.finditer(text):
+        if found[1] in known:
+            yield Import(name, found[1], text.count("\n", 0, found.start()) + 1, True)
+
+
+def statements(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield statements, and those within them: a tenth of a tree's nodes."""
+    for node in body:
+        yield node
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            yield from statements(getattr(node, part, ()))
 
 
 def _from(node: ast.ImportFrom, package: str, known: Iterable[str]) -> Iterator[str]:
@@ -211,7 +224,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 def impure(path: Path) -> set[str]:
     """Return the modules of Python's library that a file imports and a pure room does not."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             names.update(one.name.partition(".")[0] for one in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

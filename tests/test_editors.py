@@ -95,34 +95,6 @@ def test_our_case_files_are_read_as_we_read_them() -> None:
                 assert ("keyword.operator.negation.gtp" in found) == pattern.negated, place
 
 
-SAMPLE = """\
-# A comment
-boardsize 19
-  play b Q16   # no comment: an argument
-loadsgf games/one.sgf 7
-10 reg_genmove white
-#? [!(Q16|pass)]*
-20 score
-#? [B\\+24\\.5]
-#?
-#? []
-+7 name
-8 #no comment
--5 name
-12
-#? [broken
-#? [broken] **
-"""
-
-
-def test_a_sample_is_colored_as_somebody_saw_it() -> None:
-    lines = (
-        f"{line}\n" + "".join(f"    {scope}: {text}\n" for scope, text in TOKENIZER.line(line))
-        for line in SAMPLE.splitlines()
-    )
-    golden.check(ROOT / "tests" / "harness" / "golden" / "grammar.txt", "".join(lines))
-
-
 @pytest.mark.parametrize("line", ["#? [0", "#? 0]", "#? [0] x", "#? [0]**", "#? x"])
 def test_what_is_refused_is_marked(line: str) -> None:
     with pytest.raises(CaseError):

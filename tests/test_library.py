@@ -7,7 +7,7 @@ import pytest
 
 import harness
 import oracle
-from oracle import Diagram, FormatError, OracleError, Position, draw_svg, draw_text, read_position
+from oracle import Diagram, OracleError, Position, draw_svg, draw_text, read_position
 
 POSITION = Position.from_rows([[0, 1, 0], [1, 2, 0], [0, 0, 0]])
 EMPTY = Position.from_rows([[0] * 9] * 9)
@@ -42,13 +42,6 @@ def test_a_diagram_is_read_from_a_text_and_from_a_file(text, tmp_path):
     path = tmp_path / "board"
     path.write_text(text)
     assert read_position(path).position == read_position(str(path)).position == POSITION
-
-
-def test_rows_are_not_read_upside_down():
-    with pytest.raises(
-        FormatError, match="1: found the row with number 1; expected 2: rows count"
-    ):
-        read_position("1 . X\n2 . O\n")
 
 
 @pytest.mark.parametrize("komi", [0.1, Decimal("0.1")])
@@ -91,14 +84,6 @@ def test_a_program_may_be_words_and_tests_may_be_one(tmp_path):
             assert found.passed
             assert [one.case.path for one in found.files] == [str(case)]
     assert harness.read_case_file(case).path == str(case)
-
-
-@pytest.mark.processes
-def test_a_test_has_its_step_beside_its_outcome():
-    result = harness.run(RUN, "@go-scoring/komi")
-    failed = [s.id for s, outcome in result.files[0].tests if outcome.verdict.value == "FAILED"]
-    assert failed == [20, 30, 40]
-    assert not result.passed
 
 
 @pytest.mark.processes

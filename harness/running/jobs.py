@@ -287,9 +287,10 @@ class _WorkerPool:
             self._dismiss(worker)
 
     def _hire(self) -> None:
-        worker = self._new()
-        self._workers[worker.answers] = worker
-        self._poll.register(worker.answers, select.POLLIN)
+        with signals.block_interrupts():  # _end_all() ends those that it finds here
+            worker = self._new()
+            self._workers[worker.answers] = worker
+            self._poll.register(worker.answers, select.POLLIN)
         self._employ(worker)
 
     def _fork(self) -> WorkerHandle:
@@ -374,10 +375,11 @@ class _WorkerPool:
 
     def _dismiss(self, worker: WorkerHandle) -> int:
         """Let a worker go, wait for its end and return its status."""
-        self._poll.unregister(worker.answers)
-        del self._workers[worker.answers]
-        os.close(worker.requests)
-        os.close(worker.answers)
+        with signals.block_interrupts():
+            self._poll.unregister(worker.answers)
+            del self._workers[worker.answers]
+            os.close(worker.requests)
+            os.close(worker.answers)
         if not _ends_within(worker.pid, _PATIENCE):
             os.kill(worker.pid, signals.SIGKILL)  # whatever it waits for, it is a fault of ours
         return os.waitpid(worker.pid, 0)[1]

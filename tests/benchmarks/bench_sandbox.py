@@ -1,16 +1,13 @@
-"""What a sandbox costs: an engine's start and end bare and in each layer, interleaved.
+"""What a sandbox costs: an engine's start and end bare and in each level, interleaved.
 
 An engine is started and asked one command; the clock stops when its reply has come (*start*), and
 again when nothing of it is left (*end*). Wall time, because a teacher waits for it; medians
 of rounds in which every way takes its turn, so that a busy machine slows all of them alike. The
-last columns are the difference to a bare start. Then what each layer takes by itself, put on by a
-process that executes /bin/true; and the time of a command in a running engine: layers that act at
-the start should cost nothing there.
+last columns are the difference to a bare start. Then the time of a command in a running engine:
+layers that act at the start should cost nothing there.
 """
 
-import os
 import statistics
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -18,10 +15,9 @@ from time import perf_counter
 
 from harness.engine.launch import PlainLauncher, StartedEngine
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, inside, landlock, levels, plan, seccomp, view
+from harness.sandbox import levels, view
 from harness.sandbox.boxed_engines import BoxedLauncher
 from harness.sandbox.launcher import BoxLauncher
-from harness.sandbox.plan import WritableSpace
 
 ROUNDS = 40
 COMMANDS = 3_000  # in each round
@@ -91,86 +87,6 @@ def measure(launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str
         print(f"  {WAYS[level]:10}{start:8.1f}{end:8.1f}{more}")
 
 
-TRUE = ["/bin/true"]
-SEEN = view.of_program(TRUE, "/", hidden=view.own_folders())
-ALLOWED = plan.BoxLimits()
-ROOM = WritableSpace(ALLOWED.scratch, ALLOWED.scratch_files)
-
-
-def filter_calls() -> None:
-    """Put on the system call filter."""
-    landlock.no_new_privileges()
-    landlock.filter_system_calls(seccomp.for_this_machine(False, False))
-
-
-def confine() -> None:
-    """Put on Landlock."""
-    landlock.no_new_privileges()
-    landlock.confine(view.reach(SEEN, 2), landlock.abi())
-
-
-def arrange() -> None:
-    """Make a file tree, in namespaces of its own."""
-    inside.arrange(view.mounts(SEEN), ROOM)
-
-
-def fork_and_wait(layer: Callable[[], object], fork: Callable[[], int] = os.fork) -> None:
-    """Let a new process put on a layer and execute /bin/true; wait for its end."""
-    user, group = os.getuid(), os.getgid()
-    pid = fork()
-    if pid == 0:
-        if fork is fork_unshared and user:
-            inside.map_identity(user, group)
-        layer()
-        os.execv(TRUE[0], TRUE)
-    assert os.waitpid(pid, 0)[1] == 0
-
-
-def fork_unshared() -> int:
-    """Fork into new namespaces."""
-    return landlock.clone(inside.NAMESPACES | (landlock.CLONE_NEWUSER if os.getuid() else 0))
-
-
-def spawn(words: list[str]) -> None:
-    """Run a command."""
-    subprocess.run(words, check=True, close_fds=False)
-
-
-def in_bubblewrap() -> list[str]:
-    """Return the command of /bin/true in bubblewrap, without the other layers."""
-    room = ROOM._replace(owner=1 if os.getuid() == 0 else 0)
-    options = bubblewrap.options(view.mounts(SEEN), room, "/", view.environment(3))
-    return ["bwrap", *options.decode().split("\0")[:-1], "--", *TRUE]
-
-
-def compare_layers() -> None:
-    """Print what each layer adds."""
-    boxed = in_bubblewrap()
-    seccomp.for_this_machine(False, False)  # made once, and known from then on
-    ways: dict[str, tuple[Callable[[], None], str]] = {
-        "fork": (lambda: fork_and_wait(lambda: None), ""),
-        "limits": (
-            lambda: fork_and_wait(lambda: plan.set_limits(0, plan.rlimits(ALLOWED, 0))),
-            "fork",
-        ),
-        "seccomp": (lambda: fork_and_wait(filter_calls), "fork"),
-        "Landlock": (lambda: fork_and_wait(confine), "fork"),
-        "namespaces": (lambda: fork_and_wait(lambda: None, fork_unshared), "fork"),
-        "and file tree": (lambda: fork_and_wait(arrange, fork_unshared), "fork"),
-        "spawn": (lambda: spawn(TRUE), ""),
-        "bubblewrap": (lambda: spawn(boxed), "spawn"),
-    }
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(ROUNDS):
-        for name, (way, _) in ways.items():
-            times[name].append(_seconds(way))
-    medians = {name: 1000 * statistics.median(taken) for name, taken in times.items()}
-    print("a layer by itself, milliseconds")
-    for name, (_, bare) in ways.items():
-        more = f"{medians[name] - medians[bare]:+8.1f}" if bare else ""
-        print(f"  {name:14}{medians[name]:8.1f}{more}")
-
-
 def compare_commands(
     launchers: dict[int, PlainLauncher | BoxedLauncher], words: list[str]
 ) -> None:
@@ -195,7 +111,6 @@ def main() -> None:
     for name, words in ENGINES.items():
         print(f"{name}, milliseconds:   start     end  more at start and end")
         measure(launchers, words)
-    compare_layers()
     compare_commands(launchers, ENGINES["Python"])
     prove(boxes)
     for box in boxes:

@@ -25,19 +25,13 @@ from harness.cluster.records import (
     Needs,
     PresentWorkers,
 )
-from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
-from harness.work.records import (
-    Environment,
-    Folder,
-    UnitCase,
-    UnitSubmission,
-    WorkUnit,
-)
+from harness.work.records import UnitCase, WorkUnit
 from oracle import __version__
 from tests.benchmarks.cluster_workers import CASES, LEVEL
 from tests.benchmarks.processor import of_tree
 from tests.cluster.clusters import Cluster, cluster
+from tests.cluster.test_report_checks import UNIT
 
 ROOT = Path(__file__).parents[2]
 _RESTS = 8.0  # seconds in which nothing is carried
@@ -130,7 +124,4 @@ def _unit(number: int) -> WorkUnit:
     cases = tuple(
         UnitCase(f"{number:032}{case:032}", f"case{case}.gtp", "1" * 64) for case in range(CASES)
     )
-    return WorkUnit(
-        1, UnitSubmission("ada", "0" * 64, "", ()), "build", cases, Folder("counting", ()), None,
-        Environment(LEVEL), Limits(), BoxLimits(), False, 1.0,
-    )  # fmt: skip
+    return UNIT._replace(cases=cases)

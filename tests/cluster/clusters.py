@@ -19,7 +19,7 @@ from harness.work import canonical_json
 ROOT = Path(__file__).parents[2]
 SCHEDULER = ("harness.cluster", "scheduler")
 QUICK_WORKER = ("tests.cluster.quick_worker",)
-LYING_WORKER, DEADLY_WORKER = ("tests.cluster.lying_worker",), ("tests.cluster.deadly_worker",)
+LYING_WORKER = ("tests.cluster.lying_worker",)
 
 
 def free_port() -> int:

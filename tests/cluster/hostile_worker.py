@@ -1,6 +1,7 @@
 """A worker in hostile hands: whatever it sends is a pickle that writes a file where it is read.
 
-``python hostile_worker.py SCHEDULER FOLDER WAY``; the file is named by the process that read it.
+``python hostile_worker.py SCHEDULER FOLDER WAY``; the file is named by the way, and by the process
+that read it.
 """
 
 import asyncio
@@ -26,7 +27,7 @@ class Evil(Exception):
     def __reduce__(self):
         if os.getpid() != HERE:
             return Exception, ("harmless",)
-        code = f"import os; open(os.path.join({FOLDER!r}, str(os.getpid())), 'w').close()"
+        code = f"import os; open(os.path.join({FOLDER!r}, '{WAY}-%d' % os.getpid()), 'w').close()"
         return exec, (code,)
 
 
@@ -60,11 +61,11 @@ class Hostile(Worker):
 
 
 async def main():
-    facts = Facts("", "hostile", __version__, ("3",), (), ())
+    facts = Facts("", WAY, __version__, ("3",), (), ())
     worker.error_message = raw_error
     async with Hostile(
         ADDRESS,
-        name="hostile:1-1",
+        name=f"{WAY}:1-1",
         nthreads=1,
         resources=records.list_announced_resources(facts),
         host="127.0.0.1",

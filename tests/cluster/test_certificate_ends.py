@@ -11,8 +11,10 @@ from harness.errors import UsageError
 ADDRESS = "tls://10.0.0.1:8786"
 
 
-@pytest.mark.parametrize(("days", "is_told"), [(1, True), (30, True), (32, False), (400, False)])
-@pytest.mark.parametrize("role", tls.ROLES)
+@pytest.mark.parametrize(
+    ("days", "is_told", "role"),
+    list(zip([1, 30, 32], [True, True, False], tls.ROLES, strict=True)),
+)
 def test_the_end_is_told_a_month_before(tmp_path, capsys, days, is_told, role):
     tls.make(tmp_path / "papers", days)
     found = cluster.read_papers(ADDRESS, str(tmp_path / "papers"), role)

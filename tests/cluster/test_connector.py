@@ -9,11 +9,10 @@ from distributed.core import Status
 
 from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError
+from harness.cluster.connector import Connector
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
-    Drop,
     Facts,
     Load,
     LostUnit,
@@ -98,50 +97,6 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
     assert is_released
 
 
-def test_one_for_workers_that_are_there_is_not():
-    said, (is_released,) = run_connector(
-        lambda connector: connector.send(load(TWO.address, ONE.address))
-    )
-    assert said == [PresentWorkers((ONE,))]
-    assert not is_released
-
-
-class Scheduler:
-    """Says of each look how the workers are, and counts how often it tells all of them."""
-
-    def __init__(self, *looks):
-        self.looks, self.told = list(looks), 0
-
-    async def gtp_harness_census(self):
-        return hash(self.looks[0])
-
-    async def gtp_harness_left(self):
-        return []
-
-    async def identity(self, n_workers):
-        assert n_workers == -1
-        self.told += 1
-        (_, resources), workers = ("", list_announced_resources(ONE)), self.looks[0]
-        found = {one: {"name": "one:1", "resources": resources} for one in workers}
-        return {"type": "GuardedScheduler", "workers": found}
-
-
-def test_workers_are_looked_at_in_full_when_one_comes_or_goes(monkeypatch):
-    scheduler = Scheduler((), (), ("tcp://one",), ("tcp://one",), ("tcp://one",), ())
-    client, said = SimpleNamespace(status="running", scheduler=scheduler), []
-
-    async def next_look(_seconds):
-        del scheduler.looks[0]
-        if not scheduler.looks:
-            raise NoSchedulerError
-
-    monkeypatch.setattr("harness.cluster.connector.asyncio.sleep", next_look)
-    with pytest.raises(NoSchedulerError):
-        asyncio.run(Connector(client, Served(), said.append).watch())
-    assert [[one.address for one in news.workers] for news in said] == [[], ["tcp://one"], []]
-    assert scheduler.told == 4  # of six looks: the first of all, and of each change
-
-
 @pytest.fixture
 def scheduler(monkeypatch):
     """A scheduler that one worker has a task of; what it tells who waits for it, and Dask."""
@@ -210,18 +165,6 @@ def test_a_census_is_another_one_when_a_worker_or_its_status_is():
     assert len({census(), census(one), census(paused), census(other), census(one, other)}) == 5
 
 
-def test_what_nobody_waits_for_is_dropped_without_a_word():
-    def act(connector):
-        connector.send(load(ONE.address))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("id"))
-        connector.drop(Drop("another"))
-
-    said, (is_released,) = run_connector(act)
-    assert said == [PresentWorkers((ONE,))]
-    assert is_released
-
-
 # --- which worker it was ---
 
 
@@ -272,11 +215,6 @@ def test_a_unit_is_known_by_its_assignment_and_whose_it_is():
     found = state.read_task_name(name)
     assert (found.id, found.assignment) == ("id", "counting")
     assert found.submission.startswith('Ada "L" ') and "\x1b" not in found.submission
-
-
-@pytest.mark.parametrize("name", ["unit-id", "unit-id 7", 'unit-id ["a"]', "unit-id [[", "id {"])
-def test_a_unit_of_another_version_is_known_by_its_id(name):
-    assert state.read_task_name(name).described == "id"
 
 
 # --- the state of workers ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cluster import dispatcher, records
+from harness.cluster import dispatcher
 from harness.cluster.dispatcher import Dispatcher, SendableEnvironment
 from harness.cluster.records import (
     ConnectorSettings,
@@ -161,20 +161,6 @@ def test_whatever_is_lost_each_attempt_is_told_once(carry_unit, answer):
     assert not bases(found, HarnessFailed)
 
 
-def test_what_was_lost_goes_after_what_was_never_tried(carry_unit):
-    found = carry_unit(lose_unseen, workers=(ONE,), single=True)
-    sent = [unit_of(load).cases[0].basis for load in found.connector.loads]
-    assert sent == [*BASES, BASES[0]]
-
-
-def test_who_may_do_them_is_asked_once_for_all_that_are_sent(carry_unit, monkeypatch):
-    asked, ask = [], records.eligible_workers
-    monkeypatch.setattr(records, "eligible_workers", lambda *own: asked.append(own) or ask(*own))
-    found = carry_unit(single=True)
-    assert len(found.connector.loads) == 3
-    assert len(asked) < 3
-
-
 def test_after_a_death_each_case_file_goes_by_itself(carry_unit):
     found = carry_unit(lose_to_death)
     assert [len(unit_of(load).cases) for load in found.connector.loads] == [3, 1, 1, 1]
@@ -241,10 +227,6 @@ def test_a_worker_that_limits_by_another_pace_than_it_announced_is_set_aside(car
     assert bases(found) == BASES
 
 
-def test_where_it_was_run_is_what_the_scheduler_says(carry_unit):
-    assert {word.figures.machine for word in carry_unit(well).said} == {"one"}
-
-
 @pytest.fixture
 def clock(monkeypatch):
     """Each look at the time is so many seconds after the one before."""
@@ -288,12 +270,6 @@ def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carry_unit, cloc
     found = carry_unit(*[full] * 900, workers=[ONE])
     assert found.ends == [(0, None)]
     assert bases(found) == BASES
-
-
-def test_of_troubles_that_last_for_a_minute_five_are_none_too_many(carry_unit, clock):
-    clock.step = 20
-    found = carry_unit(*[in_trouble] * 5, workers=[ONE])
-    assert found.ends == [(0, None)]
 
 
 @pytest.mark.parametrize(
@@ -355,13 +331,6 @@ def test_two_machines_that_stay_with_what_they_said_are_a_harness_error(carry_un
     assert bases(found, HarnessFailed) == BASES
     assert all("one, two differ" in remark for remark in found.remarks)
     assert len(found.remarks) == 3
-
-
-def test_so_are_two_that_differ_if_nobody_can_run_it_a_third_time(carry_unit, monkeypatch):
-    monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
-    found = carry_unit(well, failing, failing, failing, *[lose_to_death] * 3)
-    assert bases(found) == []
-    assert bases(found, HarnessFailed) == BASES
 
 
 def test_which_are_done_twice_is_sent_to_nobody(carry_unit, monkeypatch):
@@ -453,31 +422,3 @@ def test_one_that_cannot_be_sent_is_only_for_who_has_built_it(carry_unit, monkey
     assert (load.only, load.environment) == ((HAS_IT.address,), None)
     (remark,) = found.remarks
     assert remark == f"the environment with {PYTHON.described} is not sent: {error}"
-
-
-@pytest.mark.parametrize(
-    ("long", "told"), [(0.0, ["no worker has come to the scheduler. It is waited for"]), (9.0, [])]
-)
-def test_who_waits_for_a_worker_is_told_once_if_it_takes_long(long, told, monkeypatch):
-    monkeypatch.setattr(dispatcher, "_LONG", long)
-    remarks = []
-    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
-    later = [PresentWorkers(())] * 3 + [PresentWorkers((ONE,))]
-    own = dispatcher.Dispatcher(
-        settings, remarks.append, lambda _: Connector(workers=(), later=later)
-    )
-    assert own.level("2") == "2"
-    assert remarks == told
-    own.close()
-
-
-def test_of_a_scheduler_that_was_not_reached_nobody_knows_its_workers(monkeypatch):
-    monkeypatch.setattr(dispatcher, "_LONG", 0.0)
-    remarks = []
-    settings = ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
-    one = Connector(workers=(), later=[PresentWorkers((ONE,))])
-    one.news = []
-    own = dispatcher.Dispatcher(settings, remarks.append, lambda _: one)
-    assert own.level("2") == "2"
-    assert remarks == []
-    own.close()

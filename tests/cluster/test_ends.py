@@ -5,47 +5,17 @@ import errno
 import resource
 import socket
 import subprocess
-from types import SimpleNamespace
 
 import pytest
 
-from harness.cli import cluster, main
-from harness.cluster import cluster_processes, connector, connector_link
-from harness.cluster.connector import NoSchedulerError
+from harness.cli import cluster
+from harness.cluster import cluster_processes, connector_link
 from harness.cluster.records import ConnectorSettings, SchedulerSettings
 from harness.errors import UsageError
 from harness.work import canonical_json
 from tests.cluster.clusters import Cluster
 
 BAD_INPUT, FAULT = 2, 3
-
-
-def ask_silent_scheduler(status):
-    """Ask a scheduler that says nothing; return why that ends."""
-
-    async def silent(**_options):
-        await asyncio.sleep(10)
-
-    client = SimpleNamespace(status=status, scheduler=SimpleNamespace(identity=silent))
-    with pytest.raises(NoSchedulerError) as error:
-        asyncio.run(connector.identity(client))
-    return str(error.value)
-
-
-def test_a_connection_that_is_lost_is_told_and_nothing_else():
-    """Python would warn of what was asked and never sent."""
-    assert ask_silent_scheduler("closed") == "the connection to it is lost"
-
-
-def test_a_scheduler_that_is_silent_is_told(monkeypatch):
-    monkeypatch.setattr(connector, "_PATIENCE", 0.01)
-    assert ask_silent_scheduler("running") == "it does not answer: TimeoutError"
-
-
-def test_a_scheduler_that_is_killed_is_the_harnesss_fault(monkeypatch, capsys):
-    monkeypatch.setattr(cluster, "run_cluster_process", lambda *_: -9)
-    assert main(["cluster", "scheduler"]) == FAULT
-    assert capsys.readouterr().err == "gtp-harness: the scheduler was ended by signal 9\n"
 
 
 def start_process(kind, settings):
@@ -126,12 +96,3 @@ def test_one_that_waits_for_its_scheduler_leaves_nothing_behind(tmp_path):
     found.close()
     assert waiting.returncode == 0
     assert not list((tmp_path / "lab" / "cache" / "files").iterdir())
-
-
-@pytest.mark.processes
-def test_who_is_lost_is_said():
-    status, said = start_process(
-        "connector", ConnectorSettings("tcp://127.0.0.1:1", "", "127.0.0.1", 0)
-    )
-    assert status == connector_link.LOST
-    assert said.startswith("gtp-harness: the scheduler: it cannot be reached: ")

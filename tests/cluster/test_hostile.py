@@ -36,79 +36,76 @@ from harness.cluster.records import (
     PresentWorkers,
 )
 from harness.cluster.tls import TlsCredentials
-from harness.options import BoxLimits, Limits
 from harness.work import canonical_json
-from harness.work.records import Environment, Folder, UnitSubmission, WorkUnit
 from oracle import __version__
 from tests.cluster import clusters
 from tests.cluster.clusters import ROOT, cluster
+from tests.cluster.test_report_checks import UNIT as CASES
+
+UNIT = CASES._replace(cases=())
 
 pytestmark = pytest.mark.processes
 
-UNIT = WorkUnit(
-    1,
-    UnitSubmission("ada", "0" * 64, "", ()),
-    "build",
-    (),
-    Folder("counting", ()),
-    None,
-    Environment("3"),
-    Limits(),
-    BoxLimits(),
-    False,
-    1.0,
-)
+# Without the restriction a pickle does something, so that this can fail; with it none is read.
 RESTRICTED = """
 import os, pickle, sys
+from io import BytesIO
 import cloudpickle, distributed
+from distributed.protocol import pickle as of_dask
 class Evil:
     def __reduce__(self):
         return os.mkdir, (sys.argv[1],)
 evil = pickle.dumps(Evil())
-if sys.argv[2] == "restricted":
-    from harness.cluster import dask_messages
-    dask_messages.refuse()
-from io import BytesIO
-from distributed.protocol import pickle as of_dask
+of_dask.loads(evil)
+os.rmdir(sys.argv[1])
+from harness.cluster import dask_messages
+dask_messages.refuse()
 print(type(of_dask.loads(evil)), type(cloudpickle.loads(evil)), type(pickle.load(BytesIO(evil))))
 print(type(pickle.Unpickler(BytesIO(evil)).load()), type(of_dask.loads(b"no pickle")))
 """
 
 
 def wait_for(connector, kind, seconds=60):
-    """Return the first news of a kind."""
+    """Return the first news of a kind that was not returned before."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
-        for news in connector.receive(0.5):
+        HEARD.setdefault(connector, []).extend(connector.receive(0.5))
+        for news in HEARD[connector]:
             if isinstance(news, kind):
+                HEARD[connector].remove(news)
                 return news
         assert connector.status is None, "the connector ended"
     raise AssertionError(f"no news of {kind}")
 
 
+HEARD = {}  # by connector: what nobody has waited for
 WAYS = ["result", "scheduler", "exception", "message"]
 
 
 @contextlib.contextmanager
-def run_attack(way, folder):
-    """Let a worker send pickles; give a cluster, a connector, the worker, and who made them."""
+def run_attack(folder):
+    """Let workers send pickles; give a cluster, a connector, the workers, and which were read.
+
+    A worker for each way is a machine of that name, and may itself read what it has written.
+    """
     marks = folder / "marks"
     marks.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with cluster(folder) as found:
-        script = ROOT / "tests" / "cluster" / "hostile_worker.py"
-        words = [sys.executable, str(script), found.address, str(marks), way]
-        hostile = subprocess.Popen(
-            words, stdout=subprocess.PIPE, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}
-        )
-        found.parts.append(hostile)
-        assert hostile.stdout.readline() == b"ready\n"
-        connector = ConnectorProcess(ConnectorSettings(found.address, "", "127.0.0.1", 0))
-        try:
-            (worker,) = wait_for(connector, PresentWorkers).workers
-            # The worker itself may read what it has written.
-            yield found, connector, worker, lambda: set(os.listdir(marks)) - {str(hostile.pid)}
-        finally:
-            connector.close()
+        hostile = set()
+        for way in WAYS:
+            script = ROOT / "tests" / "cluster" / "hostile_worker.py"
+            words = [sys.executable, str(script), found.address, str(marks), way]
+            part = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=ROOT, env=environment)
+            found.parts.append(part)
+            hostile.add(f"{way}-{part.pid}")
+        assert [part.stdout.readline() for part in found.parts[1:]] == [b"ready\n"] * len(WAYS)
+        settings = ConnectorSettings(found.address, "", "127.0.0.1", 0)
+        with contextlib.closing(ConnectorProcess(settings)) as connector:
+            workers = ()
+            while len(workers) < len(WAYS):
+                workers = wait_for(connector, PresentWorkers).workers
+            yield found, connector, workers, lambda: set(os.listdir(marks)) - hostile
 
 
 def order(connector, worker, name):
@@ -118,53 +115,42 @@ def order(connector, worker, name):
 
 
 @pytest.mark.long(12)
-@pytest.mark.parametrize("way", WAYS)
-def test_a_pickle_of_a_worker_does_nothing(way, tmp_path):
-    with run_attack(way, tmp_path) as (found, connector, worker, made):
-        order(connector, worker, "one")
-        news = wait_for(connector, FinishedUnit | LostUnit)
-        # What is no text is lost; of a text nobody has looked at what is in it.
-        assert isinstance(news, FinishedUnit) is (way == "message")
-        order(connector, worker, "two")
-        assert wait_for(connector, FinishedUnit | LostUnit).id == "two"  # both still work
+def test_a_pickle_of_a_worker_does_nothing(tmp_path):
+    with run_attack(tmp_path) as (found, connector, workers, made):
+        for again in ("", " again"):  # all still work
+            for worker in workers:
+                order(connector, worker, worker.machine + again)
+            news = [wait_for(connector, FinishedUnit | LostUnit) for _ in workers]
+            # What is no text is lost; of a text nobody has looked at what is in it.
+            read = {one.id.split()[0] for one in news if isinstance(one, FinishedUnit)}
+            assert (len({one.id for one in news}), read) == (len(WAYS), {"message"})
         assert found.scheduler.poll() is None
         assert not made()
 
 
 @pytest.mark.slow
 @pytest.mark.long(12)
-@pytest.mark.parametrize("way", WAYS)
-def test_without_the_restriction_each_of_them_does_something(way, tmp_path, monkeypatch):
+def test_without_the_restriction_each_of_them_does_something(tmp_path, monkeypatch):
     """So that the test above can fail, in each way."""
     script = f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.argv.pop(0)"
     run = "import runpy; runpy.run_module('tests.cluster.careless', run_name='__main__')"
     careless = [sys.executable, "-c", f"{script}; sys.argv.insert(0, ''); {run}"]
     monkeypatch.setattr(clusters, "SCHEDULER", ("tests.cluster.careless", "scheduler"))
     monkeypatch.setattr(connector_link, "command", lambda kind: [*careless, kind])
-    with run_attack(way, tmp_path) as (_, connector, worker, made):
-        order(connector, worker, "one")
+    with run_attack(tmp_path) as (_, connector, workers, made):
+        for worker in workers:
+            order(connector, worker, worker.machine)
         ends = time.monotonic() + 60
-        while not made():
-            assert time.monotonic() < ends
+        while {name.partition("-")[0] for name in made()} != set(WAYS):
+            assert time.monotonic() < ends, made()
             connector.receive(0.2)
 
 
-def test_without_the_restriction_the_same_pickle_does_something(tmp_path):
-    """So that the tests here can fail."""
-    assert _try_pickle(tmp_path / "made", "free")
-    assert (tmp_path / "made").is_dir()
-
-
-def test_with_it_no_pickle_is_read(tmp_path):
-    said = _try_pickle(tmp_path / "made", "restricted")
-    assert said.count("Nothing") == 5, said
-    assert not (tmp_path / "made").exists()
-
-
-def _try_pickle(place, how):
-    words = [sys.executable, "-c", RESTRICTED, str(place), how]
+def test_no_pickle_is_read(tmp_path):
+    words = [sys.executable, "-c", RESTRICTED, str(tmp_path / "made")]
     done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
-    return done.stdout or done.stderr
+    assert done.stdout.count("Nothing") == 5, done
+    assert not (tmp_path / "made").exists()
 
 
 async def send_pickle(found, evil):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from harness.cluster import records
-from harness.cluster.connector_link import LOST, HubLink
+from harness.cluster.connector_link import HubLink
 from harness.cluster.hub import Hub
 from harness.cluster.records import (
     ON_THE_WAY,
@@ -60,6 +60,7 @@ def test_people_see_how_much_is_on_its_way_and_by_which_attempt(hub):
     (flight,) = hub.state().flights
     assert (flight.cases, flight.alone) == (7, True)
     assert flight.name.endswith("-1-0123456789abcdef")
+    assert (flight.assignment, flight.submission) == ("counting", "Ada")
 
 
 def list_sent(hub):
@@ -77,12 +78,6 @@ def test_no_more_is_on_its_way_than_two_for_each_worker_of_all_dispatchers(hub):
     assert len(list_sent(hub)) == ON_THE_WAY + 1
     hub._take(PresentWorkers((ONE, ONE._replace(address="tcp://two"))))
     assert len(list_sent(hub)) == 2 * ON_THE_WAY + 1
-
-
-def test_whose_unit_is_on_its_way_is_known(hub):
-    hub._wait(Sink(), load("a"))
-    (flight,) = hub.state().flights
-    assert (flight.assignment, flight.submission) == ("counting", "Ada")
 
 
 def test_each_dispatcher_hears_of_its_own_loads_by_its_own_names_in_order(hub):
@@ -124,23 +119,6 @@ def test_when_the_connector_ends_all_dispatchers_are_hung_up_on(hub):
     assert hub.state().trouble == "it is gone"
     assert hub.state().complaint == "the cluster cannot be reached"
     assert hub.state().flights == ()
-
-
-def test_a_trouble_is_told_once_each_time_it_begins(tmp_path):
-    told = []
-    hub = Hub(SETTINGS, tmp_path, told.append)
-    for trouble in ("gone", "gone", "other", "other"):
-        hub._complain(trouble)
-    hub._take(PresentWorkers(()))
-    assert hub.state().complaint == "no worker of the cluster is there"
-    hub._dismiss()
-    hub._complain("other")
-    assert [text.rpartition(": ")[2] for text in told] == ["gone", "other", "other"]
-
-
-def test_a_link_is_lost_where_no_hub_is_and_where_it_has_no_scheduler(tmp_path):
-    assert HubLink(tmp_path).status == LOST
-    assert HubLink(tmp_path / "none").status == LOST
 
 
 @pytest.mark.processes

@@ -91,27 +91,6 @@ def test_a_message_comes_as_it_was_sent(scheme, lean, papers, monkeypatch):
     run(check, monkeypatch, papers, scheme, lean)
 
 
-def test_messages_that_have_come_are_read_at_once(papers, monkeypatch):
-    async def check(asked, asking):
-        for number in range(5):
-            await asking.write({"number": number})
-        await asyncio.sleep(0.1)
-        reads, stream = [], asked.stream
-        read = stream.read_bytes
-        stream.read_bytes = lambda *given, **named: (reads.append(1), read(*given, **named))[1]
-        assert [(await asked.read())["number"] for _ in range(5)] == [0, 1, 2, 3, 4]
-        assert len(reads) == 1
-
-    run(check, monkeypatch, papers, "tcp")
-
-
-def test_a_small_message_is_as_many_bytes_as_dask_sends(papers, monkeypatch):
-    async def check(asked, asking):
-        assert await asked.write(MESSAGES[1]) == await asking.write(MESSAGES[1])
-
-    run(check, monkeypatch, papers, lean=(True, False))
-
-
 @pytest.mark.parametrize("scheme", KINDS)
 def test_a_connection_that_ends_is_told_to_who_reads_and_who_writes(scheme, papers, monkeypatch):
     async def check(asked, asking):
@@ -126,26 +105,3 @@ def test_a_connection_that_ends_is_told_to_who_reads_and_who_writes(scheme, pape
                 await act
 
     run(check, monkeypatch, papers, scheme)
-
-
-def test_a_write_on_a_stream_that_is_closed_ends_the_connection(papers, monkeypatch):
-    async def check(asked, _asking):
-        asked.stream.close()
-        with pytest.raises(CommClosedError):
-            await asked.write({})
-        assert asked.closed()
-
-    run(check, monkeypatch, papers)
-
-
-def test_who_stops_reading_in_the_midst_of_a_message_ends_the_connection(papers, monkeypatch):
-    async def check(asked, asking):
-        await asking.stream.write(b"\x10\0\0\0")
-        reading = asyncio.create_task(asked.read())
-        await asyncio.sleep(0.05)
-        reading.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await reading
-        assert asked.closed()
-
-    run(check, monkeypatch, papers)

@@ -1,7 +1,6 @@
 """The model of a cluster: what it says where the answer is known without one."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -25,21 +24,6 @@ def test_workers_that_cost_nothing_share_the_time(workers, end):
     assert len(course.waits) == 12 and max(course.waits) == end
 
 
-@pytest.mark.parametrize(
-    ("costs", "end"),
-    [
-        # One worker: its own time beside that of the engines, and the start.
-        (FREE._replace(unit=2.0), 48 + 12 * 2),
-        (FREE._replace(attempt=0.5), 48 + 48 * 0.5),
-        (FREE._replace(start=7.0), 48 + 7),
-        # The last results are still to be written; all others were while the worker worked.
-        (FREE._replace(recording=0.25), 48 + 4 * 0.25),
-    ],
-)
-def test_each_cost_is_paid_where_it_is(costs, end):
-    assert simulate(1, costs, PLAIN).end == end
-
-
 @pytest.mark.parametrize("name", ["sending", "writing", "connector", "scheduler"])
 def test_who_does_one_thing_at_a_time_holds_all_up(name):
     course = simulate(1000, FREE._replace(**{name: 10.0}), PLAIN)
@@ -50,35 +34,10 @@ def test_who_does_one_thing_at_a_time_holds_all_up(name):
     assert faster.busy[station] == pytest.approx(12)
 
 
-def test_workers_that_are_faster_end_sooner():
-    usual, fast = (simulate(1, FREE, PLAIN, speeds) for speeds in ({}, {"workers": 4.0}))
-    assert (usual.end, usual.ran) == (4 * fast.end, 4 * fast.ran) == (48, 48)
-
-
-def test_each_bottleneck_is_named_once():
-    page = bench_cluster_evening.FIGURES.with_suffix(".md").read_text()
-    named = re.findall(r"^\| \d \| ([a-z ]+) \|", page, re.M)
-    assert len(named) == len(set(named)) == bench_cluster_evening.NAMED
-
-
-def test_no_more_are_on_their_way_than_the_rules_let(monkeypatch):
-    """With room for none beside what is at work, a worker waits for each unit to be sent."""
-    costs = FREE._replace(connector=2.0)
-    plenty = simulate(1, costs, PLAIN).end
-    monkeypatch.setattr("harness.cluster.records.ON_THE_WAY", 1)
-    assert simulate(1, costs, PLAIN).end == 12 * (4 + 2) > plenty
-
-
 def test_attempts_are_done_again_elsewhere_as_the_rules_say(monkeypatch):
     monkeypatch.setattr("harness.cluster.records.SECONDED", 1)
     assert simulate(3, FREE, PLAIN).ran == 2 * 48
     assert simulate(1, FREE, PLAIN).ran == 48  # there is no other machine
-
-
-def test_an_evening_s_submissions_come_twice_as_often_each_hour():
-    found = list(cluster_model.evening(63_000, 6 * 3600, 3600))
-    hours = [sum(hour <= one / 3600 < hour + 1 for one in found) for hour in range(6)]
-    assert hours == pytest.approx([1000, 2000, 4000, 8000, 16_000, 32_000], abs=2)
 
 
 def test_costs_are_taken_apart_into_units_and_attempts(tmp_path: Path):

@@ -78,13 +78,13 @@ def test_if_nobody_else_can_do_it_one_alone_is_believed_and_two_that_differ_are_
     assert isinstance(opinions.close("basis").word, HarnessFailed)
 
 
-def test_where_nobody_agrees_it_is_run_again():
-    (*_, verdict) = hear_opinions(("a", RIGHT), ("b", WRONG), ("c", NEITHER))
-    assert verdict.liars == ()
-    assert verdict.word.doubtful
-
-
 def test_nothing_agrees_with_nothing_alone():
     nothing = RIGHT._replace(result=NOTHING)
     assert hear_opinions(("a", nothing), ("b", nothing))[1].word == nothing
     assert hear_opinions(("a", nothing), ("b", WRONG))[1] is None
+
+
+def test_where_nobody_agrees_it_is_run_again():
+    (*_, verdict) = hear_opinions(("a", RIGHT), ("b", WRONG), ("c", NEITHER))
+    assert verdict.liars == ()
+    assert verdict.word.doubtful

@@ -82,10 +82,6 @@ def test_a_worker_of_an_absurd_pace_gets_nothing(pace, taken):
     assert (records.wrong_with_pace(pace) == "") is taken
 
 
-def test_twice_as_many_are_on_the_way_as_there_are_workers():
-    assert [records.count_free(3, count) for count in (0, 5, 6, 9)] == [6, 1, 0, 0]
-
-
 def test_what_was_never_tried_goes_first_and_then_the_earlier_one():
     tried = [(0, 2), (1, 0), (0, 1), (3, 0)]
     assert sorted(tried, key=lambda one: records.order(*one)) == [(0, 1), (0, 2), (1, 0), (3, 0)]

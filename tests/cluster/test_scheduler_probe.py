@@ -63,52 +63,29 @@ def test_one_that_answers_is_reached(papers):
 def test_where_nobody_listens(papers):
     with socket.create_server(("127.0.0.1", 0)) as port:
         number = port.getsockname()[1]
-    assert obstacle(f"tcp://127.0.0.1:{number}") == "nothing answers on this port"
     assert obstacle(f"tls://127.0.0.1:{number}", papers) == "nothing answers on this port"
-
-
-def test_a_host_that_is_not_there():
     assert obstacle("tcp://no-such-host.invalid:1").startswith("no such host: ")
 
 
-def test_another_authority(papers, tmp_path):
-    tls.make(tmp_path / "theirs", 1)
-    with listening(with_certificate(tmp_path / "theirs")) as place:
-        why = obstacle(f"tls://{place}", papers)
-    assert (
-        why == "its certificate is not one of ours: self-signed certificate in certificate chain"
-    )
-
-
-def test_one_without_tls(papers):
-    with listening(lambda connection: connection.sendall(b"This port has no TLS.")) as place:
-        assert obstacle(f"tls://{place}", papers).startswith("no TLS with it: ")
-
-
-def test_one_that_says_nothing(papers, monkeypatch):
+def test_why_one_that_listens_is_not_reached(papers, tmp_path, monkeypatch):
+    """What expects TLS waits for us, and we would wait for it."""
     monkeypatch.setattr(connector, "_PROBE_PATIENCE", 0.2)
-    kept = []
-    with listening(kept.append) as place:
-        assert obstacle(f"tls://{place}", papers) == "no answer within 0.2 s"
+    tls.make(tmp_path / "theirs", 1)
+    ours, theirs = (with_certificate(tmp_path / name) for name in ("ours", "theirs"))
+    kept = []  # connections to what says nothing
+    for serve, scheme, why in (
+        (theirs, "tls", "its certificate is not one of ours: self-signed certificate in"),
+        (lambda one: one.sendall(b"This port has no TLS."), "tls", "no TLS with it: "),
+        (kept.append, "tls", "no answer within 0.2 s"),
+        (ours, "tcp", "no answer within 0.2 s: it may need TLS (tls://…, with --tls FOLDER)"),
+        (socket.socket.close, "tls", "it ended the connection"),
+        (socket.socket.close, "tcp", "it ended the connection"),
+        (with_certificate(tmp_path / "ours", socket.socket.close), "tls", "it ended the connec"),
+    ):
+        with listening(serve) as place:
+            assert obstacle(f"{scheme}://{place}", papers).startswith(why)
     for one in kept:
         one.close()
-
-
-def test_one_that_expects_tls(papers, monkeypatch):
-    """It waits for us, and we would wait for it."""
-    monkeypatch.setattr(connector, "_PROBE_PATIENCE", 0.2)
-    with listening(with_certificate(Path(papers.folder))) as place:
-        assert obstacle(f"tcp://{place}") == (
-            "no answer within 0.2 s: it may need TLS (tls://…, with --tls FOLDER)"
-        )
-
-
-def test_one_that_hangs_up(papers):
-    with listening(socket.socket.close) as place:
-        assert obstacle(f"tls://{place}", papers) == "it ended the connection"
-        assert obstacle(f"tcp://{place}") == "it ended the connection"
-    with listening(with_certificate(Path(papers.folder), socket.socket.close)) as place:
-        assert obstacle(f"tls://{place}", papers) == "it ended the connection"
 
 
 def test_each_reason_is_told_once_until_it_is_reached(monkeypatch):

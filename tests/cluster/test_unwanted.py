@@ -21,15 +21,6 @@ SOON = 10.0  # seconds; the engine waits for longer than that, and six times
 WAITS = Student("Wim Waits", "time.sleep(15)\n    return 2 * n", 7)
 
 
-@pytest.fixture
-def lone(tmp_path):
-    """A cluster with one worker."""
-    needs(3)
-    small_class.make(tmp_path, (WAITS,))
-    with cluster(tmp_path / "c", "one") as found:
-        yield found
-
-
 @contextlib.contextmanager
 def grading(room, found):
     """Grade the class in a room; give the process, and the engines once they run."""
@@ -68,20 +59,19 @@ def wait_until_ended(engines):
     until(lambda: not any(map(is_engine, engines)), SOON)
 
 
-def test_it_does_so_when_a_grading_ends_and_is_free_for_the_next_one(lone, tmp_path, capfd):
-    """Else that would wait for a worker of which the scheduler knows nothing to be done."""
-    for _ in range(2):
-        with grading(tmp_path, lone) as (process, engines):
+def test_it_does_so_when_a_grading_ends_and_when_the_scheduler_is_lost(tmp_path, capfd):
+    """It is free for the next grading, which else would wait for a worker that seems at work."""
+    needs(3)
+    small_class.make(tmp_path, (WAITS,))
+    with cluster(tmp_path / "c", "one") as found:
+        with grading(tmp_path, found) as (process, engines):
             process.terminate()
             wait_until_ended(engines)
-    capfd.readouterr()
-    assert main(["cluster", "status", lone.address, "--json"]) == 0
-    (worker,) = json.loads(capfd.readouterr().out)["workers"]
-    assert (worker["done"], worker["troubles"], worker["loads"]) == (0, 0, [])
-
-
-def test_it_does_so_when_the_scheduler_is_lost(lone, tmp_path):
-    with grading(tmp_path, lone) as (_, engines):
-        lone.scheduler.kill()
-        wait_until_ended(engines)
-        assert lone.parts[1].wait(SOON) == 0
+        with grading(tmp_path, found) as (_, engines):
+            capfd.readouterr()
+            assert main(["cluster", "status", found.address, "--json"]) == 0
+            (worker,) = json.loads(capfd.readouterr().out)["workers"]
+            assert (worker["done"], worker["troubles"], len(worker["loads"])) == (0, 0, 1)
+            found.scheduler.kill()
+            wait_until_ended(engines)
+            assert found.parts[1].wait(SOON) == 0

@@ -1,18 +1,24 @@
-"""The product as its users have it: its programs, called by name.
+"""The product as its users have it: its programs, called with what they would write.
 
-Nothing here imports a module of the product: where they lie may change, what they do may not.
+Where modules lie may change, what programs do may not: only their ``main`` is known here.
+``gtp-harness`` is forked from a process that has loaded it; ``gtp-oracle`` is called in this one.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
+from oracle import cli
 from tests import golden
 
 ROOT = Path(__file__).parents[2]
@@ -37,28 +43,41 @@ class Done(NamedTuple):
     err: str
 
 
-def call(words: list[str], folder: Path, given: str | bytes = "") -> Done:
-    """Return what a program did in a folder, which is its home as well."""
+def harness(words: list[str], folder: Path, *program: str) -> Done:
+    """Return what ``gtp-harness`` did in a folder, which is its home as well.
+
+    ``program``: a file that is run first, instead of ``-m harness.cli``.
+    """
     done = subprocess.run(
-        words,
+        [sys.executable, *(program or ("-m", "harness.cli")), *words],
         cwd=folder,
-        input=given.encode() if isinstance(given, str) else given,
+        stdin=subprocess.DEVNULL,
         env={**ENVIRONMENT, "HOME": str(folder)},
         capture_output=True,
         check=False,
     )
-    texts = (one.decode(errors="backslashreplace") for one in (done.stdout, done.stderr))
-    return Done(done.returncode, *texts)
+    return Done(done.returncode, *map(_decode, (done.stdout, done.stderr)))
 
 
-def oracle(words: list[str], folder: Path, given: str | bytes = "") -> Done:
-    """Return what ``gtp-oracle`` did."""
-    return call([str(PROGRAMS / "gtp-oracle"), *words], folder, given)
+def oracle(words: list[str], folder: Path, given: bytes = b"") -> Done:
+    """Return what ``gtp-oracle`` did in a folder."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        tempfile.TemporaryFile("w+b") as said,
+        mock.patch.dict(os.environ, {**ENVIRONMENT, "HOME": str(folder)}),
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        said.write(given)
+        said.seek(0)
+        with mock.patch.object(sys, "stdin", io.TextIOWrapper(said)):
+            status = cli.main(words)
+    return Done(status, *(_decode(one.buffer.getvalue()) for one in (out, err)))
 
 
-def harness(words: list[str], folder: Path, given: str | bytes = "") -> Done:
-    """Return what ``gtp-harness`` did."""
-    return call([str(PROGRAMS / "gtp-harness"), *words], folder, given)
+def _decode(data: bytes) -> str:
+    return data.decode(errors="backslashreplace")
 
 
 def check(name: str, found: str) -> None:

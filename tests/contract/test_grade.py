@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract import graded_class
-from tests.contract.product import PROGRAMS, call, check, dump, harness, settle, settle_json
+from tests.contract.product import PROGRAMS, check, dump, harness, settle, settle_json
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
@@ -32,9 +32,8 @@ def graded(tmp_path_factory):
     """The folder of a teacher whose class is graded, and what was said."""
     folder = tmp_path_factory.mktemp("class")
     graded_class.lay(folder)
-    program = [sys.executable, str(Path(__file__).with_name("fixed.py")), "gtp-harness"]
-    program[-1] = str(PROGRAMS / program[-1])
-    done = call([*program, "grade", "list.csv", *WORDS, sys.executable, *SHEETS], folder)
+    fixed = str(Path(__file__).with_name("fixed.py")), str(PROGRAMS / "gtp-harness")
+    done = harness(["grade", "list.csv", *WORDS, sys.executable, *SHEETS], folder, *fixed)
     assert done.status == 0, done.err
     return folder
 

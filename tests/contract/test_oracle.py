@@ -10,8 +10,6 @@ import pytest
 from tests.contract.oracle_commands import EXAMPLES, FILES
 from tests.contract.product import GOLDEN, check, oracle
 
-pytestmark = pytest.mark.processes
-
 TRANSCRIPTS = sorted((GOLDEN / "transcripts").glob("*.txt"))
 _END = "9999999 protocol_version"  # after each command, so that its reply has an end
 _REPLY_END = re.compile(r"=9999999 2\n\n")

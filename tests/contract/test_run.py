@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.product import Done, check, dump, harness, oracle, settle, settle_json
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
 HERE = Path(__file__).parent
 ENGINE = "python3 engine.py"
@@ -232,10 +232,10 @@ GAMES = {"go-scoring": "go", "gomoku-rules": "gomoku", "gomoku-policy": "gomoku"
 
 @pytest.mark.parametrize("assignment", MISTAKES)
 def test_verdicts_and_reasons(assignment, room):
-    """Of each test of an assignment that ships, answered with a mistake."""
+    """Of each public test of an assignment that ships, answered with a mistake."""
     mistake = MISTAKES[assignment]
     engine = f"gtp-oracle gtp --game {GAMES.get(assignment, assignment)} --mistake {mistake}"
-    done = run(room, "--json", "-", engine, f"@{assignment}")
+    done = run(room, "--json", "-", engine, f"@{assignment}/public")
     assert done.status == 1, done.err
     found = json.loads(done.out)
     lines = []

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import subprocess
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
 
+from harness.service.people import accounts
+from harness.service.settings import Settings
 from tests.contract import graded_class
-from tests.contract.product import ENVIRONMENT, PROGRAMS, check, dump, harness
-
-pytestmark = pytest.mark.processes
+from tests.contract.product import check, dump
+from tests.service.asking import Client
+from tests.service.serving import BASE, client_of, open_service
 
 
 class Asker(NamedTuple):
     """Asks a service with the tokens of its people."""
 
-    address: str
+    client: Client
     tokens: dict[str, str]
 
     def ask(self, who: str, method: str, path: str, body: Any = None) -> tuple[int, str, Any]:
@@ -30,45 +29,25 @@ class Asker(NamedTuple):
         headers = {"content-type": "application/json" if data is not body else "text/plain"}
         if who:
             headers["authorization"] = f"Bearer {self.tokens[who]}"
-        request = urllib.request.Request(
-            f"{self.address}/api/v1/{path}", data, headers, method=method
-        )
-        try:
-            answer = urllib.request.urlopen(request, timeout=300)
-        except urllib.error.HTTPError as error:
-            answer = error
-        with answer:
-            text = answer.read().decode()
-            kind = answer.headers["content-type"] or ""
-        return answer.status, kind, json.loads(text) if "json" in kind else text
+        exact = path.replace("..", "%2E%2E")  # which the client would take for the folder above
+        answer = self.client.request(method, f"/api/v1/{exact}", content=data, headers=headers)
+        kind = answer.headers.get("content-type", "")
+        return answer.status_code, kind, answer.json() if "json" in kind else answer.text
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory):
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asker]:
     """A service with a teacher, and a student of nobody's course."""
-    folder = tmp_path_factory.mktemp("service")
-    serve = [str(PROGRAMS / "gtp-harness"), "serve", "--data", "data", "--port", "0"]
-    process = subprocess.Popen(
-        [*serve, "--workers", "1", "--unsafe-no-sandbox"],
-        cwd=folder,
-        env={**ENVIRONMENT, "HOME": str(folder)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert process.stdout
-        address = next(line.split()[1] for line in process.stdout if line.startswith("Pages: "))
-        harness(["admin", "add", "Nobody", "--data", "data"], folder)
-        yield Asker(address, {who: token(folder, who) for who in ("Teacher", "Nobody")})
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate()
-
-
-def token(folder, who):
-    scope = ["--scope", "all", "--data", "data"]
-    return harness(["admin", "token", who, *scope], folder).out.strip()
+    settings = Settings(tmp_path_factory.mktemp("service"), address=BASE)
+    with open_service(settings) as found, client_of(found) as client:
+        with found.database.acting() as act:
+            people = [accounts.add_person(act, "Teacher", is_admin=True)]
+            people.append(accounts.add_person(act, "Nobody"))
+            tokens = {
+                one.name: accounts.make_token(act._replace(by=one.id), "ci", "all")[1].text
+                for one in people
+            }
+        yield Asker(client, tokens)
 
 
 # --- the schema --------------------------------------------------------------------------------
@@ -184,12 +163,12 @@ def test_answers_and_problems(service):
             known[name] = found["id"]
         shown = dump(found) if "json" in kind else f"{found}\n"
         lines.append(f"{who or 'anybody'}: {method} {asked}\n{status} {kind}\n{shown}\n")
-    check("service/answers.txt", settle_ids("".join(lines), service.address))
+    check("service/answers.txt", settle_ids("".join(lines)))
 
 
-def settle_ids(text: str, address: str) -> str:
+def settle_ids(text: str) -> str:
     """Return answers without what is drawn, and without times of today."""
-    text = text.replace(address, "http://SERVICE").replace('"0.1.0"', '"VERSION"')
+    text = text.replace(BASE, "http://SERVICE").replace('"0.1.0"', '"VERSION"')
     text = re.sub(r'"(?:20[2-8]\d)-[\d-]+T[\d:.]+(?:Z|\+00:00)?"', '"TIME"', text)
     text = re.sub(r"/enter/[\w-]{20,}", "/enter/LINK", text)
     return re.sub(r"\b[0-9a-f]{16}\b", "ID", text)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.contract.product import GOLDEN, check, dump, harness, settle_json
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
 SECRET = "a secret of at least sixteen bytes\n"
 # What is generated: each with a seed, from game records, or with a secret.

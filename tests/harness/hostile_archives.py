@@ -256,18 +256,24 @@ def noise() -> bytes:
     return bytes(out)
 
 
-SELF = "it is a self-extracting zip archive, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip"
+OUT = "the name leads out of the folder"
+ONLY = "only files and folders are taken"
+KINDS = "expected a .tgz, .tar.gz, .tar, .tar.xz or .zip"
+BOMB = "it unpacks to more than 100 times its size, as a zip bomb does"
+ALIKE = "in case or Unicode form only"
+ZIP64 = "it is in the ZIP64 format, for 2 GiB and more, which is not taken"
+UNREAD = "it is damaged: an extended header cannot be read"
+CUT = "it is cut off in the middle of its compressed data"
+LOST = "it is damaged: its directory is not where it says"
+OWN = "hand in your own files, without virtual environments and what tools have made"
+SELF = f"it is a self-extracting zip archive, {KINDS}"
 # Those that take most of a second to make and to look at.
 LARGE = frozenset(["gzip-bomb", "xz-bomb", "many-members", "large"])
 ROSTER: dict[str, Hostile] = {
     # names that lead elsewhere
-    "dot-dot": Hostile(
-        ".tgz", names("a/../../evil"), "'a/../../evil': the name leads out of the folder"
-    ),
-    "dot-dot-first": Hostile(
-        ".tgz", names("../evil"), "'../evil': the name leads out of the folder"
-    ),
-    "dot-dot-alone": Hostile(".tgz", names(".."), "'..': the name leads out of the folder"),
+    "dot-dot": Hostile(".tgz", names("a/../../evil"), f"'a/../../evil': {OUT}"),
+    "dot-dot-first": Hostile(".tgz", names("../evil"), f"'../evil': {OUT}"),
+    "dot-dot-alone": Hostile(".tgz", names(".."), f"'..': {OUT}"),
     "absolute": Hostile(".tgz", names("/tmp/evil"), "'/tmp/evil': the name is absolute"),
     "drive": Hostile(".tgz", names("C:/evil"), "'C:/evil': the name is absolute"),
     "backslashes": Hostile(
@@ -276,16 +282,12 @@ ROSTER: dict[str, Hostile] = {
     "long-name-dot-dot": Hostile(
         ".tgz",
         lambda: tgz(member("././@LongLink", b"../evil\0", b"L"), member("safe")),
-        "'../evil': the name leads out of the folder",
+        f"'../evil': {OUT}",
     ),
     "pax-dot-dot": Hostile(
-        ".tgz",
-        lambda: tgz(pax(path="../evil"), member("safe")),
-        "'../evil': the name leads out of the folder",
+        ".tgz", lambda: tgz(pax(path="../evil"), member("safe")), f"'../evil': {OUT}"
     ),
-    "zip-dot-dot": Hostile(
-        ".zip", lambda: build_zip(("../evil", b"x")), "'../evil': the name leads out of the folder"
-    ),
+    "zip-dot-dot": Hostile(".zip", lambda: build_zip(("../evil", b"x")), f"'../evil': {OUT}"),
     "zip-absolute": Hostile(
         ".zip", lambda: build_zip(("/evil", b"x")), "'/evil': the name is absolute"
     ),
@@ -342,17 +344,13 @@ ROSTER: dict[str, Hostile] = {
     "case": Hostile(
         ".tgz",
         names("a/Readme", "a/README"),
-        "'a/README': the name differs from 'a/Readme' in case or Unicode form only",
+        f"'a/README': the name differs from 'a/Readme' {ALIKE}",
     ),
     "folder-case": Hostile(
-        ".tgz",
-        names("a/B/c", "a/b/d"),
-        "'a/b/d': the name differs from 'a/B' in case or Unicode form only",
+        ".tgz", names("a/B/c", "a/b/d"), f"'a/b/d': the name differs from 'a/B' {ALIKE}"
     ),
     "unicode-form": Hostile(
-        ".tgz",
-        names("a/e\u0301", "a/\u00e9"),
-        "'a/é': the name differs from 'a/é' in case or Unicode form only",
+        ".tgz", names("a/e\u0301", "a/\u00e9"), f"'a/é': the name differs from 'a/é' {ALIKE}"
     ),
     "file-and-folder": Hostile(
         ".tgz", names("a/b", "a/b/c"), "'a/b/c': 'a/b' is both a file and a folder"
@@ -363,79 +361,45 @@ ROSTER: dict[str, Hostile] = {
     "zip-twice": Hostile(
         ".zip",
         lambda: build_zip(("a/b", b"1"), ("a/B", b"2")),
-        "'a/B': the name differs from 'a/b' in case or Unicode form only",
+        f"'a/B': the name differs from 'a/b' {ALIKE}",
     ),
     # what is neither file nor folder
     "symbolic-link": Hostile(
-        ".tgz",
-        special(b"2", "/etc/passwd"),
-        "'a/special': a symbolic link: only files and folders are taken",
+        ".tgz", special(b"2", "/etc/passwd"), f"'a/special': a symbolic link: {ONLY}"
     ),
-    "hard-link": Hostile(
-        ".tgz", special(b"1", "a/b"), "'a/special': a hard link: only files and folders are taken"
-    ),
-    "link-then-file": Hostile(
-        ".tgz", with_link_then_file, "'a/door': a symbolic link: only files and folders are taken"
-    ),
-    "character-device": Hostile(
-        ".tgz", special(b"3"), "'a/special': a device: only files and folders are taken"
-    ),
-    "block-device": Hostile(
-        ".tgz", special(b"4"), "'a/special': a device: only files and folders are taken"
-    ),
-    "pipe": Hostile(
-        ".tgz", special(b"6"), "'a/special': a named pipe: only files and folders are taken"
-    ),
-    "sparse": Hostile(
-        ".tgz", special(b"S"), "'a/special': a sparse file: only files and folders are taken"
-    ),
+    "hard-link": Hostile(".tgz", special(b"1", "a/b"), f"'a/special': a hard link: {ONLY}"),
+    "link-then-file": Hostile(".tgz", with_link_then_file, f"'a/door': a symbolic link: {ONLY}"),
+    "character-device": Hostile(".tgz", special(b"3"), f"'a/special': a device: {ONLY}"),
+    "block-device": Hostile(".tgz", special(b"4"), f"'a/special': a device: {ONLY}"),
+    "pipe": Hostile(".tgz", special(b"6"), f"'a/special': a named pipe: {ONLY}"),
+    "sparse": Hostile(".tgz", special(b"S"), f"'a/special': a sparse file: {ONLY}"),
     "pax-sparse": Hostile(
         ".tgz",
         lambda: tgz(pax(**{"GNU.sparse.major": "1"}), member("a/b")),
         "'pax': a sparse file",
     ),
     "unknown-kind": Hostile(
-        ".tgz",
-        special(b"Z"),
-        "'a/special': a member of an unknown kind (b'Z'): only files and folders are taken",
+        ".tgz", special(b"Z"), f"'a/special': a member of an unknown kind (b'Z'): {ONLY}"
     ),
-    "zip-link": Hostile(
-        ".zip",
-        lambda: zip_of(0o120777),
-        "'a/special': a symbolic link: only files and folders are taken",
-    ),
+    "zip-link": Hostile(".zip", lambda: zip_of(0o120777), f"'a/special': a symbolic link: {ONLY}"),
     "zip-device": Hostile(
-        ".zip",
-        lambda: zip_of(0o020666),
-        "'a/special': a device or the like: only files and folders are taken",
+        ".zip", lambda: zip_of(0o020666), f"'a/special': a device or the like: {ONLY}"
     ),
     # too much of everything
-    "gzip-bomb": Hostile(
-        ".tgz", gzip_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
-    ),
-    "xz-bomb": Hostile(
-        ".tar.xz", xz_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
-    ),
+    "gzip-bomb": Hostile(".tgz", gzip_bomb, BOMB),
+    "xz-bomb": Hostile(".tar.xz", xz_bomb, BOMB),
     "xz-hungry": Hostile(
         ".tar.xz", xz_hungry, "it needs more than the limit of 100,663,296 bytes to unpack"
     ),
-    "zip-bomb": Hostile(
-        ".zip", zip_bomb, "it unpacks to more than 100 times its size, as a zip bomb does"
-    ),
+    "zip-bomb": Hostile(".zip", zip_bomb, BOMB),
     "zip-overlapping": Hostile(
         ".zip", zip_overlapping, "'a/one': its data is another member's too"
     ),
     "large": Hostile(
-        ".tgz",
-        large,
-        "it unpacks to more than the limit of 134,217,728 bytes: hand in your own "
-        "files, without virtual environments and what tools have made",
+        ".tgz", large, f"it unpacks to more than the limit of 134,217,728 bytes: {OWN}"
     ),
     "many-members": Hostile(
-        ".tgz",
-        many_members,
-        "it has more members than the limit of 10,000: hand in your own files, "
-        "without virtual environments and what tools have made",
+        ".tgz", many_members, f"it has more members than the limit of 10,000: {OWN}"
     ),
     "long-name-bomb": Hostile(
         ".tgz", long_name_bomb, "'././@LongLink': an extended header of 8,589,934,591 bytes"
@@ -489,24 +453,10 @@ ROSTER: dict[str, Hostile] = {
     "zip-part": Hostile(
         ".zip", lambda: end_with(4, b"\1"), "it is one part of a zip archive in several parts"
     ),
-    "zip-2-gib": Hostile(
-        ".zip",
-        lambda: end_with(12, b"\xff" * 8),
-        "it is in the ZIP64 format, for 2 GiB and more, which is not taken",
-    ),
-    "zip-64-locator": Hostile(
-        ".zip",
-        zip_with_a_locator,
-        "it is in the ZIP64 format, for 2 GiB and more, which is not taken",
-    ),
-    "zip-2-gib-member": Hostile(
-        ".zip",
-        zip_large_member,
-        "'a/b': it is in the ZIP64 format, for 2 GiB and more, which is not taken",
-    ),
-    "zip-lost-directory": Hostile(
-        ".zip", lambda: end_with(16, b"\xfe"), "it is damaged: its directory is not where it says"
-    ),
+    "zip-2-gib": Hostile(".zip", lambda: end_with(12, b"\xff" * 8), ZIP64),
+    "zip-64-locator": Hostile(".zip", zip_with_a_locator, ZIP64),
+    "zip-2-gib-member": Hostile(".zip", zip_large_member, f"'a/b': {ZIP64}"),
+    "zip-lost-directory": Hostile(".zip", lambda: end_with(16, b"\xfe"), LOST),
     "two-archives": Hostile(
         ".tar",
         lambda: tar(member("a/b")) + tar(member("../evil")),
@@ -525,16 +475,8 @@ ROSTER: dict[str, Hostile] = {
         lambda: tgz(pax(size="-1"), member("a/b")),
         "'a/b': it is damaged: the size is not a number",
     ),
-    "pax-nonsense": Hostile(
-        ".tgz",
-        lambda: tgz(member("p", b"99 a=b\n", b"x")),
-        "it is damaged: an extended header cannot be read",
-    ),
-    "pax-no-length": Hostile(
-        ".tgz",
-        lambda: tgz(member("p", b"x a=b\n", b"x")),
-        "it is damaged: an extended header cannot be read",
-    ),
+    "pax-nonsense": Hostile(".tgz", lambda: tgz(member("p", b"99 a=b\n", b"x")), UNREAD),
+    "pax-no-length": Hostile(".tgz", lambda: tgz(member("p", b"x a=b\n", b"x")), UNREAD),
     "global-path": Hostile(
         ".tgz",
         lambda: tgz(make_extended_header(b"g", path="b"), member("a/b")),
@@ -549,9 +491,7 @@ ROSTER: dict[str, Hostile] = {
         ".zip", lambda: build_zip(("a/", b"x")), "'a/': a folder with content of its own"
     ),
     "zip-unusual": Hostile(".zip", zip_unusual, "'a/b': it is compressed in an unusual way (12)"),
-    "zip-long-directory": Hostile(
-        ".zip", zip_long_directory, "it is damaged: its directory is not where it says"
-    ),
+    "zip-long-directory": Hostile(".zip", zip_long_directory, LOST),
     "zip-more-members": Hostile(
         ".zip",
         lambda: end_with(8, bytes(4)),
@@ -563,30 +503,22 @@ ROSTER: dict[str, Hostile] = {
     "zip-lost-member": Hostile(
         ".zip",
         lambda: build_zip(("a/b", b"x")).replace(b"PK\3\4", b"PK\3\5"),
-        "it is a file of an unknown kind, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
+        f"it is a file of an unknown kind, {KINDS}",
     ),
     # what is broken or nothing at all
-    "empty-file": Hostile(
-        ".tgz", lambda: b"", "it is an empty file, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip"
-    ),
+    "empty-file": Hostile(".tgz", lambda: b"", f"it is an empty file, {KINDS}"),
     "empty-tar": Hostile(".tgz", tgz, "the archive has no files in it"),
     "only-folders": Hostile(
         ".tgz", lambda: tgz(header("a/", b"5")), "the archive has no files in it"
     ),
-    "cut-gzip": Hostile(
-        ".tgz",
-        lambda: cut(tgz(member("a/b", noise())), 0.5),
-        "it is cut off in the middle of its compressed data",
-    ),
+    "cut-gzip": Hostile(".tgz", lambda: cut(tgz(member("a/b", noise())), 0.5), CUT),
     "cut-tar": Hostile(
         ".tar",
         lambda: tar(member("a/b", noise()))[:3_000],
         "'a/b': the archive is cut off in the middle of this member",
     ),
     "cut-xz": Hostile(
-        ".tar.xz",
-        lambda: cut(lzma.compress(tar(member("a/b", noise()))), 0.5),
-        "it is cut off in the middle of its compressed data",
+        ".tar.xz", lambda: cut(lzma.compress(tar(member("a/b", noise()))), 0.5), CUT
     ),
     "cut-zip": Hostile(
         ".zip",
@@ -598,20 +530,10 @@ ROSTER: dict[str, Hostile] = {
         lambda: tgz(member("a/b", noise()))[:-8] + b"\0" * 8,
         "its compressed data is damaged (Error -3 while decompressing data: incorrect data check)",
     ),
-    "noise": Hostile(
-        ".tgz",
-        noise,
-        "it is a file of an unknown kind, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
-    ),
-    "web-page": Hostile(
-        ".tgz",
-        lambda: b"<!DOCTYPE html><p>Log in",
-        "it is a web page, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
-    ),
+    "noise": Hostile(".tgz", noise, f"it is a file of an unknown kind, {KINDS}"),
+    "web-page": Hostile(".tgz", lambda: b"<!DOCTYPE html><p>Log in", f"it is a web page, {KINDS}"),
     "rar": Hostile(
-        ".zip",
-        lambda: b"Rar!\x1a\x07\x01\0" + noise(),
-        "it is a RAR archive, expected a .tgz, .tar.gz, .tar, .tar.xz or .zip",
+        ".zip", lambda: b"Rar!\x1a\x07\x01\0" + noise(), f"it is a RAR archive, {KINDS}"
     ),
     "gzip-of-text": Hostile(
         ".tgz",

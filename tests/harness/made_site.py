@@ -10,11 +10,9 @@ from harness.history.trends import trends
 from harness.records import Failure, FailureKind
 from harness.report import html
 from harness.report.file_view import view
-from tests.harness.made_class import wide_class
+from tests.harness.made_class import LONG, SCRIPT, wide_class
 from tests.harness.made_history import large_history, rich_history
 from tests.harness.made_run import RUN, Line, V, made_file
-
-LONG = "x" * 3_000
 
 # What does not wrap by itself: words without end, a board of 25 by 25, long names.
 WIDE = made_file(
@@ -31,11 +29,6 @@ WIDE = made_file(
     warnings=(LONG,),
 )
 
-# Would rename the page that shows it if it were not text there.
-SCRIPT = (
-    "</pre></code></td></table></title></style>"
-    "<script>document.title = 'owned'</script><img src=x onerror=\"document.title = 'owned'\">"
-)
 HOSTILE = made_file(
     "hostile.gtp",
     [

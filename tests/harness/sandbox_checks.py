@@ -128,15 +128,6 @@ def surroundings(level: int) -> None:
     assert end.status == 0
 
 
-def signals_are_not_ignored(level: int) -> None:
-    """A program that is no Python finds SIGPIPE and SIGXFSZ as they are by default."""
-    with launcher_at(level) as launcher:
-        words = ["/usr/bin/grep", "SigIgn", "/proc/self/status"]
-        _, out, err = finish(launcher.start(view.of_program(words, "/"), words))
-    # posix_spawn(3) ignores the two signals that the C library keeps for itself.
-    assert int(out.split()[1], 16) & ~(1 << 31 | 1 << 32) == 0, (out, err)
-
-
 def writable_places(level: int) -> None:
     """Home and working directory can be written, and at levels 3 and 2 shared memory."""
     code = """
@@ -259,51 +250,6 @@ def its_own_files_take_no_room(level: int) -> None:
             else:
                 assert result.end.hit is None, result
                 assert result.end.status == 0, result
-
-
-def what_is_left_behind_is_removed(level: int) -> None:
-    """Folders that are shut, and a thousand in one another; of level 1, the others are memory."""
-    code = """
-import os
-os.mkdir("shut"); open("shut/file", "w").close(); os.mkdir("shut/in", 0)
-for _ in range(1500):
-    os.mkdir("deep"); os.chdir("deep")
-print("done")
-"""
-    with tempfile.TemporaryDirectory() as name, launcher_at(level) as launcher:
-        os.chmod(name, 0o755)
-        place = Path(name, "submission")
-        place.mkdir()
-        words = [levels.interpreter(), "-I", "-S", "-c", code]
-        seen = view.of_program(words, str(place), submission=str(place))
-        _, out, err = finish(launcher.start(seen, words))
-        assert out == "done\n", err
-        assert os.listdir(name) == ["submission"]
-        assert os.listdir(place) == []
-
-
-def a_program_and_its_files(level: int) -> None:
-    """A submission can read its own folder; a case file in it is not there, or empty."""
-    with tempfile.TemporaryDirectory() as folder, launcher_at(level) as launcher:
-        place = Path(folder, "submission")
-        place.mkdir()
-        os.chmod(folder, 0o755)
-        code = (
-            "import helper, os, sys\ntry: print(open(os.path.join(sys.path[0], 'a.tst')).read())"
-            "\nexcept OSError: print('refused')\nprint(helper.NAME)"
-        )
-        for name, text in {
-            "engine.py": code,
-            "helper.py": "NAME = 'helped'",
-            "a.tst": "secret",
-        }.items():
-            (place / name).write_text(text)
-            (place / name).chmod(0o644)
-        words = [levels.interpreter(), str(place / "engine.py")]
-        seen = view.of_program(words, str(place), hidden=[str(place / "a.tst")])
-        end, out, err = finish(launcher.start(seen, words))
-    assert end.status == 0, err
-    assert out.split() in (["helped"], ["refused", "helped"])
 
 
 # --- how it ends
@@ -739,12 +685,9 @@ CHECKS: dict[str, Callable[[int], None]] = {
     check.__name__: check
     for check in (
         surroundings,
-        signals_are_not_ignored,
         writable_places,
         a_copy_of_its_own,
         its_own_files_take_no_room,
-        what_is_left_behind_is_removed,
-        a_program_and_its_files,
         endings,
         no_such_program,
         ends_by_force,

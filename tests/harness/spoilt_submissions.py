@@ -36,7 +36,6 @@ def java(
 
 
 SENTENCES = ("eyes", "twoeyes", "eyespaces", "display")
-METHODS = ("is_captured", "score", "is_legal")
 GAME = ("can_play", "captures", "is_over")
 
 SPOILT = {

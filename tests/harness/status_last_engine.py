@@ -21,19 +21,8 @@ def endless() -> None:
         say("one more line\n" * 100)
 
 
-def dies_in_status() -> None:
-    say("fault\n= 1")
-    sys.exit(3)
-
-
-def twice() -> None:
-    say("fault\n= 1\n")
-    say("again\n= 1\n")
-
-
 FAULTS = {
     "in_order": lambda: say("fault\n= 1\n"),
-    "empty_lines": lambda: say("\n\n fault \n\n= 1\n\n\n"),
     "carriage_returns": lambda: say("fault\r\n= 1\r\n"),
     "old_macintosh": lambda: say("fault\r= 1\r"),
     "drips": lambda: [(say(one), time.sleep(0.005)) for one in "fault\n= 1\n"],
@@ -42,17 +31,11 @@ FAULTS = {
     "speaks_gtp": lambda: say("= fault\n\n"),
     "gtp_error": lambda: say("? unknown command\n\n"),
     "no_blank": lambda: say("fault\n=1\n"),
-    "empty_status": lambda: say("fault\n=\n"),
-    "other_status": lambda: say("fault\n= 0\n"),
     "two_statuses": lambda: say("fault\n= 1\n= 1\n"),
     "status_inside": lambda: say("fa\n= 1\nult\n= 1\n"),
     "edges": lambda: say("====\nfault\n====\n= 1\n"),
-    "twice": twice,
-    "no_status": lambda: say("fault\n"),
     "half_a_status": lambda: say("fault\n= 1"),
-    "dies_in_status": dies_in_status,
     "endless": endless,
-    "silent": lambda: None,
     "not_utf8": lambda: os.write(1, b"f\xe4ult\n= 1\n"),
     "control": lambda: say("fa\x07ult\n= 1\n"),
 }

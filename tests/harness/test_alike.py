@@ -35,10 +35,6 @@ def file_of(*failed: tuple[str, str, str]):
     return made_file("a.gtp", lines)
 
 
-def test_nothing_is_said_of_one_alone():
-    assert find_ways(("attack A1", "1 B1", "=0")) == ([], 1)
-
-
 def test_equal_wrong_answers_are_one_way_whatever_was_asked_and_right():
     some = [("attack A1", "1 B1", "=0"), ("attack A2", "2 B1", "=0"), ("defend C3", "1 C4", "=0")]
     assert find_ways(*some, ("defend D4", "2 D5", "=1 D5")) == (

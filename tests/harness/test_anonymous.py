@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +37,6 @@ def anonymize(text: str, *people: BankPerson, others: tuple[str, ...] = ()) -> s
          "class A:\n\n    def f(self):\n        return '#'\n"),
         ("__author__ = 'Ada'\n", "__author__ = ''\n"),
         ("if x:\n    'only a text'\nelse:\n    y()\n", "if x:\n    pass\nelse:\n    y()\n"),
-        ("x   =  (1)\r\n", "x = 1\n"),
         ("#!/home/ada/bin/python3\nx = 1\n", "#!/usr/bin/env python3\nx = 1\n"),
     ],
 )  # fmt: skip
@@ -120,9 +117,3 @@ def test_no_whole_word_of_a_name_is_left(parts):
     text = anonymize("".join(parts))
     words = set("".join(c if c.isalpha() else " " for c in text).split())
     assert not {word.casefold() for word in words} & {"ada", "lovelace"}
-
-
-def test_a_cleaned_program_means_the_same():
-    text = "def f(a, *, b=1):\n    'doc'\n    return [x for x in a if x != b] # comment\n"
-    own = ast.dump(ast.parse(clean(text)))
-    assert own == ast.dump(ast.parse(text.replace("    'doc'\n", "")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.errors import CaseError, UndecidedError
@@ -49,12 +49,6 @@ texts = st.builds(
     lambda end, found: end.join(found).encode("utf-8", "surrogatepass"), ends, st.lists(lines)
 )
 replies = st.sampled_from(["", "a", "B+3", "PASS", LONG, "\ud800\x00", "\u2028", "C3 " * 50])
-
-
-@given(st.one_of(st.binary(), texts), st.sampled_from(["gogui", "gnugo"]))
-@example(f"1 a\n#? [a]\n{LONG} b\n".encode(), "gogui")
-def test_reading(data: bytes, dialect: str) -> None:
-    read(data, dialect)
 
 
 @given(texts, st.sampled_from(["gogui", "gnugo"]), st.booleans(), replies)

@@ -55,16 +55,6 @@ def test_what_is_damaged_is_told(kind, piece):
         list(pieces(io.BytesIO(HOW[kind](b"one") + b"two is not compressed"), kind))
 
 
-def test_what_asks_for_too_much_memory_is_told():
-    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 200 << 20}]
-    packed = lzma.LZMACompressor(lzma.FORMAT_XZ, filters=[{**filters[0], "mode": lzma.MODE_FAST,
-                                                           "mf": lzma.MF_HC3}])  # fmt: skip
-    whole = packed.compress(b"a") + packed.flush()
-    with pytest.raises(ArchiveError) as told:
-        list(pieces(io.BytesIO(whole), "xz"))
-    assert told.value.message == "it needs more than the limit of 100,663,296 bytes to unpack"
-
-
 def test_bytes_are_read_in_the_amounts_that_are_wanted_and_counted():
     meter = Meter(IntakeLimits(unpacked=10), 10)
     stream = Stream(iter([b"abcd", b"efgh", b"ijk"]), meter)

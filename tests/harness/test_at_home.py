@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.assignments.public_tests import at_home
+from harness.cli import main
 from harness.cli.check import CHECK
 from harness.errors import UsageError
 from harness.grading.exports.feedback import body_of
@@ -91,30 +93,24 @@ def check_of(*words):
 
 
 COMMANDS = {
-    "folder": lambda _, home: (check_of("--assignment", "go-scoring"), home),
     "in the folder": lambda _, home: (
         check_of("--assignment", "go-scoring", "--no-color"),
         home / "assignment1",
     ),
-    "named folder": lambda room, home: (
-        check_of("--assignment", "go-scoring", f"{home.name}/assignment1"),
-        room,
-    ),
-    "--python": lambda _, home: (
-        check_of("--assignment", "go-scoring", "--python", sys.executable),
-        home,
-    ),
     "own assignment": lambda room, home: (
-        check_of("--assignment", "../my course/go-scoring", "--overlay", "util"),
+        check_of(
+            "--assignment",
+            "../my course/go-scoring",
+            "--overlay",
+            "util",
+            "--python",
+            sys.executable,
+        ),
         own_assignment(room) and home,
     ),
     "archive": lambda room, home: (
         check_of("a1.tgz", "--assignment", "go-scoring", "--overlay", f"{home.name}/util"),
         packed(room, home),
-    ),
-    "run": lambda _, home: (
-        "gtp-harness run --report --ids 10 'python3 assignment1/Go1.py' @go-scoring/area",
-        home,
     ),
     "run, a path with spaces": lambda room, home: (
         "gtp-harness run --report \"python3 'assignment1/Go1.py'\""
@@ -133,29 +129,33 @@ def packed(room, home):
 @pytest.mark.long(1)
 @pytest.mark.processes
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_line_after_again_repeats_its_test_where_the_command_was_given(name, tmp_path):
+def test_the_line_after_again_repeats_its_test_where_the_command_was_given(
+    name, tmp_path, monkeypatch, capsys
+):
     home = spoilt(tmp_path / "my own")
     command, place = COMMANDS[name](tmp_path, home)
-    said = run(command, place).stdout
+    monkeypatch.chdir(place)
+    main(shlex.split(command)[1:])
+    said = capsys.readouterr().out
     failed = re.findall(r"✗ FAILED  (.*)", said)
     lines = re.findall(r"^ +again +(gtp-harness .*)$", said, re.M)
     assert len(lines) == len(failed) > 0, said
     written = sorted(place.iterdir())
-    again = run(lines[0], place).stdout
+    main(shlex.split(lines[0])[1:])
+    again = capsys.readouterr().out
     number = failed[0].partition(" ")[0]
     assert re.search(rf"✗ FAILED  {number} |^{number} unexpected FAIL", again, re.M), again
     assert sorted(place.iterdir()) == written
 
 
 @pytest.mark.processes
-def test_the_line_on_a_students_page_repeats_its_test_in_the_folder_and_above_it(tmp_path):
+def test_the_line_on_a_students_page_repeats_its_test(tmp_path):
     home, bad = tmp_path / "my own", spoilt(tmp_path / "bad")
     shutil.copytree(SUBMISSION, home, ignore=shutil.ignore_patterns("cases"))
     line = f"{lines_on_the_page('area.gtp')[0]} --sandbox off"
-    for place in (home, home / "assignment1"):
-        said = run(line, place).stdout
-        assert "1 test, 1 passed" in said, said
-        assert "This test passes. Nothing was written" in said
+    said = run(line, home / "assignment1").stdout
+    assert "1 test, 1 passed" in said, said
+    assert "This test passes. Nothing was written" in said
     wrong = f"{at_home(find('go-scoring')).check} --sandbox off --test area.gtp:9"
     assert "This test does not pass. Nothing was written." in run(wrong, bad).stdout
 

@@ -10,27 +10,19 @@ from typing import Any
 import pytest
 
 from harness.assignments.assignment import find
-from harness.errors import (
-    BusyError,
-    SandboxError,
-    UsageError,
-)
-from harness.grading.attempts import attempt_plan, attempt_runner, grading_progress, orders
+from harness.errors import BusyError, SandboxError, UsageError
+from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext
 from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import PlannedAttempt
 from harness.grading.records import PRIVATE, PUBLIC
-from harness.reading import casefile, last_words
+from harness.reading import casefile
 from harness.records import Build
 from harness.running.jobs import Fault
 from harness.work import canonical_json
 from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import (
-    AttemptFinished,
-    BuildFinished,
-    HarnessFailed,
-)
+from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
 from tests.harness.made_attempts import result_of
 
 CASE = casefile.parse(
@@ -50,11 +42,7 @@ def test_private_points_need_private_case_files(named, monkeypatch):
         return
     with pytest.raises(UsageError) as told:
         attempt_plan.cases(asked, named, "")
-    assert str(told.value) == (
-        f"{own.marks[0].name!r} needs private case files, but none are given: name files or"
-        " folders with --private (gtp-harness generate --secret makes some), or grade without"
-        " them with --public-only"
-    )
+    assert "needs private case files, but none are given" in str(told.value)
 
 
 def make_unit(**changes: Any) -> GradingUnit:
@@ -131,25 +119,6 @@ def test_what_comes_together_is_written_together(number, doubtful, is_last):
     assert len(ledger.said) == 1
 
 
-def test_what_came_waits_a_moment_for_more(monkeypatch):
-    now = 50.0
-    monkeypatch.setattr(attempt_runner.time, "monotonic", lambda: now)
-    recorder = Recorder(Written(), "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
-    assert not recorder.may_wait
-    recorder.add(0, attempt_of("1"))
-    now += attempt_runner.TOGETHER / 2
-    recorder.add(1, attempt_of("2"))  # the first one does not wait longer for it
-    assert recorder.may_wait
-    now += attempt_runner.TOGETHER
-    assert not recorder.may_wait
-    recorder.flush()
-    recorder.add(2, attempt_of("3"))
-    assert recorder.may_wait
-    at_once = Recorder(Written(), "t", 1, lambda *_: None, at_once=True)  # type: ignore[arg-type]
-    at_once.add(0, attempt_of("1"))
-    assert not at_once.may_wait
-
-
 ELSEWHERE = 'elsewhere (File "b.py", line 2)'
 
 
@@ -182,32 +151,26 @@ def test_without_the_lease_nothing_more_is_written():
     assert str(told.value) == "another process has taken over the grading in the ledger"
 
 
-def test_builds_that_fail_alike_have_one_reason():
-    said = [f"/home/{name}/a.c:{line}: no x" for name, line in [("ada", 5), ("ben", 12)]]
-    found = [grading_progress.trouble(Build(False, "", one), []) for one in said]
-    assert [one and one.words for one in found] == said
-    assert len({one and one.reason for one in found}) == 1
-    assert found[0] == (last_words.normalize(said[0]), said[0], False)
-
-
 def test_a_list_of_machines_that_was_edited_badly_says_what_a_line_should_be(tmp_path):
     path = tmp_path / "aside.jsonl"
     path.write_text('{"at": 5, "machine": "lab1"}\n{"machine": "lab2"}\n')
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError, match=r"aside\.jsonl:2: found .*, expected .*: remove"):
         orders.SetAside(path).machines()
-    assert str(told.value) == (
-        f"{path}:2: found " + repr('{"machine": "lab2"}') + ', expected {"at": SECONDS, "machine":'
-        " NAME, …}: remove the whole line to believe a machine again"
+
+
+def ledger_of(state, results=(), fault="", **more) -> Any:
+    """Return a ledger in which each attempt has this state."""
+    return SimpleNamespace(
+        states=lambda bases: dict.fromkeys(bases, (state, 0, fault)),
+        results=lambda basis, at: list(results),
+        build=lambda build: "",
+        **more,
     )
 
 
 def test_an_attempt_has_the_path_of_its_case_file():
     """Pages name the file by its path, and lead to it."""
-    ledger: Any = SimpleNamespace(
-        states=lambda bases: dict.fromkeys(bases, ("waiting", 0, "")),
-        results=lambda basis, at: [],
-        build=lambda build: "",
-    )
+    ledger = ledger_of("waiting")
     planned = [PlannedAttempt(kind, "ada", kind, "a.gtp", "") for kind in (PUBLIC, PRIVATE)]
     paths = {(PUBLIC, "a.gtp"): "cases/a.gtp", (PRIVATE, "a.gtp"): "secret/a.gtp"}
     reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), paths)
@@ -224,12 +187,7 @@ def test_an_attempt_has_the_path_of_its_case_file():
     ],
 )
 def test_an_attempt_without_a_run_says_why(state, fault, said):
-    ledger: Any = SimpleNamespace(
-        states=lambda bases: dict.fromkeys(bases, (state, 0, fault)),
-        results=lambda basis, at: [],
-        build=lambda build: "",
-    )
-    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
+    reader = attempt_plan.AttemptReader(ledger_of(state, fault=fault), find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault) == (None, said)
 
@@ -237,12 +195,9 @@ def test_an_attempt_without_a_run_says_why(state, fault, said):
 def test_an_attempt_without_a_program_has_a_run_and_no_result():
     """What could not be built is done: nothing is run, and the machine is told."""
     measured = canonical_json.dumps(Measurements(sandbox="2", python="3.11"))
-    ledger: Any = SimpleNamespace(
-        states=lambda bases: dict.fromkeys(bases, ("done", 0, "")),
-        results=lambda basis, at: [(NOTHING, measured)],
-        build=lambda build: "",
+    reader = attempt_plan.AttemptReader(
+        ledger_of("done", [(NOTHING, measured)]), find("go-scoring"), {}
     )
-    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
     assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})
@@ -252,16 +207,13 @@ def test_an_attempt_without_a_program_has_a_run_and_no_result():
 def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
     """But not where the first run was cut short by what may be no hang: it says nothing."""
     first, second = result_of("pff"), result_of("ppf")
+    dumps = canonical_json.dumps
     results = [
-        (canonical_json.dumps(canonical_json.strip_measurements(one, "/x")), figures)
+        (dumps(canonical_json.strip_measurements(one, "/x")), dumps(figures))
         for one, figures in ((first, Measurements(late=late)), (second, Measurements()))
     ]
-    ledger: Any = SimpleNamespace(
-        states=lambda bases: dict.fromkeys(bases, ("done", 0, "")),
-        results=lambda basis, at: [(text, canonical_json.dumps(one)) for text, one in results],
-        build=lambda build: "",
-        content=lambda sha256: "\n".join(first.case.lines).encode(),
-    )
+    content = "\n".join(first.case.lines).encode()
+    ledger = ledger_of("done", results, content=lambda sha256: content)
     reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert found.flaky == flaky

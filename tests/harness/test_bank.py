@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 import shutil
 from pathlib import Path
@@ -105,10 +107,17 @@ def graded_class(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def bank(graded_class):
-    folder = graded_class.parent / "bank"
-    assert add_to_bank(graded_class, folder) == ExitCode.OK
-    return folder
+def added(graded_class):
+    """The bank that a class became, and what was said."""
+    folder, said = graded_class.parent / "bank", io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert add_to_bank(graded_class, folder) == ExitCode.OK
+    return folder, said.getvalue()
+
+
+@pytest.fixture
+def bank(added):
+    return added[0]
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -135,9 +144,8 @@ def test_one_of_each_behaviour_is_taken(bank):
     assert sum(found.left_out.values()) + len(found.entries) == len(STUDENTS)
 
 
-def test_why_others_are_not_is_told_by_key(graded_class, tmp_path, capsys):
-    add_to_bank(graded_class, tmp_path / "bank")
-    said = capsys.readouterr().out
+def test_why_others_are_not_is_told_by_key(added):
+    _, said = added
     for key, why in NOT_TAKEN.items():
         assert f"  not {key}: {why}\n" in said
     assert re.search(r"not (babbageben_101|curiecyd_102): same behaviour as 0\d\n", said)

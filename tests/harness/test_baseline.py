@@ -114,13 +114,3 @@ def test_a_run_compared_with_itself_is_the_same():
     found = compare(document(RUN), RUN)
     assert list(found.sections()) == []
     assert found.exit_code is ExitCode.OK
-
-
-def test_sections_list_the_worst_first():
-    found = compare_runs(run_of(P, F, P, None), run_of(F, P, None, F))
-    assert [heading for heading, _ in found.sections()] == [
-        "broke (1)",
-        "mended (1)",
-        "new (1)",
-        "gone (1)",
-    ]

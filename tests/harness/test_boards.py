@@ -41,11 +41,6 @@ KNOWN = [
         id="moves",
     ),
     pytest.param(
-        [*START, "black b2", "white C1"],
-        draw_rows(" . . . ", " . X . ", " . .(O)", caption="last move: W C1"),
-        id="moves of GTP 1",
-    ),
-    pytest.param(
         [*START, "play w a1", "play b a2", "play black b1"],
         draw_rows(" . . . ", " X . . ", " .(X). ", caption="last move: B B1"),
         id="a capture",
@@ -71,11 +66,6 @@ KNOWN = [
         id="undo",
     ),
     pytest.param(
-        [*START, "play b a1", "play w a2", "gg-undo 2"],
-        draw_rows(" . . . ", " . . . ", " . . . "),
-        id="undo of two",
-    ),
-    pytest.param(
         [*START, ("play b a1", "? no"), ("play b z9", "? invalid coordinate")],
         draw_rows(" . . . ", " . . . ", " . . . ", caption="refused: play b z9"),
         id="what was refused changed nothing",
@@ -84,11 +74,6 @@ KNOWN = [
         [*START, ("fixed_handicap 2", "= A1 C3")],
         draw_rows(" . . X ", " . . . ", " X . . "),
         id="handicap stones are in the reply",
-    ),
-    pytest.param(
-        [*START, "set_free_handicap a1 c3"],
-        draw_rows(" . . X ", " . . . ", " X . . "),
-        id="or in the command",
     ),
     pytest.param(
         [*START, "gogui-setup b A1 w B1 b C1", "gogui-setup_player w"],
@@ -127,18 +112,13 @@ UNKNOWN = [
     pytest.param([*START, "play b d4"], id="accepted, and off the board"),
     pytest.param([*START, "play b a2", "play b b1", "play w a1"], id="accepted, and suicide"),
     pytest.param([*START, "play x a1"], id="accepted, and no color"),
-    pytest.param([*START, "play b"], id="accepted, and incomplete"),
     pytest.param([*START, "undo"], id="accepted, and nothing to undo"),
     pytest.param([*START, ("genmove b", "= nowhere")], id="a reply that is no move"),
-    pytest.param([*START, ("genmove b", "=")], id="no reply to genmove"),
     pytest.param([*START, ("play b a1", None)], id="not answered"),
     pytest.param([*START, "kata-set_position b a1"], id="a setup of another engine's"),
-    pytest.param([*START, ("kgs-genmove_cleanup b", "= nonsense")], id="cleanup"),
     pytest.param(["boardsize 99"], id="no such board"),
     pytest.param([*START, "loadsgf missing.sgf"], id="a record that is not there"),
-    pytest.param([*START, "gogui-setup x A1"], id="a stone of no color set up"),
     pytest.param([*START, "gogui-setup b A1 w"], id="a stone without a point set up"),
-    pytest.param(["gogui-setup b A1"], id="a stone on no board"),
     pytest.param([*START, "policy_moves", "play b pass"], id="a pass in Gomoku"),
 ]
 

@@ -32,13 +32,9 @@ fourth
 30 fifth
 #? [fifth]
 """
-LETTERS = {
-    Verdict.PASSED: "P",
-    Verdict.FAILED: "F",
-    Verdict.NOT_RUN: "-",
-    Verdict.NOT_JUDGED: "?",
-}
+LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-", Verdict.NOT_JUDGED: "?"}
 LIMITS = Limits(timeout=1.5, startup=20, quit=1)
+SHORT_END = LIMITS._replace(quit=0.3)  # of those that do not end by themselves
 # What a busy machine may take beyond the limits; only a hang is longer.
 SLACK = 60  # finds what hangs, not a busy machine
 
@@ -51,7 +47,6 @@ class Row(NamedTuple):
     warnings: tuple[str, ...] = ()
     limits: Limits = LIMITS
     seconds: float = 0  # that the limits allow
-    errors: str = ""  # what is wrong with the case file
 
 
 DIED, TIMEOUT = FailureKind.DIED, FailureKind.TIMEOUT
@@ -70,7 +65,7 @@ def too_much(how: str, allowed: int = 1 << 20) -> str:
 FLOOD = "the engine wrote .* bytes on standard error; only .*"
 LEFT = r"the engine left processes behind \({}\); they were ended"
 YOUNG = "(sleep|python)[^)]*"  # what it is has not begun yet, perhaps
-BY_FORCE = "the engine still ran 1 s after quit; it was ended by force"
+BY_FORCE = r"the engine still ran 0\.3 s after quit; it was ended by force"
 TOO_MANY = (
     "after '.*' the engine sent more replies than it got commands; each extra one"
     " was taken as the reply to a later command"
@@ -108,12 +103,6 @@ ROWS = [
     Row("never_reads", "---", TIMEOUT, r"The engine did not answer 'first' .*", seconds=1.5),
     # Death
     Row("dies_at_start", "---", DIED, rf"The engine ended with exit status 3 {AT_START}.*"),
-    Row(
-        "gives_up_at_start",
-        "---",
-        DIED,
-        rf"The engine ended with exit status 0 {AT_START}",
-    ),
     Row(
         "speaks_modem_protocol",
         "---",
@@ -156,14 +145,7 @@ ROWS = [
         DIED,
         rf"The engine ended with exit status 1, {DURING}\. Its last words: (word ){{31}}word…",
     ),
-    Row("largest_status", "P--", DIED, rf"The engine ended with exit status 255, {DURING}\."),
     Row("real_time_signal", "P--", DIED, rf"The engine was killed by signal 39, {DURING}\."),
-    Row(
-        "dumps_core",
-        "P--",
-        DIED,
-        rf"The engine was killed by SIGSEGV \(segmentation fault\), {DURING}\.",
-    ),
     Row("hangs_up", "P--", DIED, rf"The engine ended with exit status 0, {DURING}\."),
     Row(
         "dies_in_reply",
@@ -202,7 +184,12 @@ ROWS = [
     ),
     Row("answers_first_again", "FFF", None, "", (r"line 2: .* has no id.*", TOO_MANY)),
     Row("answers_before_asked", "FFF", None, "", (r"line 2: .* has no id.*", TOO_MANY)),
-    Row("answers_without_end", "PFF", None, "", (r"line 5: .* has no id.*", TOO_MANY, BY_FORCE)),
+    Row(
+        "answers_without_end",
+        "PFF",
+        warnings=(r"line 5: .* has no id.*", TOO_MANY, BY_FORCE),
+        limits=SHORT_END,
+    ),
     Row(
         "no_empty_line",
         "P--",
@@ -215,13 +202,6 @@ ROWS = [
         "P--",
         TIMEOUT,
         rf"The engine {LATE} It had written 'fault', but a reply begins with = or \?\.",
-        seconds=1.5,
-    ),
-    Row(
-        "prompt",
-        "P--",
-        TIMEOUT,
-        rf"The engine {LATE} It had written '> =20 fault', but a reply begins with = or \?\.",
         seconds=1.5,
     ),
     Row(
@@ -240,33 +220,15 @@ ROWS = [
         warnings=(r"at the start: text without = or \? came before .* 'name': 'Fantastic Go.*",),
     ),
     Row(
-        "thinks_aloud",
-        warnings=(
-            r"line 5: text without = or \? came before the reply to 'fault': .*thinking .*",
-        ),
-    ),
-    Row(
         "echo",
         warnings=(r"line 5: text without = or \? came before the reply to 'fault': .*'20 fault'",),
     ),
     Row("colours", "PFP", warnings=(r"line 5: .* has the control character U\+001B",)),
     Row("nul", "PFP", warnings=(r"line 5: .* has the control character U\+0000",)),
     Row("not_utf8", "PFP", warnings=(r"some replies were not UTF-8",)),
-    Row(
-        "baits",
-        "P?P",
-        errors=r".*case\.gtp:5: the reply to '20 fault' could not be judged: matching it with the"
-        r" expectation takes more than 2 s; an expression should not offer many ways .*",
-        seconds=2,
-    ),
     Row("endless_id", warnings=(r"line 5: .* has the id 9{20}, the command has the id 20",)),
     Row("foreign_digits", warnings=(r"line 5: .* has no id, the command has the id 20",)),
-    Row("decimal_comma"),
-    Row("computes_for_ever"),
     Row("refuses", "PFP"),
-    Row("depends_on_time", "PFP"),
-    Row("markup", "PFP"),
-    Row("formulas", "PFP"),
     Row(
         "every_byte",
         "FFF",
@@ -289,9 +251,7 @@ ROWS = [
         limits=LIMITS._replace(max_output=1000),
     ),
     Row("endless_reply", "P--", OUTPUT, too_much("without ending its reply")),
-    Row("endless_line", "P--", OUTPUT, too_much("without ending its reply")),
     Row("endless_chatter", "P--", OUTPUT, too_much("but no reply")),
-    Row("empty_lines", "P--", OUTPUT, too_much("but no reply")),
     Row(
         "big_reply",
         "P--",
@@ -300,15 +260,6 @@ ROWS = [
         limits=LIMITS._replace(max_total_output=1000),
     ),
     Row("endless_stderr", warnings=(FLOOD,), limits=LIMITS._replace(max_total_output=0)),
-    Row(
-        "silent_with_stderr",
-        "P--",
-        TIMEOUT,
-        rf"The engine {LATE}",
-        (FLOOD,),
-        limits=LIMITS._replace(max_total_output=0),
-        seconds=1.5,
-    ),
     Row(
         "silent_with_stderr",
         "P--",
@@ -337,19 +288,12 @@ ROWS = [
         PROTOCOL,
         rf"The engine closed its standard output but runs on, {DURING}\.",
     ),
-    Row(
-        "closes_everything",
-        "P--",
-        PROTOCOL,
-        rf"The engine closed its standard output but runs on, {DURING}\.",
-    ),
     # The end
     Row("quits_silently"),
     Row("fails_after_quit", warnings=(r"after quit the engine was killed by SIGSEGV .*",)),
-    Row("ignores_quit", warnings=(BY_FORCE,), seconds=1),
-    Row("ignores_all_requests", warnings=(BY_FORCE,), seconds=1),
-    Row("floods_after_quit", warnings=(BY_FORCE,), seconds=1),
-    Row("leaves_child", warnings=(LEFT.format("sleep"),)),
+    Row("ignores_quit", warnings=(BY_FORCE,), limits=SHORT_END),
+    Row("ignores_all_requests", warnings=(BY_FORCE,), limits=SHORT_END),
+    Row("floods_after_quit", warnings=(BY_FORCE,), limits=SHORT_END),
     Row("leaves_a_name", warnings=(LEFT.format(r"\x1b\[2J.*"),)),
     Row("leaves_daemon", warnings=(LEFT.format(YOUNG),)),
     Row("leaves_family", warnings=(LEFT.format(YOUNG),)),
@@ -359,7 +303,7 @@ ROWS = [
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.engine)
 def test_is_judged_as_stated_and_gone(row: Row, tmp_path: Path) -> None:
     mark = f"mark-{uuid.uuid4()}"
-    result, seconds = run_engine(row.engine, tmp_path, row.limits, mark, errors=row.errors)
+    result, seconds = run_engine(row.engine, tmp_path, row.limits, mark)
     assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == row.verdicts
     assert (result.failure and result.failure.kind) == row.kind
     assert re.fullmatch(row.message, result.failure.message if result.failure else "")
@@ -370,14 +314,13 @@ def test_is_judged_as_stated_and_gone(row: Row, tmp_path: Path) -> None:
 
 def test_all_engines_have_a_row() -> None:
     elsewhere = {
-        "common",
-        "counts_waiting",
+        *("baits", "common", "computes_for_ever", "decimal_comma", "formulas", "leaves_child"),
+        *("counts_waiting", "markup"),
         "different_each_time",
         "flushes_to_terminals",
         "dies_after_an_error",
         "in_its_folder",
         "players",
-        "thinks_two_seconds",
     }
     engines = {path.stem for path in ENGINES.glob("*.py")}
     assert engines == {row.engine for row in ROWS} | elsewhere
@@ -390,12 +333,7 @@ def test_tests_under_way_and_not_reached_are_told_apart(tmp_path: Path) -> None:
     assert result.case.steps[result.failure.step].text == "20 fault"
     assert [reply is not None for reply in result.replies] == [True] * 3 + [False] * 3
     assert "no such vertex" in result.stderr
-
-
-def test_the_reply_that_came_before_the_engine_died_counts(tmp_path: Path) -> None:
-    """The command before the fault was sent in one write with it."""
-    result, _ = run_engine("dies", tmp_path)
-    third = result.replies[2]
+    third = result.replies[2]  # sent in one write with the fault
     assert third is not None
     assert third.text == "third"
 
@@ -421,7 +359,11 @@ def test_a_terminal_is_for_those_who_flush_only_to_one(
     assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == verdicts
 
 
-@pytest.mark.parametrize("row", ROWS[:12], ids=lambda row: row.engine)
+@pytest.mark.parametrize(
+    "row",
+    [one for one in ROWS if one.engine in ("in_order", "never_answers", "drips", "dies_at_start")],
+    ids=lambda row: row.engine,
+)
 def test_a_terminal_changes_nothing_else(row: Row, tmp_path: Path) -> None:
     result, _ = run_engine(row.engine, tmp_path, row.limits, pty=True)
     assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == row.verdicts
@@ -435,29 +377,28 @@ def test_one_broken_engine_stops_no_other_file(tmp_path: Path) -> None:
         (tmp_path / name / "case.gtp").write_text("10 one\n#? [one]\n")
     for name in ("1", "3"):
         (tmp_path / name / "engine.py").write_text("from common import serve\nserve()\n")
-    program = f"env PYTHONPATH={ENGINES} {sys.executable} engine.py"
+    program = f"env PYTHONPATH={ENGINES} {sys.executable} -S engine.py"
     result = run(program, [str(tmp_path)], Options(jobs=2))
     verdicts = [[LETTERS[outcome.verdict] for outcome in file.outcomes] for file in result.files]
     assert verdicts == [["P"], ["-"], ["P"]]
     assert [file.failure is None for file in result.files] == [True, False, True]
 
 
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_what_one_engine_leaves_is_ended_and_no_other_engine(jobs: int, tmp_path: Path) -> None:
+def test_what_one_engine_leaves_is_ended_and_no_other_engine(tmp_path: Path) -> None:
     """Each file's engine is of its own folder: one in order and slow, one that leaves things."""
-    names = ["answers_late", "leaves_daemon", "leaves_child", "answers_late"] * 3
+    names = ["answers_late", "leaves_daemon", "leaves_child", "answers_late"] * 2
     for number, name in enumerate(names):
         folder = tmp_path / f"{number:02}"
         folder.mkdir()
         (folder / "case.gtp").write_text(CASE)
         (folder / "engine.py").write_text((ENGINES / f"{name}.py").read_text())
     mark = f"mark-{uuid.uuid4()}"
-    program = f"env PYTHONPATH={ENGINES} {sys.executable} engine.py {mark}"
-    result = run(program, [str(tmp_path)], Options(jobs=jobs, limits=LIMITS))
+    program = f"env PYTHONPATH={ENGINES} {sys.executable} -S engine.py {mark}"
+    result = run(program, [str(tmp_path)], Options(jobs=4, limits=LIMITS))
     assert {outcome.verdict for file in result.files for outcome in file.outcomes} == {
         Verdict.PASSED
     }
-    assert [len(file.warnings) for file in result.files] == [0, 1, 1, 0] * 3
+    assert [len(file.warnings) for file in result.files] == [0, 1, 1, 0] * 2
     assert processes_with(mark) == []
 
 
@@ -496,16 +437,14 @@ def run_engine(
     mark: str = "",
     *,
     pty: bool = False,
-    errors: str = "",
     strict: bool = False,
 ) -> tuple[FileResult, float]:
     case = folder / "case.gtp"
     case.write_text(CASE)
-    program = f"env -u PYTHONUNBUFFERED {sys.executable} {ENGINES / engine}.py {mark}"
+    program = f"env -u PYTHONUNBUFFERED {sys.executable} -S {ENGINES / engine}.py {mark}"
     begun = time.monotonic()
     result = run(program, [str(case)], Options(limits=limits, pty=pty, strict=strict))
-    assert re.fullmatch(errors, "\n".join(result.errors))
-    assert result.faults == ()
+    assert (result.errors, result.faults) == ((), ())
     return result.files[0], time.monotonic() - begun
 
 
@@ -540,7 +479,6 @@ ANSWERED_TOO_OFTEN = (
     [
         ("answers_twice", "PPP", ANSWERED_TOO_OFTEN),
         ("answers_before_asked", "PPP", ANSWERED_TOO_OFTEN),
-        ("answers_first_again", "PPP", ANSWERED_TOO_OFTEN),
         (
             "wrong_id",
             "PFP",
@@ -548,17 +486,10 @@ ANSWERED_TOO_OFTEN = (
         ),
         ("no_id", "PPP", ""),
         ("echo", "PPP", r".*text without = or \?.*"),
-        ("answers_without_end", "PF[-F]", ANSWERED_TOO_OFTEN),
-        ("banner", "PPP", r".*text without = or \?.*"),
-        ("thinks_aloud", "PPP", r".*text without = or \?.*"),
-        ("dies", "P--", ""),
     ],
 )
 def test_listening_strictly(engine: str, verdicts: str, warning: str, tmp_path: Path) -> None:
     """An answer counts for the command that was sent before it came, and for no other."""
     result, _ = run_engine(engine, tmp_path, strict=True)
-    found = "".join(LETTERS[outcome.verdict] for outcome in result.outcomes)
-    assert re.fullmatch(verdicts, found)  # a flood ends the engine, or its next word fails
-    # On a busy machine the flood may go on until after quit.
-    told = tuple(one for one in result.warnings if one != BY_FORCE)
-    assert_all_match(told, (warning,) if warning else ())
+    assert "".join(LETTERS[outcome.verdict] for outcome in result.outcomes) == verdicts
+    assert_all_match(result.warnings, (warning,) if warning else ())

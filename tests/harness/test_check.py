@@ -18,6 +18,7 @@ from harness import shipped
 from harness.assignments import assignment, public_tests
 from harness.assignments.contents import faults, remarks, sort_files
 from harness.assignments.needs import with_python
+from harness.cli import main
 from harness.errors import SandboxError
 from harness.sandbox import levels
 from tests import golden
@@ -51,18 +52,19 @@ def sandbox():
         pytest.skip("no sandbox works on this machine")
 
 
+def lay_course(room: Path) -> Path:
+    """Lay a right solution to each assignment into a folder like a student's."""
+    ignore = shutil.ignore_patterns("__pycache__", "cases")
+    for name in FOLDERS:
+        shutil.copytree(SUBMISSIONS / name, room / name, ignore=ignore)
+    rules = room / "gomoku-rules" / "assignment1" / "gtp_connection.py"
+    shutil.copy(rules, room / "gomoku-policy" / "assignment3")
+    return room
+
+
 @pytest.fixture
 def course(tmp_path):
-    """A folder like a student's, with a right solution to each assignment."""
-    for name in FOLDERS:
-        shutil.copytree(
-            SUBMISSIONS / name,
-            tmp_path / name,
-            ignore=shutil.ignore_patterns("__pycache__", "cases"),
-        )
-    rules = tmp_path / "gomoku-rules" / "assignment1" / "gtp_connection.py"
-    shutil.copy(rules, tmp_path / "gomoku-policy" / "assignment3")
-    return tmp_path
+    return lay_course(tmp_path)
 
 
 def small(course: Path, **limits: float) -> Path:
@@ -110,7 +112,7 @@ def compare(name: str, text: str) -> None:
 # --- right ones
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", ["go-scoring", "gomoku-policy"])
 def test_a_right_submission_is_to_be_handed_in(name, course, sandbox):
     home = course / name
     done = check(home, "--assignment", name)
@@ -134,9 +136,18 @@ def test_a_right_submission_is_to_be_handed_in(name, course, sandbox):
     assert log == (home / made.folder / "presubmission.log").read_bytes()
 
 
-def test_the_log_is_what_was_on_the_screen(course, sandbox):
-    home = course / "go-scoring"
-    done = check(home, "--assignment", small(course))
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory):
+    """A right submission that was checked: its folder, the assignment, and what was said."""
+    if not works():
+        pytest.skip("no sandbox works on this machine")
+    home = lay_course(tmp_path_factory.mktemp("checked")) / "go-scoring"
+    own = small(home.parent)
+    return home, own, check(home, "--assignment", own).stdout
+
+
+def test_the_log_is_what_was_on_the_screen(checked):
+    home, _, said = checked
     log = (home / "assignment1" / "presubmission.log").read_bytes()
     first, *lines, _, last, empty = log.split(b"\r\n")
     assert first.startswith(b"Script started on 20")
@@ -146,33 +157,30 @@ def test_the_log_is_what_was_on_the_screen(course, sandbox):
     assert empty == b""
     assert b"\n" not in b"".join(lines)
     shown = b"\n".join(lines)
-    assert done.stdout.encode().startswith(shown.rstrip(b"\n"))
+    assert said.encode().startswith(shown.rstrip(b"\n"))
     assert b"tar -xf a1.tgz" in shown
     assert b"passed" in shown
 
 
-def test_what_check_made_passes_check(course, sandbox):
-    home, small_one = course / "go-scoring", small(course)
-    check(home, "--assignment", small_one)
-    done = check(home, "a1.tgz", "--assignment", small_one, "--output", "away/deep")
-    assert done.returncode == 0, done.stdout
-    again = check(home, "a1.tgz", "--assignment", small_one)
-    assert again.returncode == 0, again.stdout
-    assert "now called before-a1.tgz" in again.stdout
-    assert (home / "before-a1.tgz").exists()
-
-
-def test_the_receipt_fits_the_archive_and_stands_in_the_log(course, sandbox):
-    home, small_one = course / "go-scoring", small(course)
-    said = check(home, "--assignment", small_one).stdout
+def test_the_receipt_fits_the_archive_and_stands_in_the_log(checked):
+    home, own, said = checked
     assert hashlib.sha256((home / "a1.tgz").read_bytes()).hexdigest() in said
     folder = home / "assignment1"
     log = (folder / "presubmission.log").read_text(encoding="utf-8").splitlines()
     names = [path.name for path in folder.iterdir() if path.name != "presubmission.log"]
     files = public_tests.digests_in(folder, names)
-    with with_python(assignment.find(str(small_one))) as found:
+    with with_python(assignment.find(str(own))) as found:
         expected = public_tests.make_receipt(found, files)
     assert public_tests.find_receipt(log) == expected
+
+
+def test_what_check_made_passes_check(checked, tmp_path):
+    home, own, _ = checked
+    shutil.copy(home / "a1.tgz", tmp_path)
+    again = check(tmp_path, "a1.tgz", "--assignment", own, "--overlay", home / "util")
+    assert again.returncode == 0, again.stdout
+    assert "now called before-a1.tgz" in again.stdout
+    assert (tmp_path / "before-a1.tgz").exists()
 
 
 # --- wrong ones
@@ -207,27 +215,13 @@ def does_not_start(home: Path) -> None:
     (home / "assignment1" / "Go1.py").write_text("print('= hello'\n")
 
 
-def dies(home: Path) -> None:
-    path = home / "assignment1" / "gtp_connection_go1.py"
-    path.write_text(path.read_text().replace("stones = ", "stones = 1 / 0\n        stones = "))
-
-
 def hangs(home: Path) -> None:
     path = home / "assignment1" / "gtp_connection_go1.py"
     path.write_text(path.read_text().replace("stones = ", "while True: pass\n        stones = "))
 
 
-def debugs(home: Path) -> None:
-    path = home / "assignment1" / "gtp_connection_go1.py"
-    path.write_text(path.read_text().replace("stones = ", "print('here')\n        stones = ", 1))
-
-
 def no_util(home: Path) -> None:
     shutil.rmtree(home / "util")
-
-
-def no_engine(home: Path) -> None:
-    (home / "assignment1" / "Go1.py").unlink()
 
 
 @pytest.mark.parametrize(
@@ -238,10 +232,7 @@ def no_engine(home: Path) -> None:
         (changed_util, 0),
         (does_not_start, 2),
         (hangs, 2),
-        *(
-            long_if(True, spoil, status, seconds=1)
-            for spoil, status in ((junk, 0), (dies, 2), (debugs, 0), (no_util, 2), (no_engine, 2))
-        ),
+        *(long_if(True, spoil, status, seconds=1) for spoil, status in ((junk, 0), (no_util, 2))),
     ],
 )
 def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):
@@ -259,21 +250,13 @@ def test_wrong_submissions_are_told_why(spoil, status, course, sandbox):
 
 
 @pytest.mark.long(2)
-@pytest.mark.parametrize(
-    ("name", "file", "old", "new", "said"),
-    [
-        ("gomoku-rules", "gtp_connection.py", ">= 4", "== 4", "because   Black has 6 in a row"),
-        ("gomoku-policy", "Gomoku3.py", "gaps[0], stones, ends", "gaps[0], stones, ()", "because"),
-    ],
-)
-def test_gomoku_failures_come_with_reasons(name, file, old, new, said, course, sandbox):
-    home = course / name
-    path = home / FOLDERS[name] / file
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    done = check(home, "--assignment", name)
+def test_gomoku_failures_come_with_reasons(course, sandbox):
+    path = course / "gomoku-rules" / "assignment1" / "gtp_connection.py"
+    assert ">= 4" in path.read_text()
+    path.write_text(path.read_text().replace(">= 4", "== 4"))
+    done = check(course / "gomoku-rules", "--assignment", "gomoku-rules")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert said in done.stdout
+    assert "because   Black has 6 in a row" in done.stdout
     assert re.search(r"Do not hand in .* yet: \d+ of \d+ tests fail\.", done.stdout)
 
 
@@ -289,9 +272,7 @@ ADAPTED = {"gosensei": "c_tools", "java-go": "java"}
         ("gosensei-right", "gosensei", "", 0),
         ("gosensei-plural", "gosensei", "plural", 1),
         ("gosensei-not-compiled", "gosensei", "does not compile", 2),
-        ("java-go-right", "java-go", "", 0),
         ("java-go-no-ko", "java-go", "no ko", 1),
-        ("java-go-not-compiled", "java-go", "syntax", 2),
     ],
 )
 def test_c_and_java(title, key, spoilt, status, tmp_path, sandbox, request):
@@ -337,7 +318,7 @@ def small_and_many(course: Path, files: int) -> Path:
 # --- archives
 
 
-@pytest.mark.parametrize("title", ["dot-dot", "symbolic-link", "gzip-bomb", "empty-file"])
+@pytest.mark.parametrize("title", ["symbolic-link"])
 def test_a_refused_archive_is_named_and_nothing_is_made(title, course):
     home = course / "go-scoring"
     (home / "mine.tgz").write_bytes(ROSTER[title].make())
@@ -379,16 +360,15 @@ def test_an_archive_as_real_classes_hand_them_in(course, sandbox):
         ([".", "--assignment", "go-scoring", "--overlay", "x"], "there is no folder x"),
     ],
 )
-def test_errors_of_one_line(arguments, said, tmp_path):
-    done = check(tmp_path, *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+def test_errors_of_one_line(arguments, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", *arguments]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 1
 
 
 def test_without_a_sandbox_it_says_so(course, monkeypatch, capsys):
-    from harness.cli import main
-
     def none(*_):
         raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
 
@@ -438,11 +418,6 @@ def test_a_file_that_is_required_by_name_lies_in_the_folder_itself():
         "Go1.py is missing (there is a1/Go1.py, expected in the folder itself)"
     ]
     assert not sort_files(["src/main.c"], "", assignment.find("gosensei").files).missing
-
-
-def test_many_names_are_cut_short():
-    found = sort_files([f"a/{n}.mp4" for n in range(9)], "a/", FILES)
-    assert remarks(found, "")[0].endswith("a/5.mp4 and 3 more files")
 
 
 def test_a_package_that_is_missing_is_named_with_what_to_do(course):

@@ -10,9 +10,8 @@ from harness.grading.attempts import units as results
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.class_page.page import class_page
 from harness.grading.marks.findings import common_errors
-from harness.grading.records import Attempt, Newcomer, Student
-from harness.records import Diagnosis, Verdict
-from harness.report.html import card as cards_of
+from harness.grading.records import Newcomer, Student
+from harness.records import Diagnosis
 from harness.report.views import Views
 from harness.specifications import specification
 from oracle.mistakes import find_mistake
@@ -23,7 +22,6 @@ from tests.harness.made_class import (
     mark_by_counting,
     student,
     submission,
-    with_reply,
 )
 from tests.harness.test_html_pages import Page
 
@@ -74,10 +72,6 @@ def test_equal_wrong_answers_that_nothing_explains_are_one_group_with_all_their_
     wrong = {test.key for test in results.tests(graded[0].attempts) if test.passed is False}
     assert {one.example.key for one in found.answers} == wrong
     assert all(one.keys == ("a", "c") for one in found.answers)
-
-
-def test_one_alone_has_no_equal_wrong_answer():
-    assert errors(of(a="komi-ignored", b="")) == ()
 
 
 def test_who_is_explained_is_not_told_twice_but_who_is_in_part_may_be():
@@ -140,25 +134,9 @@ def evidence(folder, key: str) -> Page:
     return Page((folder / f"evidence/{key}.html").read_text())
 
 
-def test_both_runs_are_told_with_what_they_cost_and_what_they_judge_otherwise(folder):
-    text = evidence(folder, "jon").text
-    for words in (
-        "1, beside others",
-        "2, alone",
-        "1.25 s",
-        "33.0 MB at most",
-        "FAILED: 'W+4.5'",
-        "passed: 'W+0.5'",
-        "The first run",
-        "a warning of the first run",
-    ):
-        assert words in text
-
-
 @pytest.mark.parametrize(
     ("key", "words"),
     [
-        ("hal", ["Engine failure: died", "KeyError: (0, 4)", "not sent:", "=10 B+25"]),
         ("gus", ["It does not build", "expected ';' before", "Nothing was run."]),
         ("kim", ["Harness error", "the sandbox's server did not answer", "mark withheld"]),
         ("ivy", ["Near a limit", "30 s are the limit"]),
@@ -190,22 +168,3 @@ def test_a_cell_leads_to_its_card_and_the_card_to_the_conversation_and_back(fold
 def test_no_page_of_a_student_leads_to_the_evidence(folder):
     for path in (folder / "feedback").glob("*.html"):
         assert "evidence/" not in path.read_text()
-
-
-def test_cards_of_equal_answers_say_their_own_time():
-    views = Views(specification("go-scoring"), PLACE)
-    cards = cards_of.Cards()
-
-    def make_card(attempt: Attempt, seconds: float) -> str:
-        view = views.of(attempt.result, attempt.case)
-        (outcome, *_) = (one for one in view.remarkable if one.verdict is Verdict.FAILED)
-        reply = outcome.reply._replace(seconds=seconds)
-        return cards.card(view, outcome._replace(reply=reply))
-
-    first, *_ = attempts("a", "komi-ignored")
-    other = with_reply(first.result, 7, "B+1")
-    one, two = make_card(first, 0.25), make_card(first, 0.5)
-    assert "line 7 · 250 ms" in one
-    assert one.replace("250 ms", "500 ms") == two
-    three = make_card(first._replace(result=other), 0.25)
-    assert "Black leads by 1" in three

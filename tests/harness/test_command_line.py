@@ -9,27 +9,10 @@ from hypothesis import strategies as st
 
 from harness.cli import run
 from harness.cli.commandline import Plain
-from harness.errors import UsageError
 
 PARSER = run.RUN.parser()
 FLAGS = [flag for action in PARSER._actions for flag in action.option_strings]
-VALUES = [
-    "1",
-    "0",
-    "2.5",
-    "-1",
-    "x",
-    "",
-    "64k",
-    "go",
-    "gnugo",
-    "auto",
-    "off",
-    "a b",
-    "-",
-    "a=b",
-    "gtp",
-]
+VALUES = ["1", "0", "2.5", "-1", "x", "", "64k", "go", "gnugo", "auto", "off", "a b", "-", "a=b"]
 WORDS = st.one_of(
     st.sampled_from(FLAGS),
     st.sampled_from([flag for flag in FLAGS if "jobs" in flag or "dialect" in flag]),
@@ -68,28 +51,6 @@ def test_plain_command_lines(words: list[str]) -> None:
     assert found is not None
     assert expected is not None
     assert vars(found) == vars(expected)
-
-
-LEFT = [
-    [],
-    ["--help"],
-    ["./engine", "t.gtp", "--no-such"],
-    ["./engine", "t.gtp", "--jobs"],
-    ["./engine", "t.gtp", "--jobs", "0"],
-    ["./engine", "t.gtp", "--dialect", "java"],
-    ["./engine", "t.gtp", "--long=1"],
-    ["./engine", "--", "t.gtp"],
-]
-
-
-@pytest.mark.parametrize("words", LEFT)
-def test_what_is_left_to_argparse(words: list[str]) -> None:
-    assert plain().read(words) is None
-
-
-def test_its_errors_are_told_as_ever() -> None:
-    with pytest.raises(UsageError, match=r"argument --jobs: found '0', expected a whole number"):
-        run.RUN.main(["--jobs", "0", "./engine", "t.gtp"])
 
 
 @pytest.mark.processes

@@ -1,7 +1,9 @@
 """The copy of a folder that an engine may write into."""
 
 import os
+import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,3 +105,29 @@ def test_a_file_that_shrinks_meanwhile_ends_the_copy_of_it(
         os, "sendfile", lambda to, of, at, size: 0 if size < 100_000 else whole(to, of, at, 9)
     )
     assert (copy_folder(source, tmp_path) / "inner/deep/file").read_bytes() == b"x" * 9
+
+
+def test_a_file_is_nobody_else_s_while_it_is_copied(source, tmp_path, monkeypatch) -> None:
+    modes: list[int] = []
+    send = os.sendfile
+
+    def note(writing: int, *words: Any) -> int:
+        modes.append(stat.S_IMODE(os.fstat(writing).st_mode))
+        return send(writing, *words)
+
+    monkeypatch.setattr(os, "sendfile", note)
+    target = copy_folder(source, tmp_path)
+    assert {*modes} == {0o600}
+    assert stat.S_IMODE((target / "program").stat().st_mode) == 0o755
+
+
+def test_who_gives_a_link_away_gives_nothing_that_it_leads_to(source, monkeypatch) -> None:
+    given: list[tuple[Any, Any]] = []
+
+    def note(path: str, *_: int, follow_symlinks: bool = True, dir_fd: int | None = None) -> None:
+        given.append((path, follow_symlinks))
+
+    up = f"{source}/inner/up"
+    monkeypatch.setattr(os, "chown", note)
+    untrusted_folders.give(up, 54321)
+    assert given == [(up, False)]

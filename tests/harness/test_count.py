@@ -27,13 +27,6 @@ WITH_KOMI = ("Stones", "Territory", "Komi", "Total")
     ("diagram", "komi", "expected"),
     [
         (
-            "..\n ..",
-            "0",
-            Count(
-                HEADS, (("Black", ("0", "0", "0")), ("White", ("0", "0", "0"))), ("A draw", "0")
-            ),
-        ),
-        (
             "X.\n ..",
             "0",
             Count(
@@ -49,15 +42,6 @@ WITH_KOMI = ("Stones", "Territory", "Komi", "Total")
                 WITH_KOMI,
                 (("Black", ("2", "2", "–", "4")), ("White", ("2", "2", "0.5", "4.5"))),
                 ("White leads by", "0.5"),
-            ),
-        ),
-        (
-            ".X.O.",
-            "-1.0",
-            Count(
-                WITH_KOMI,
-                (("Black", ("1", "1", "–", "2")), ("White", ("1", "1", "-1", "1"))),
-                ("Black leads by", "1"),
             ),
         ),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,6 @@ from harness.running import jobs
 from harness.work import crew, worker_events
 from harness.work.crew import Crew
 from harness.work.worker_events import (
-    CaseProgress,
     CaseStarted,
     Claim,
     EngineHung,
@@ -25,68 +23,14 @@ from harness.work.worker_events import (
 UNITS = [SimpleNamespace(cases="ab"), SimpleNamespace(cases="abc")]
 
 
-def nothing(*_: object) -> None:
-    """Take no note of anything."""
-
-
-def run(monkeypatch: pytest.MonkeyPatch, **how: Any) -> dict[str, Any]:
-    """Return what the pool is given for two units."""
-    given: dict[str, Any] = {}
-
-    def run_all(
-        tasks: object,
-        work: object,
-        workers: int,
-        on_note: Callable[[int, object], None],
-        **kept: Any,
-    ) -> str:
-        given.update(kept, tasks=tasks, workers=workers, on_note=on_note)
-        return "the ends"
-
-    monkeypatch.setattr(jobs, "run_all", run_all)
-    on_word = how.pop("on_word", nothing)
-    assert Crew([]).run(UNITS, 3, on_word, **how) == "the ends"  # type: ignore[arg-type, comparison-overlap]
-    return given
-
-
-def test_units_are_done_by_other_processes(monkeypatch):
+@pytest.mark.parametrize(("shared", "parts"), [(True, [2, 3]), (False, None)])
+def test_units_are_done_by_other_processes(shared, parts, monkeypatch):
     """Also by a single one: an engine's orphans must not become ours."""
-    given = run(monkeypatch)
-    assert (given["tasks"], given["workers"], given["forked"]) == (UNITS, 3, True)
-
-
-def test_of_a_unit_that_is_shared_each_case_file_is_a_part(monkeypatch):
-    assert list(map(run(monkeypatch, shared=True)["parts"], UNITS)) == [2, 3]
-
-
-@pytest.mark.parametrize("how", [{"shared": False}, {}])
-def test_a_unit_that_is_not_shared_has_no_parts(how, monkeypatch):
-    assert run(monkeypatch, **how)["parts"] is None
-
-
-def test_who_looks_at_the_time_is_asked(monkeypatch):
-    times: list[list[int]] = []
-    run(monkeypatch, on_time=times.append)["on_time"]([1, 2])
-    assert times == [[1, 2]]
-    run(monkeypatch)["on_time"]([1])  # nobody wants to know
-
-
-@pytest.mark.parametrize("is_heard", [False, True])
-def test_progress_is_told_apart_from_what_comes_of_a_unit(is_heard, monkeypatch):
-    words: list[object] = []
-    progress: list[object] = []
-    how: dict[str, Any] = {
-        "on_progress": lambda index, event: progress.append((index, event))
-    } if is_heard else {}  # fmt: skip
-    hear = run(monkeypatch, on_word=lambda *word: words.append(word), **how)["on_note"]
-    events = [CaseStarted("x"), HarnessFailed("x", "it is full"), CaseProgress("x", 4)]
-    for index, event in enumerate(events):
-        hear(index, event)
-    assert words == [(1, events[1])]
-    assert progress == ([(0, events[0]), (2, events[2])] if is_heard else [])
-
-
-# --- a worker ----------------------------------------------------------------------------------
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(jobs, "run_all", lambda *_, **how: given.update(how))
+    Crew([]).run(UNITS, 1, lambda *_: None, shared=shared)  # type: ignore[arg-type, comparison-overlap]
+    assert given["forked"] is True
+    assert (list(map(given["parts"], UNITS)) if shared else given["parts"]) == parts
 
 
 class Piped:

@@ -4,41 +4,17 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
-from pathlib import Path
 
 import pytest
 
-from harness.archives import archive, reader_server, reading
+from harness.archives import archive, reading
 from harness.archives import reading as zip_archive
-from harness.archives.archive_streams import ArchiveMember, IntakeLimits, Meter, Stream, check_name
+from harness.archives.archive_streams import IntakeLimits, Meter, Stream, check_name
 from harness.errors import (
     ArchiveError,
-    UsageError,
 )
 from tests.harness.archives import make_zip
 from tests.harness.hostile_archives import header, member
-
-
-def test_an_archive_may_have_as_many_members_as_the_limit():
-    meter = Meter(IntakeLimits(members=3), 100)
-    for _ in range(3):
-        meter.member()
-    with pytest.raises(ArchiveError, match="more members than the limit of 3"):
-        meter.member()
-
-
-def test_an_archive_may_unpack_to_as_many_bytes_as_the_limit():
-    meter = Meter(IntakeLimits(unpacked=1000), 100)
-    meter.count_unpacked(400)
-    meter.count_unpacked(600)
-    with pytest.raises(ArchiveError, match="more than the limit of 1,000 bytes"):
-        meter.count_unpacked(1)
-
-
-def test_a_folder_that_cannot_be_read_is_told():
-    with pytest.raises(UsageError, match=r"^cannot read /no/such/place: No such file or direct"):
-        archive.files_in(Path("/no/such/place"))
 
 
 @pytest.mark.parametrize(
@@ -142,16 +118,6 @@ def test_a_member_that_is_not_where_the_directory_says():
         assert (told.value.message, told.value.member) == (said, "a")
 
 
-def test_a_member_whose_place_is_behind_the_end():
-    """The directory's own place of the member, 42 bytes behind its beginning."""
-    whole = bytearray(make_zip([("a", b"content"), ("b", b"more")]))
-    place = whole.rindex(b"PK\1\2") + 42
-    whole[place : place + 4] = (len(whole) - 10).to_bytes(4, "little")
-    with pytest.raises(ArchiveError) as told:
-        read_zip(bytes(whole))
-    assert told.value.message == "it is damaged: the member is not where the directory says"
-
-
 def test_a_member_that_is_longer_than_the_file():
     """It says so in the directory: packed size and size, 20 and 24 bytes behind its beginning."""
     whole = bytearray(make_zip([("a", b"content")]))
@@ -162,34 +128,6 @@ def test_a_member_that_is_longer_than_the_file():
         read_zip(bytes(whole))
     said = "the archive is cut off in the middle of this member"
     assert (told.value.message, told.value.member) == (said, "a")
-
-
-def test_compressed_data_that_is_damaged():
-    whole = make_zip([("a", b"content" * 100)], zipfile.ZIP_DEFLATED)
-    assert read_zip(whole) == [b"content" * 100]
-    start = whole.index(b"a") + 1
-    with pytest.raises(ArchiveError) as told:
-        read_zip(whole[:start] + b"\xff" + whole[start + 1 :])
-    with pytest.raises(zlib.error) as reason:
-        zlib.decompressobj(-15).decompress(b"\xff" + whole[start + 1 :])
-    assert told.value.message == f"its compressed data is damaged ({reason.value})"
-    assert told.value.member == "a"
-
-
-def test_what_is_not_read_of_a_member_is_passed_over():
-    said = io.BytesIO()
-    members = [
-        ArchiveMember(name, False, False, len(content), iter([content]))
-        for name, content in (("a", b"of the first"), ("b", b"of the second"))
-    ]
-    reader_server.write_reading(said, reading.OpenArchive("tar", iter(members)))
-    said.seek(0)
-    assert reader_server.read_kind(said.read) == "tar"
-    found = reader_server.read_members(said.read, 100)
-    assert next(found).name == "a"
-    second = next(found)
-    assert (second.name, b"".join(second.content)) == ("b", b"of the second")
-    assert next(found, None) is None
 
 
 def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():
@@ -203,14 +141,6 @@ def test_what_programs_of_their_own_note_in_a_zip_is_left_aside():
     whole = make_zip(entries)
     found = zip_archive.zip_members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole)))
     assert [member.name for member in found] == ["a", "b", "c"]
-
-
-def test_a_directory_of_a_zip_with_more_than_it_says():
-    whole = bytearray(make_zip([("a", b"x"), ("b", b"y")]))
-    whole[-14:-10] = b"\1\0\1\0"  # members: one
-    with pytest.raises(ArchiveError) as told:
-        list(zip_archive.zip_members(io.BytesIO(whole), Meter(IntakeLimits(), len(whole))))
-    assert told.value.message == ("it is damaged: its directory has more members than it says")
 
 
 @pytest.mark.parametrize("name", ["a/b", "a//b/", "./a/./b", "a/b/."])

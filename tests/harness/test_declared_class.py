@@ -1,7 +1,6 @@
 """A declared assignment from ``check`` to ``grade``, with images, as an assignment that ships."""
 
 import json
-import re
 import shutil
 import tarfile
 
@@ -10,7 +9,6 @@ import pytest
 from harness.assignments import assignment
 from harness.cli import main
 from harness.errors import ExitCode
-from harness.reading import casefile
 from tests.harness.test_check import works
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
@@ -223,43 +221,3 @@ def test_commands_of_ones_own_stand_beside_an_assignment_that_ships(course, caps
     said = capsys.readouterr().out
     assert "the right answer is 'B+4'" in said
     assert "the right answer is 'a2 b2'" in said
-
-
-def test_commands_of_ones_own_stand_beside_gomoku(course, capsys):
-    """The oracle knows the side to move, the reference the remaining moves, sorted."""
-    own = course / "points"
-    declared = BESIDE.replace("go-scoring", "gomoku-rules").replace('reply = "any order"\n', "")
-    (own / "assignment.toml").write_text(declared)
-    case, left = own / "a.gtp", [f"{column}{row}" for column in "abcde" for row in range(1, 6)][1:]
-
-    def verify_answers(side, points):
-        asked = f"10 gogui-rules_side_to_move\n#? [{side}]\n20 left\n#? [{' '.join(points)}]\n"
-        case.write_text("boardsize 5\nclear_board\nplay b a1\n" + asked)
-        return main(["verify", str(own)]), capsys.readouterr().out
-
-    assert verify_answers("white", left)[0] == ExitCode.OK
-    status, said = verify_answers("black", left[1:])
-    assert status == ExitCode.FAILED
-    assert "the right answer is 'white'" in said
-    assert f"the right answer is '{left[0]} {left[1]}" in said
-
-
-@pytest.mark.long(6)
-def test_tests_are_made_about_them_beside_what_ships(course, capsys):
-    """Engines of the bank do not know the command, so it catches no mistake of theirs."""
-    own = course / "points"
-    (own / "assignment.toml").write_text(BESIDE + '\n[cases]\npublic = ["made.gtp"]\n')
-    made = own / "made.gtp"
-    made.write_text("10 name\n")
-    words = ["generate", "--assignment", str(own), "-n", "12", "--sizes", "3", "-o", str(made)]
-    main(words)
-    told = capsys.readouterr().out
-    asked = [step.command for step in casefile.read(str(made)).steps if step.is_test]
-    assert "left" in asked, told
-    assert "score" in asked
-    assert main(["verify", str(made), "--assignment", str(own)]) == ExitCode.OK
-    case = own / "left.gtp"
-    case.write_text("boardsize 2\nclear_board\n10 left\n#? [a1 a2 b1 b2]\n")
-    capsys.readouterr()
-    main(["strength", str(case), "--assignment", str(own)])
-    assert re.search(r"\b0 of \d+ mistakes", capsys.readouterr().out)

@@ -1,13 +1,10 @@
 """The diagnosis names every mistake of the bank, none for the right engine; it never guesses."""
 
-import itertools
 import json
-import subprocess
 import sys
 import time
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +13,7 @@ from harness.judging import diagnosis, in_process, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.records import Diagnosis, Failure, FailureKind, FileResult, Outcome, Verdict
+from harness.records import Diagnosis, Failure, FailureKind, Outcome
 from harness.report.markup import escape
 from harness.running.file_runner import not_run
 from harness.running.runs import run
@@ -99,9 +96,7 @@ def test_the_right_mistake_is_named_and_no_other(cases, name):
     assert names(found) == [name]
 
 
-@pytest.mark.parametrize(
-    "name", ["captures-as-in-go", "genmove-does-not-place", "never-resigns", "exactly-five"]
-)
+@pytest.mark.parametrize("name", ["captures-as-in-go", "never-resigns"])
 @pytest.mark.parametrize("seed", one_in(2, [1, 7]))
 @pytest.mark.long(0.5)
 def test_random_moves_may_be_others(name, seed):
@@ -120,17 +115,6 @@ def test_the_right_engine_is_not_diagnosed(assignment):
         for case in read_shipped_cases(assignment)
     ]
     assert diagnose(files) is None
-
-
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
-@pytest.mark.long(0.4)
-def test_no_mistake_breaks_down_unless_it_is_meant_to(assignment):
-    """So that a slip in the bank itself does not pass for a crash of the mistaken program."""
-    for one in MISTAKES.values():
-        if one.assignment == assignment:
-            for case in read_shipped_cases(assignment):
-                last = list(in_process.answers(case, in_process.mutant_engine(one)))[-1][1]
-                assert isinstance(last, str) or type(last) is Hang or "Index" in str(last)
 
 
 # --- honesty -----------------------------------------------------------------------------------
@@ -156,12 +140,6 @@ def of_text(name="neutral-points-to-white", text=NEUTRAL, **more):
     return result_of(case, mistaken_engine(mistake_named(name)), **more)
 
 
-def test_the_sentence():
-    assert str(diagnose([of_text()])) == (
-        "it answers as if neutral points were White's: 3 of 3 failures explained"
-    )
-
-
 def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
     memory = {}
     first = diagnose([of_text()], memory)
@@ -172,19 +150,20 @@ def test_what_mutants_answered_is_remembered_for_further_engines(monkeypatch):
         diagnose([of_text()], {})
 
 
-def test_one_other_wrong_answer_and_nothing_is_named():
-    def change(step, reply):
-        return reply._replace(text="W+99") if step.id == 30 else reply
-
+@pytest.mark.parametrize(
+    ("place", "changes"),
+    [
+        ("30 score", {"text": "W+99"}),  # another wrong answer
+        ("20 score", {"text": "W+1"}),  # a right one that the mistake would not give
+        ("komi 1", {"ok": False}),  # a refused setup
+    ],
+)
+def test_one_other_reply_and_nothing_is_named(place, changes):
     assert diagnose([of_text()]) is not None
-    assert diagnose([of_text(change=change)]) is None
-
-
-def test_a_right_answer_that_the_mistake_would_not_give_and_nothing_is_named():
-    def change(step, reply):
-        return reply._replace(text="W+1") if step.id == 20 else reply
-
-    assert diagnose([of_text(change=change)]) is None
+    changed = of_text(
+        change=lambda step, reply: reply._replace(**changes) if step.text == place else reply
+    )
+    assert diagnose([changed]) is None
 
 
 def test_a_file_that_passes_speaks_against_a_mistake():
@@ -192,13 +171,6 @@ def test_a_file_that_passes_speaks_against_a_mistake():
         casefile.parse(NEUTRAL, "some.gtp"), specification("go-scoring").reference_engine()
     )
     assert diagnose([of_text(), passed]) is None
-
-
-def test_a_refused_setup_is_another_matter():
-    def change(step, reply):
-        return reply._replace(ok=False) if step.command == "komi 1" else reply
-
-    assert diagnose([of_text(change=change)]) is None
 
 
 def test_the_form_of_a_number_does_not_matter():
@@ -213,12 +185,14 @@ def test_nothing_is_said_of_other_games():
     assert diagnose([of_text(text=text)]) is None
 
 
-def test_equal_looks_are_all_told():
+def test_equal_looks_are_all_told_unless_they_are_too_many(monkeypatch):
     text = b"boardsize 3\nplay b a1\nplay w c1\nplay w c3\n10 score\n#? [W\\+1]\n"
     found = diagnose([of_text(text=text)])
     assert names(found) == ["neutral-points-to-white", "neutral-points-to-majority"]
     assert ", or as if " in str(found)
     assert str(found).endswith(": 1 of 1 failure explained")
+    monkeypatch.setattr(diagnosis, "TOO_MANY", 2)
+    assert diagnose([of_text(text=text)]) is None, "to name so many would be to guess"
 
 
 def test_a_hang_is_explained_by_a_hang_only():
@@ -263,38 +237,9 @@ def test_a_break_and_wrong_answers_are_two_mistakes():
     ]
 
 
-def test_of_files_that_are_too_large_nothing_is_named(monkeypatch):
-    more = of_text(text=NEUTRAL + b"komi 0\n" * 5)
-    assert diagnose([of_text(), more]) is not None
-    monkeypatch.setattr(diagnosis, "_MAX_STEPS", len(more.case.steps))
-    assert diagnose([of_text()]) is not None
-    assert diagnose([of_text(), more]) is None
-
-
-def test_in_large_files_single_mistakes_are_looked_for(monkeypatch):
-    files = [of_text(), of_text()]
-    monkeypatch.setattr(diagnosis, "_MAX_FOR_SEVERAL", 0)
-    assert names(diagnose(files)) == ["neutral-points-to-white"]
-    mutant = in_process.mutant(find_mistakes("neutral-points-to-white komi-twice"), "go-scoring")
-    case = casefile.parse(NEUTRAL, "some.gtp")
-    assert diagnose([result_of(case, mutant)]) is None
-    right = result_of(case, specification("go-scoring").reference_engine())
-    assert diagnose([right]) is None
-
-
 def test_an_engine_that_does_not_start_is_not_diagnosed():
     case = casefile.parse(NEUTRAL, "some.gtp")
     assert diagnose([not_run(case, Failure(FailureKind.NOT_STARTED, "No."))]) is None
-
-
-def test_nothing_run_and_nothing_wrong():
-    assert diagnose([]) is None
-    result = of_text()
-    good = [one for one in result.outcomes if one.verdict is Verdict.PASSED]
-    assert (
-        isinstance(result, FileResult)
-        and diagnose([result._replace(outcomes=tuple(good))]) is None
-    )
 
 
 # --- several mistakes at once ------------------------------------------------------------------
@@ -314,14 +259,9 @@ def list_explanations(found):
     [
         "neutral-points-to-white komi-to-black",
         "neutral-points-to-black draw-with-winner",  # a draw only the other mistake makes
-        "colors-must-alternate draw-with-winner integer-division",
-        "third-block-lost sorted-by-row",
         "win-not-seen rows-from-the-top split-three-not-seen",
-        "nobody-wins errors-silent",
         "exactly-five error-order sorted-by-rows",
-        "always-plural all-diagonals-needed",
         "columns-skip-i spaces-touching-white upside-down",
-        "is-captured-reads-past-column-0 prisoners-once",
         "diagonal-liberties ko-ignored ends-with-one-pass",
     ],
 )
@@ -351,33 +291,9 @@ def test_a_mistake_in_the_rules_beside_one_in_the_policy():
 
 def test_what_several_sets_have_in_common_is_told_once():
     one, two, three = find_mistakes("komi-twice minus-sign draw-with-winner")
-    assert str(Diagnosis(((one, two),), 3, 3)) == (
-        "it answers as if the komi were added twice, and as if White's lead were written with a "
-        "minus sign, W+-3: 3 of 3 failures explained"
-    )
-    assert str(Diagnosis(((one, two), (one, three)), 1, 2)) == (
-        "it answers as if the komi were added twice, and either as if White's lead were written "
-        "with a minus sign, W+-3, or as if a draw were won by 0 points: 1 of 2 failures explained"
-    )
-
-
-def test_where_six_or_more_mistakes_fit_nothing_is_said():
-    """One stone and a score of 0: so much may be behind it that to name three would be luck."""
-    text = b"boardsize 3\nkomi 0\nplay b b2\n10 score\n#? [B\\+9]\n"
-    case = casefile.parse(text, "some.gtp")
-    fit = [
-        one.name
-        for one in specification("go-scoring").mistakes
-        if in_process.failing_lines(case, in_process.mutant_engine(one), find_dialect("gogui"))
-    ]
-    assert len(fit) > diagnosis.TOO_MANY
-    answers = {}
-    for name in fit:
-        file = of_text(name, text)
-        answers.setdefault(file.replies[-1] and file.replies[-1].text, []).append(name)
-    for alike in answers.values():
-        found = diagnose([of_text(alike[0], text)])
-        assert (found is None) is (len(alike) >= diagnosis.TOO_MANY), alike
+    told = str(Diagnosis(((one, two), (one, three)), 1, 2))
+    assert (told.count("komi were added twice"), told.count(", and either as if")) == (1, 1)
+    assert told.endswith(": 1 of 2 failures explained")
 
 
 @pytest.mark.long(1)
@@ -413,14 +329,12 @@ def test_a_failure_of_its_own_may_be_in_any_file():
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize(
-    ("assignment", "answer"), one_in(2, itertools.product(ASSIGNMENTS, ["maybe", "?!", ""]))
-)
-def test_of_nonsense_nothing_is_said_and_that_soon(assignment, answer):
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_of_nonsense_nothing_is_said_and_that_soon(assignment):
     """The search gives up in time, whatever there is to be explained."""
 
     def change(step, reply):
-        return reply._replace(text=answer) if step.is_test else reply
+        return reply._replace(text="?!") if step.is_test else reply
 
     right = specification(assignment).reference_engine
     files = [result_of(case, right(), change) for case in read_shipped_cases(assignment)]
@@ -470,8 +384,8 @@ def test_of_a_player_no_reasons_from_the_rules_are_listed():
 @pytest.mark.parametrize(
     "name",
     [
-        *("prisoners-once", "third-block-lost"),
-        *(long_if(True, name) for name in ("komi-to-black", "exactly-five")),
+        "prisoners-once",
+        long_if(True, "komi-to-black"),
     ],
 )
 def test_a_mistaken_program_is_diagnosed(name):
@@ -527,50 +441,9 @@ def test_who_hangs_everywhere_is_not_told_of_the_one_mistake_that_hangs_somewher
     assert diagnoses([hung, other]) == ()
 
 
-@pytest.mark.processes
-def test_a_run_without_failures_does_not_even_look(neutral):
-    code = (
-        "import sys; from harness.cli import main\n"
-        f"assert main(['run', {engine()!r}, {neutral!r}]) == 0\n"
-        "assert not any(name.startswith(('oracle.mistakes', 'harness.judging.diagnosis'))"
-        " for name in sys.modules)"
-    )
-    right = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    assert right.returncode == 0, right.stderr
-
-
-@pytest.mark.parametrize(("failed", "bits"), [(1, 0), (2, 0b001), (4, 0b100), (5, 0)])
-def test_failures_of_a_part_are_counted_from_its_first_step(failed, bits):
-    """A file is cut where its engine was started anew."""
-    outcome = SimpleNamespace(step=failed, verdict=Verdict.FAILED)
-    part = SimpleNamespace(first=2, failure=None, file=SimpleNamespace(outcomes=(outcome,)))
-    assert diagnosis._find_failed(part, 3) == bits
-
-
-def test_only_an_engine_that_makes_moves_is_followed():
-    def answer_so(_session, _words):
-        return "a1"
-
-    moves, answers = SimpleNamespace(commands={"genmove": answer_so}), SimpleNamespace(commands={})
-    for engine in (moves, answers):
-        mutant_replay.follow(engine, [])
-    assert moves.commands["genmove"] is not answer_so
-    assert answers.commands == {}
-
-
 def test_an_engine_that_follows_another_leaves_the_table_of_all_alone():
     one, other = (specification("go-scoring").reference_engine() for _ in range(2))
     right = other.commands["genmove"]
     mutant_replay.follow(one, [])
     assert one.commands["genmove"] is not right and other.commands["genmove"] is right
     assert specification("go-scoring").reference_engine().commands["genmove"] is right
-
-
-def test_files_that_tell_nothing_are_of_the_only_assignment(monkeypatch):
-    one, two = (SimpleNamespace(key=key, relatives=()) for key in ("one", "two"))
-    ones, twos, nobodys = (SimpleNamespace(case=case) for case in ([one], [two], []))
-    monkeypatch.setattr(diagnosis, "specifications_of", lambda case: case)
-    assert [*diagnosis._by_assignment([ones, nobodys])] == [(one, [ones, nobodys])]
-    assert [*diagnosis._by_assignment([ones, twos, nobodys])] == [(one, [ones]), (two, [twos])]

@@ -1,9 +1,8 @@
-"""The list of what differs from gogui-regress: points have tests, differences are points.
+"""The list of what differs from gogui-regress: differences are points of it.
 
 Random case files are judged by both; where the two do not agree, the list has to say so.
 """
 
-import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,87 +26,6 @@ TESTS = Path(__file__).parents[1]
 ERROR = "An unexpected error fails the run."
 REFUSED = "A bad case file is refused before any of it is run."
 
-# Each point of the list, by its first sentence, and the tests that show it.
-POINTS = {
-    "A crash, a hang or a bad file ends that file alone.": [
-        "harness/test_run_command.py::test_a_broken_engine_ends_its_file_only",
-        "harness/test_run_command.py::test_bad_input_does_not_end_the_other_files",
-        "harness/test_runs.py::test_an_error_in_the_gtpfile_ends_the_run",
-    ],
-    "Time and output have limits.": [
-        "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
-        "harness/test_run_command.py::test_the_defaults_are_those_of_the_library",
-    ],
-    ERROR: [
-        "harness/test_differences.py::test_the_same_but_for_what_is_listed",
-        "harness/test_differences.py::test_an_error_fails_the_run",
-    ],
-    "Nothing to test is an error.": [
-        "harness/test_run_command.py::test_exit_statuses_as_listed_and_as_gogui_regress_has_them",
-        "harness/test_run_command.py::test_nothing_tested_is_no_success",
-    ],
-    REFUSED: [
-        "harness/test_differences.py::test_the_same_but_for_what_is_listed",
-        "harness/test_gogui_parity.py::test_refused",
-    ],
-    "Some of Java's patterns are refused.": [
-        "harness/test_gogui_parity.py::test_java_without_counterpart_is_refused",
-    ],
-    "A pattern has 2 s of computing.": [
-        "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
-    ],
-    "Case files are UTF-8.": [
-        "harness/test_differences.py::test_marks_of_unicode",
-        "harness/test_casefile.py::test_bytes_go_out_as_they_came_in",
-    ],
-    "Folders and cases that ship can be run.": [
-        "harness/test_suite.py::test_names",
-        "harness/test_shipped.py::test_names",
-    ],
-    "Names in a suite are also looked up beside the suite": [
-        "harness/test_suite.py::test_names",
-        "harness/test_suite.py::test_errors",
-    ],
-    "Files run in parallel.": [
-        "harness/test_run_command.py::test_the_lines_of_one_job_are_those_of_several",
-        "harness/test_runs.py::test_the_order_is_that_of_the_names",
-    ],
-    "Relative programs are relative to the current folder": [
-        "harness/test_session.py::test_a_relative_program_is_one_of_here",
-        "harness/test_session.py::test_gnugo",
-    ],
-    "PROGRAM is split as a shell splits it.": [
-        "harness/test_session.py::test_a_command_is_split_but_given_to_no_shell",
-    ],
-    "Engine output besides replies is a warning.": [
-        "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
-    ],
-    "Silence after `quit` is not an error.": [
-        "harness/test_broken_engines.py::test_is_judged_as_stated_and_gone",
-        "harness/test_broken_engines.py::test_what_one_engine_leaves_is_ended_and_no_other_engine",
-    ],
-    "Control characters are escaped.": [
-        "harness/test_gogui_lines.py::test_lines",
-    ],
-    "CPU time that makes no sense is 0": [
-        "harness/test_broken_engines.py::test_an_absurd_computing_time_is_none",
-    ],
-    "A terminal gets a report.": [
-        "harness/test_run_command.py::test_on_a_terminal",
-        "harness/test_run_command.py::test_failures",
-    ],
-    "Without `--output` no files are written.": [
-        "harness/test_differences.py::test_nothing_is_written_unasked",
-    ],
-    "A `--config` file may have comments.": [
-        "harness/test_run_command.py::test_config_files_are_as_gogui_reads_them",
-    ],
-    "There are more exit statuses": [
-        "harness/test_run_command.py::test_interrupted",
-        "harness/test_run_command.py::test_streams_that_take_nothing",
-    ],
-}
-
 
 def list_sentences() -> list[str]:
     """Return the first sentence of each point of the list."""
@@ -115,34 +33,10 @@ def list_sentences() -> list[str]:
     return re.findall(r"^- \*\*(.+?)\*\*", text.replace("\n  ", " "), re.MULTILINE)
 
 
-def test_the_list_is_complete() -> None:
-    assert list_sentences() == list(POINTS)
-
-
-@pytest.mark.parametrize("test", sorted({one for tests in POINTS.values() for one in tests}))
-def test_each_point_has_its_tests(test: str) -> None:
-    path, _, name = test.partition("::")
-    tree = ast.parse((TESTS / path).read_text(encoding="utf-8"))
-    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-
-
 # --- both on the same case files -----------------------------------------------------------------
 
 COMMANDS = st.sampled_from(
-    [
-        "1 a",
-        "20 b c",
-        "7\ta",
-        "a",
-        "007 x",
-        "0 x",
-        "-5 x",
-        "+3 x",
-        "2147483648 x",
-        "12",
-        "1x y",
-        " 3 a ",
-    ]
+    ["1 a", "20 b c", "7\ta", "a", "007 x", "0 x", "-5 x", "+3 x", "2147483648 x", "12", "1x y"]
 )
 EXPECTATIONS = st.sampled_from(
     [
@@ -241,12 +135,6 @@ def test_the_exit_status_is_the_same_with_compatible(conversation: tuple[str, li
 )
 def test_an_error_fails_the_run(text: str, reply: str, shown: list[str]) -> None:
     assert list(differences(text, [reply], long=False)) == shown
-
-
-def test_marks_of_unicode() -> None:
-    assert casefile.parse(b"\xef\xbb\xbf1 a\n", "x").steps[0].id == 1
-    with pytest.raises(CaseError, match="found UTF-16 text, expected UTF-8"):
-        casefile.parse("1 a\n".encode("utf-16"), "x")
 
 
 @pytest.mark.processes

@@ -5,12 +5,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tarfile
 
 import pytest
 
-from harness.environments import environment_archive, environment_cache, interpreters
+from harness.environments import environment_archive, environment_cache
 from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.environment_cache import Stored
 from harness.environments.interpreters import fingerprint
@@ -89,10 +88,6 @@ def install_in_place(packages):
     (packages / "oldlib-1.0.dist-info" / "direct_url.json").write_text(json.dumps(about))
 
 
-def damage(packages):
-    (packages / "oldlib-1.0.dist-info" / "direct_url.json").write_bytes(b"\xff[")
-
-
 def name_it_oddly(packages):
     (packages / "a\nb.py").write_text("")
 
@@ -100,7 +95,6 @@ def name_it_oddly(packages):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (damage, "oldlib-1.0 is installed in place"),
         (name_it_oddly, "is not the name of a file that can be sent"),
         (link, "linked.py is a link"),
         (lead_away, "other.pth leads to a folder elsewhere"),
@@ -127,7 +121,6 @@ def loader(folder, says, monkeypatch):
     [
         ("libm.so.6 => /lib/libm.so.6", "libm.so.6 => /lib/libm.so.6", True),
         ("libm.so.6 => /lib/libm.so.6", "libm.so.6 => not found", False),
-        ("fine", "libc.so.6: version `GLIBC_2.38' not found (required by x.so)", False),
         ("libcuda.so.1 => not found", "libcuda.so.1 => not found", True),  # it is not for us
     ],
 )
@@ -165,17 +158,8 @@ def archive(*members, kind=tarfile.REGTYPE):
 
 WELL = archive(ABOUT, ("lib/x.py", b"x" * 100))
 MOST = len(ABOUT[1]) + 100
-NAMES = [
-    *("../x.py", "/etc/x.py", "lib/../../x.py", "lib//x.py", "./lib/x.py", "lib/x\n.py"),
-    *(
-        "bin/python3",
-        "bin/python",
-        "bin/python3.11",
-        "lib64/x.py",
-        "pyvenv.cfg",
-        "x" * 2000 + "/y",
-    ),
-]
+NAMES = ["../x.py", "/etc/x.py", "lib/../../x.py", "./lib/x.py", "lib/x\n.py"]
+NAMES += ["bin/python3", "lib64/x.py", "pyvenv.cfg", "x" * 2000 + "/y"]
 
 
 def test_a_well_formed_one_is_taken(tmp_path):
@@ -246,10 +230,3 @@ def test_where_it_cannot_be_written_that_is_said(tmp_path, monkeypatch):
     (folder.parent / ".building-.python3-ab.tar.gz").mkdir()
     with pytest.raises(UsageError, match=r"cannot write .*python3-ab.tar.gz: Is a directory"):
         environment_cache.pack(Stored(folder, base().version, "", "", "pip"))
-
-
-@pytest.mark.long(7)
-def test_the_own_python_is_one_of_those_that_are_found():
-    own = interpreters.inspect_python(os.path.realpath(sys.executable))
-    assert own.base in [one.base for one in interpreters.of_all_versions()]
-    assert own.version in own.base

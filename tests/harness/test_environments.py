@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -22,9 +21,11 @@ from harness.grading.records import Submission
 from tests.conftest import SEARCH_PATH
 from tests.harness import environments, small_class
 from tests.harness.test_sandbox_boxes import needs
-from tests.tiers import one_in
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(10)]
+pytestmark = [
+    *(pytest.mark.processes, pytest.mark.long(10)),
+    pytest.mark.usefixtures("warm_commands"),
+]
 
 ROOT = Path(__file__).parents[2]
 
@@ -107,72 +108,55 @@ def read_with_python(place: Path, named: str = "") -> assignment.Assignment:
 # --- declared: built once, by env or check; grade asks for it
 
 
-@pytest.mark.long(2)
-def test_env_builds_once_lists_and_removes(course, cache):
-    place = course / "counting"
-    first = command("env", "--assignment", place)
-    assert first.returncode == 0, first.stderr
-    folder, version, *packages = first.stdout.splitlines()
-    assert Path(folder).parent == cache
-    assert version.startswith("Python 3.")
-    assert "oldlib==1.0" in packages
-    assert "building" in first.stderr
-    second = command("env", "--assignment", place)
-    assert (second.returncode, second.stdout, second.stderr) == (0, first.stdout, "")
-    name = Path(folder).name
-    assert name in command("env", "--list").stdout
-    assert command("env", "--remove", name).returncode == 0
-    assert not Path(folder).exists()
-    assert command("env", "--list").stdout.startswith("0 environments in ")
-    assert "there is no environment" in command("env", "--remove", name).stderr
-
-
-@pytest.mark.long(2)
-def test_grade_asks_for_it_and_then_uses_and_names_it(course):
+@pytest.mark.long(4)
+def test_grade_asks_for_it_check_builds_it_once_and_all_name_it(course, cache, room):
+    place, folder = course / "counting", room / "assignment1"
     refused = grade(course)
     assert refused.returncode == 2
-    place = course / "counting"
     assert f"gtp-harness env --assignment {place} builds it once" in refused.stderr
     assert not (course / "graded" / "class.json").exists()
-    assert command("env", "--assignment", place).returncode == 0
-    done = grade(course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert mark(course) == 7
-    version = read_with_python(place).python.described
-    assert version.endswith(" with oldlib 1.0")
-    assert read_class(course)["python"] == version
-    for page in (course / "graded").rglob("*.html"):
-        assert version in page.read_text(), page
-
-
-@pytest.mark.long(2)
-def test_check_builds_it_and_names_it(course, room):
-    folder = room / "assignment1"
     folder.mkdir()
     (folder / "engine.py").write_text(environments.ENGINE)
     (folder / "readme.txt").write_text("Me.\n")
-    done = command("check", folder, "--assignment", course / "counting")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "The Python environment of the course (Python 3, oldlib==1.0) is built" in done.stdout
-    described = read_with_python(course / "counting").python.described
-    assert f"The engine was run by {described}." in done.stdout
-    again = command("check", folder, "--assignment", course / "counting")
-    assert again.returncode == 0
+    checked, again = (command("check", folder, "--assignment", place) for _ in range(2))
+    assert checked.returncode == again.returncode == 0, checked.stdout + checked.stderr
+    built = "The Python environment of the course (Python 3, oldlib==1.0) is built"
+    assert built in checked.stdout
     assert "is built" not in again.stdout
+    described = read_with_python(place).python.described
+    assert described.endswith(" with oldlib 1.0")
+    assert f"The engine was run by {described}." in checked.stdout
+    done = command("env", "--assignment", place)
+    assert (done.returncode, done.stderr) == (0, "")
+    environment, version, *packages = done.stdout.splitlines()
+    assert Path(environment).parent == cache
+    assert version.startswith("Python 3.")
+    assert "oldlib==1.0" in packages
+    graded = grade(course)
+    assert graded.returncode == 0, graded.stdout + graded.stderr
+    assert mark(course) == 7
+    assert read_class(course)["python"] == described
+    for page in (course / "graded").rglob("*.html"):
+        assert described in page.read_text(), page
+    name = Path(environment).name
+    assert name in command("env", "--list").stdout
+    assert command("env", "--remove", name).returncode == 0
+    assert not Path(environment).exists()
+    assert "there is no environment" in command("env", "--remove", name).stderr
 
 
 @pytest.mark.long(3)
 def test_python_overrides_it(ready):
     own = interpreters.of_system()
+    shutil.rmtree(ready / "graded", ignore_errors=True)
     done = grade(ready, "--python", own)  # without oldlib the engine dies
     assert done.returncode in (0, 2), done.stderr
     assert f"({own})" in read_class(ready)["python"]
     assert mark(ready) == 0
-    for wrong in ("/nowhere/python3", str(ROOT), "/bin/true"):
-        refused = grade(ready, "--python", wrong)
-        assert refused.returncode == 2
-        assert "Python" in refused.stderr
-        assert len(refused.stderr.splitlines()) == 1
+    refused = grade(ready, "--python", "/bin/true")
+    assert refused.returncode == 2
+    assert "Python" in refused.stderr
+    assert len(refused.stderr.splitlines()) == 1
 
 
 def test_the_requirements_decide_which_environment_it_is(course):
@@ -208,7 +192,7 @@ def test_a_receipt_names_it():
 # --- at every level of sandbox, and where a program is fuzzed
 
 
-@pytest.mark.parametrize("level", ["2", "1"])
+@pytest.mark.parametrize("level", ["1"])
 def test_engines_have_it_at_every_level(ready, level):
     needs(int(level))
     shutil.rmtree(ready / "graded", ignore_errors=True)
@@ -223,7 +207,7 @@ ANSWERS_NOTHING = environments.ENGINE.replace("oldlib.twice(int(words[1]))", "''
 )
 
 
-@pytest.mark.parametrize("level", one_in(3, ["3", "2", "1"]))
+@pytest.mark.parametrize("level", ["2"])
 def test_fuzz_has_the_python_it_is_told_and_lets_engines_write_where_they_start(ready, level):
     needs(int(level))
     (ready / "engine.py").write_text(ANSWERS_NOTHING)
@@ -423,7 +407,6 @@ def test_variables_of_the_user_do_not_reach_the_engine(room, monkeypatch):
     [
         ({"python": "3.11"}, "engine.python: found Decimal('3.11'), expected a text"),
         ({"python": '"2.7"'}, "engine.python: found '2.7', expected a version such as '3.11'"),
-        ({"python": '"three"'}, "engine.python: found 'three', expected a version such as '3.11'"),
         ({"packages": '["-r other"]'}, "engine.packages[1]: found '-r other', expected a requ"),
         ({"packages": '"nowhere.txt"'}, "engine.packages: found 'nowhere.txt', expected a file"),
         ({"packages": "[]"}, "engine.packages: found [], expected a list of at least 1"),
@@ -458,42 +441,3 @@ def test_a_version_that_is_not_there_is_told(tmp_path):
     assert done.returncode == 2
     assert "there is no Python 3.99 on this machine" in done.stderr
     assert "apt install python3.99" in done.stderr
-
-
-# --- the real thing
-
-
-OLD_NUMPY = """\
-import numpy as np
-
-def twice(n):
-    return int(np.array([n, n], dtype=np.int).sum())  # np.int is gone since NumPy 1.24
-"""
-
-
-def online() -> bool:
-    try:
-        with urllib.request.urlopen("https://pypi.org/simple/numpy/", timeout=20):
-            return True
-    except OSError:
-        return False
-
-
-@pytest.mark.long(15)
-def test_an_engine_for_numpy_1_23_is_graded_where_the_harness_has_2(room, cache):
-    if not online():
-        pytest.skip("pypi.org cannot be reached")
-    import numpy
-
-    assert numpy.__version__.startswith("2."), "the harness's own"
-    course = small_class.make(room / "course", small_class.CLASS[:1])
-    environments.declare(course, python='"3.11"', packages='["numpy==1.23.*"]')
-    engine = environments.ENGINE.replace("import oldlib\n", OLD_NUMPY).replace("oldlib.", "")
-    environments.hand_in(course, engine)
-    built = command("env", "--assignment", course / "counting")
-    assert built.returncode == 0, built.stderr
-    assert "numpy==1.23.5" in built.stdout
-    done = grade(course)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert mark(course) == 7
-    assert read_class(course)["python"].endswith(" with numpy 1.23.5")

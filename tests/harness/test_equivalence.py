@@ -22,7 +22,6 @@ TABLE = [
     ("go-scoring", "score", "W+14.5", [], ["W+14.50", "W+14", "W+14.5.0", "W+1405", "W-14.5"]),
     ("go-scoring", "score", "0", [], ["0.0", "B+0", "W+0", "", "B+0.0"]),
     ("go-scoring", "play b a1", "", ["played"], []),
-    ("go-scoring", "known_command score", "true", [], ["false"]),
     ("go-scoring", "known_command undo", "true", ["false"], []),
     ("go-scoring", "protocol_version", "2", [], ["1", "2.0"]),
     ("go-scoring", "name", "gtp-oracle", ["Go1"], []),
@@ -38,7 +37,6 @@ TABLE = [
     ("gomoku-rules", "gogui-rules_legal_moves", "", [], ["[]", "a1"]),
     ("gomoku-rules", "gogui-rules_final_result", "black", [], ["Black", "white", "b"]),
     ("gomoku-rules", "gogui-rules_side_to_move", "white", [], ["w", "black"]),
-    ("gomoku-rules", "gogui-rules_board_size", "7", [], ["07", "7.0"]),
     ("gomoku-rules", "genmove b", "A1", ["c7", "T19"], ["i1", "pass", "resign", "", "a26"]),
     ("gomoku-rules", "genmove b", "resign", [], ["pass", "a1"]),
     ("gomoku-rules", "gogui-rules_board", ".X", ["anything"], []),
@@ -50,7 +48,6 @@ TABLE = [
         ["Win E4 E5", "Win"],
     ),
     ("gomoku-policy", "policy_moves", "", [], ["Random", "Random a1"]),
-    ("gomoku-policy", "policy random", "", ["done"], []),
     (
         "gosensei",
         "twoeyes",
@@ -67,8 +64,6 @@ TABLE = [
     ("java-go", "score black", "8", [], ["8.0", "B+8", "08"]),
     ("java-go", "is_legal b a1", "true", [], ["1", "True"]),
     ("java-go", "can_play b a1", "false", [], ["true"]),
-    ("java-go", "captures b", "2", [], ["3"]),
-    ("java-go", "is_over", "false", [], ["true"]),
 ]
 
 
@@ -76,23 +71,14 @@ TABLE = [
 def test_the_same_answers_and_others(assignment, command, right, alike, others):
     answer = reply(right)
     matches = matcher(in_process.expression(command, answer, specification(assignment)))
-    for text in [right, *alike]:
+    samples = in_process.forms(command, answer, specification(assignment))
+    assert samples[0] == right
+    for text in [*samples, *alike]:
         assert in_process.same(command, answer, reply(text), specification(assignment)), text
         assert matches(text), text
     for text in others:
         assert not in_process.same(command, answer, reply(text), specification(assignment)), text
         assert not matches(text), text
-
-
-@pytest.mark.parametrize(("assignment", "command", "right"), [row[:3] for row in TABLE])
-def test_sample_forms_are_the_same(assignment, command, right):
-    answer = reply(right)
-    samples = in_process.forms(command, answer, specification(assignment))
-    assert samples[0] == right
-    matches = matcher(in_process.expression(command, answer, specification(assignment)))
-    for text in samples:
-        assert in_process.same(command, answer, reply(text), specification(assignment))
-        assert matches(text)
 
 
 _EXACT = [(name, command) for name in NAMES for command in specification(name).forms]
@@ -160,10 +146,8 @@ FIVE = [f"play b {letter}3" for letter in "ABCDE"]
 OPEN = [
     ([], "play b i1", True),
     ([], "play b a0", True),
-    ([], "play b a01", True),
     ([], "play b nonsense", True),
     ([], "play b a8", False),
-    ([], "play b z99", False),
     ([], "play x i1", False),
     ([], "play b", True),
     (["play b a1"], "play w a1", False),
@@ -174,7 +158,6 @@ OPEN = [
     (FIVE, "play w a1", True),
     (FIVE, "play w a3", False),
     (FIVE, "play w a8", False),
-    (FIVE, "play c a1", False),
     ([*FIVE, "play w a1"], "gogui-rules_final_result", True),
     ([*FIVE, "play w a1"], "gogui-rules_side_to_move", True),
     ([*FIVE, "play w a1", "clear_board"], "gogui-rules_final_result", False),
@@ -182,7 +165,6 @@ OPEN = [
     (["boardsize 4"], "play b a1", True),
     (["boardsize 10"], "gogui-rules_legal_moves", True),
     (["boardsize 9"], "gogui-rules_legal_moves", False),
-    (["boardsize 19"], "gogui-rules_final_result", False),
 ]
 
 

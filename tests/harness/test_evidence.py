@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from harness.records import Outcome, Verdict
 from harness.report.board_evidence import Evidence, evidence
 from harness.report.file_view import view
-from harness.report.html.board_drawing import board, figure
+from harness.report.html.board_drawing import figure
 from oracle.draw import Diagram, PositionCourse
 from oracle.position import BLACK, WHITE, Position, grid, parse_vertex, vertex
 from tests.harness.made_run import Line, V, made_file
@@ -54,10 +53,6 @@ def find_evidence(command, reply, pattern, verdict=V.FAILED, diagram=NINE):
 )
 def test_what_failed(command, reply, pattern, asked, right, missing, wrong):
     assert find_evidence(command, reply, pattern) == (asked, right, missing, wrong)
-
-
-def test_what_passed_has_nothing_wrong_or_missing():
-    assert find_evidence("genmove b", "= C5", "[.*]", V.UNEXPECTED_PASS) == ("", "C5", "", "")
 
 
 def test_letters_are_the_boards():
@@ -108,16 +103,6 @@ def test_a_board_without_a_course_has_no_steps_but_can_be_copied():
     assert 'data-start="bC3" data-moves=""' in drawn
 
 
-@pytest.mark.parametrize("size", [1, 2, 9, 19, 25])
-def test_a_full_board_is_small(size):
-    position = Position(grid(size), grid(size).full, 0)
-    drawn = board(Diagram(position), Evidence())
-    assert len(drawn) < 4_500 + 24 * size * size
-    assert (
-        len(re.findall(r"[ML]\d+ \d+", re.search('class="sB" d="([^"]*)"', drawn)[1])) == size**2
-    )
-
-
 def test_the_moves_of_a_view_lead_to_its_position():
     """Stepping begins where the setup does, and captures are told."""
     lines = [
@@ -135,9 +120,3 @@ def test_the_moves_of_a_view_lead_to_its_position():
     ]
     assert course.prisoners == (1, 0)
     assert course.captures
-
-
-def test_verdicts_are_those_that_are_judged():
-    file = made_file("x.gtp", [Line("genmove b", None, "[C3]", V.NOT_RUN)])
-    found = evidence(file.case.steps[0], Outcome(0, Verdict.NOT_RUN, None), NINE)
-    assert found == Evidence()

@@ -22,27 +22,21 @@ TABLE = [
     (r"W\+0\.5", "W+0.5"),
     (r"B\+4(\.0)?", "B+4 or B+4.0"),
     (r"B\+4|B\+4\.0", "B+4 or B+4.0"),
-    ("0", "0"),
     ("", "(nothing)"),
     ("(|pass)", "(nothing) or pass"),
-    ("C3|D4|E5", "C3 or D4 or E5"),
     ("C3|D4|E5|F6|G7|H8", "C3 or D4 or E5 or F6 or G7 or H8"),
     ("C3|D4|E5|F6|G7|H8|J9", "one of 7 answers, such as C3"),
     ("a" * 30 + "|" + "b" * 30, "a" * 30 + " or " + "b" * 30),
     ("a" * 30 + "|" + "b" * 31, "one of 2 answers, such as " + "a" * 30),
-    ("a" * 40 + "|" + "b" * 40, "one of 2 answers, such as " + "a" * 40),
     ("(?i)Win a1", "Win a1 (upper or lower case)"),
     ("(?i)(a1|b2)", "a1 or b2 (upper or lower case)"),
     ("(?i)(a1|A1)", "a1 (upper or lower case)"),
     (r"(?i)illegal move: \"a10\" wrong coordinate", 'illegal move: "a10" wrong coordinate'
      " (upper or lower case)"),
-    ("(?i)10", "10"),
     ("[a-e][1-5]", "any point from a1 to e5"),
     ("b2|a1|a2|b1", "any point from a1 to b2"),
     ("(?i)[ghj]9|[ghj]10", "any point from g9 to j10 (upper or lower case)"),
-    ("a1|b2|c3|d4", "a1 or b2 or c3 or d4"),
     ("a1|a2|a3|a4", "a1 or a2 or a3 or a4"),
-    ("a1|a2|b1|B2", "any point from a1 to B2"),
     ("a1|a2|b1|B2|b2", "a1 or a2 or b1 or B2 or b2"),
     (r"(?i)[a-hj-z]([1-9]|1[0-9]|2[0-5])", "such as a1 (upper or lower case)"),
     ("A1 B2|B2 A1", "these, in any order: A1 B2"),
@@ -56,8 +50,6 @@ TABLE = [
     (r"(?=.*A1)(?=.*B2)x", r"an answer that matches the pattern (?=.*A1)(?=.*B2)x"),
     (r"There is 1 eye for black\.", "There is 1 eye for black."),
     (r"\QB+1\E", "B+1"),
-    ("W.14", "W.14"),
-    (r"a1\s*b1 *", "a1b1"),
     (r"a1\s+b1", "a1 b1"),
     ("^a1$", "a1"),
     ("a{3}b{1,2}", "aaab or aaabb"),
@@ -65,35 +57,26 @@ TABLE = [
     ("a{65}", "an answer that matches the pattern a{65}"),
     (".", "any single character"),
     (".*", "any answer"),
-    (".+", "any answer that is not empty"),
     ("B.*", "an answer that begins with B"),
     ("(B|W).*", "an answer that begins with B or W"),
     ("(?i)win.*", "an answer that begins with win (upper or lower case)"),
-    ("(?i)10.*", "an answer that begins with 10"),
     (".*pass", "an answer that ends with pass"),
     (".*[Ee]rror.*", "an answer that contains Error or error"),
     ("B.+", "an answer that matches the pattern B.+"),
     (r"B\b.*", r"an answer that matches the pattern B\b.*"),
-    ("B$.*", "an answer that matches the pattern B$.*"),
     ("(?!B1)B.*", "an answer that matches the pattern (?!B1)B.*"),
     ("B.*C.*", "an answer that matches the pattern B.*C.*"),
-    (" B.*", "an answer that matches the pattern  B.*"),
-    (".*.*", "an answer that matches the pattern .*.*"),
     ("a|.*b", "an answer that matches the pattern a|.*b"),
     (r"B\+[0-9]+", r"an answer that matches the pattern B\+[0-9]+"),
     (r"(a|b)\1", r"an answer that matches the pattern (a|b)\1"),
-    ("[^x]", "an answer that matches the pattern [^x]"),
     ("(?!a)a", "an answer that matches the pattern (?!a)a"),
     ("!", "anything but (nothing)"),
     ("!a1", "anything but a1"),
     ("!a1|b1", "anything but a1 or b1"),
-    ("!.*", "anything but any answer"),
     ("!B.*", "anything but an answer that begins with B"),
-    ("!B.+", "anything but an answer that matches the pattern B.+"),
     ("B+1", "an answer that matches the pattern B+1"),
     ("a" * 30_000, "a" * 30_000),
     ("a?" * 11_000, "an answer that matches the pattern " + "a?" * 11_000),
-    ("(" * 3_000 + ")" * 3_000, "an answer that matches the pattern " + "(" * 3_000 + ")" * 3_000),
 ]  # fmt: skip
 
 
@@ -195,13 +178,3 @@ def test_what_is_said_of_a_beginning_or_an_end_is_so_of_all_texts(fixed, around)
     }[verb[1]]
     matches = matcher(expression)
     assert [text for text in _TEXTS if bool(matches(text)) != says(text)] == []
-
-
-@pytest.mark.parametrize("expression", ["[a-e][1-5]", "(b2|a1|a2|b1)", "[c-e]([3-9]|10)"])
-def test_the_points_of_an_area_are_those_that_match(expression):
-    first, last = re.findall("[a-z][0-9]+", in_words(pattern(expression)))
-    rows = range(int(first[1:]), int(last[1:]) + 1)
-    letters = [chr(code) for code in range(ord(first[0]), ord(last[0]) + 1)]
-    assert {f"{letter}{row}" for letter in letters for row in rows} == {
-        *examples(expression).texts
-    }

@@ -72,14 +72,6 @@ def test_json_says_what_the_class_says():
             assert sum(parts) - Fraction(marks["deduction"]["exact"]) == graded.marks.total
 
 
-def test_json_has_no_number_for_a_mark_that_is_withheld():
-    (kim,) = [one for one in read_json(made_class())["submissions"] if one["key"] == "kim"]
-    marks = kim["marks"]
-    assert (marks["withheld"], marks["total"], marks["deduction"], marks["parts"]) == (
-        True, None, None, [])  # fmt: skip
-    assert [attempt["fault"] for attempt in kim["attempts"]][-1].startswith("the sandbox")
-
-
 def test_every_member_that_json_has_is_documented():
     words = set(re.findall(r"\w+", class_json.__doc__))
     read = read_json(made_class())
@@ -90,7 +82,7 @@ def test_every_member_that_json_has_is_documented():
     assert members <= words
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(runs())
 def test_json_and_junit_are_read_whatever_they_hold(run):
     (file,) = run.files
@@ -164,7 +156,7 @@ def read_gradescope(key, visible_="verdict"):
     return read
 
 
-@pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
+@pytest.mark.parametrize("visible_", ["verdict", "everything"])
 @pytest.mark.parametrize("visibility", sorted(VISIBILITY))
 def test_all_that_tells_of_private_tests_is_seen_when_the_teacher_says(visible_, visibility):
     result = made_class(visible_)
@@ -197,25 +189,16 @@ def test_why_points_were_deducted_is_seen_with_the_total():
     assert not [test for test in at_once["tests"] if test["name"] == "Late"]
 
 
-@pytest.mark.parametrize("visible_", ["nothing", "verdict", "command", "everything"])
-@pytest.mark.parametrize(
-    "key", [o.submission.key for o in made_class().graded if not o.marks.withheld]
-)
-def test_results_are_as_gradescope_documents_them(key, visible_):
-    read = read_gradescope(key, visible_)
-    (graded,) = [one for one in made_class().graded if one.submission.key == key]
-    assert read["score"] == float(decimal(graded.marks.total))
-    scored = [test for test in read["tests"] if "score" in test]
-    assert [test["name"] for test in scored] == [p.name for p in graded.marks.parts]
-    assert not any(test["visibility"] == "hidden" for test in read["tests"])
-
-
-def test_failed_tests_say_why():
-    (test,) = [t for t in read_gradescope("bob")["tests"] if t["name"].startswith("area.gtp:12")]
-    assert test["status"] == "failed"
-    for text in ("expected: W+0.5", "got:      W+23.5", "touches both colors", "A B C D E"):
-        assert text in test["output"]
-    assert "explained" in read_gradescope("bob")["output"]
+@pytest.mark.parametrize("visible_", ["nothing", "everything"])
+def test_results_are_as_gradescope_documents_them(visible_):
+    for graded in made_class().graded:
+        if graded.marks.withheld:
+            continue
+        read = read_gradescope(graded.submission.key, visible_)
+        assert read["score"] == float(decimal(graded.marks.total))
+        scored = [test for test in read["tests"] if "score" in test]
+        assert [test["name"] for test in scored] == [p.name for p in graded.marks.parts]
+        assert not any(test["visibility"] == "hidden" for test in read["tests"])
 
 
 def test_what_says_nothing_about_a_submission_has_no_status():

@@ -56,7 +56,7 @@ def first_finding(start, assignment, **more):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("name", one_in(4, FOUND_SOON))
+@pytest.mark.parametrize("name", one_in(5, FOUND_SOON))
 def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
     mistake = MISTAKES[name]
     found, _ = first_finding(lambda: mistaken_engine(mistake, playouts=0), mistake.assignment)
@@ -119,10 +119,6 @@ def reply(text, ok=True):
 )
 def test_kinds_of_difference(right, got, what):
     assert kind(reply(right), reply(got)) == what
-
-
-def test_an_error_is_a_kind_of_its_own():
-    assert kind(reply("0"), reply("0", ok=False)) == "an error"
 
 
 @pytest.mark.parametrize(
@@ -339,15 +335,12 @@ def talkative(tmp_path, monkeypatch):
     return [sys.executable, str(tmp_path / "engine.py")]
 
 
-def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_twice(talkative, tmp_path):
+def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_too_often(talkative, tmp_path):
     with closing(Piped([*talkative, "twice"], PlainLauncher, Limits(), tmp_path)) as program:
         traces = [program.answer(ASKED) for _ in range(2)]
     for trace in traces:
         assert [reply.text for reply in trace.replies] == RIGHT
         assert trace.has_surplus
-
-
-def test_an_engine_that_answers_before_it_is_asked_is_found_out(talkative, tmp_path):
     with closing(Piped([*talkative, "early"], PlainLauncher, Limits(), tmp_path)) as program:
         trace = program.answer(ASKED)
     assert [reply.text for reply in trace.replies] == RIGHT[:3]
@@ -368,27 +361,13 @@ def test_answering_twice_is_one_finding_and_hides_no_other(talkative, tmp_path, 
 
 @pytest.mark.parametrize(
     ("program", "says"),
-    [("/nowhere/engine", "no such file"), ("", "empty"), (f"{sys.executable} -c pass", "ended")],
+    [("/nowhere/engine", "no such file"), (f"{sys.executable} -c pass", "ended")],
 )
 def test_an_engine_that_does_not_start_is_no_finding(program, says, capsys, tmp_path):
     words = (program, "--assignment", "java-go", "--sandbox", "off", "--output", str(tmp_path))
     status, out = fuzz(capsys, *words)
     assert status == 2
     assert says in out or "give PROGRAM" in out
-
-
-def test_without_hypothesis_it_says_what_to_do(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "hypothesis", None)
-    status, out = fuzz(capsys, "engine", "--assignment", "java-go")
-    assert status == 2
-    assert "pip install 'hypothesis>=" in out
-
-
-def test_help_is_complete(capsys):
-    status, out = fuzz(capsys, "--help")
-    assert status == 0
-    for word in ("--seconds", "--examples", "--seed", "--output", "--sandbox", "Exit status"):
-        assert word in out
 
 
 @pytest.mark.processes
@@ -403,7 +382,7 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
     with strict_umask():
-        assert main(["fuzz", *words, *shown, "--examples", "60", "--output", str(found)]) == 0
+        assert main(["fuzz", *words, *shown, "--examples", "20", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 

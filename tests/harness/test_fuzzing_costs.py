@@ -1,18 +1,14 @@
 """What an engine takes long for is asked rarely, and told; what is fast is asked as drawn."""
 
-import json
-import sys
-from pathlib import Path
-
 import pytest
 
-from harness.cli import main
 from harness.fuzzing.search import Costs
 from harness.records import Reply
+from harness.specifications import specification
 from harness.vocabulary.script import Script, Trace
 from oracle.command_properties import STANDARD
+from tests.harness.in_process import InProcess, start_fuzzer
 
-ROOT = Path(__file__).parents[2]
 GAME = ("boardsize 5", "genmove b", "genmove w", "gogui-rules_final_result")
 
 
@@ -35,17 +31,18 @@ def list_affordable(costs, elapsed, commands=GAME):
 
 
 def test_of_what_was_never_asked_one_of_each_is_asked():
-    assert list_affordable(Costs(STANDARD), 0) == [
-        "boardsize 5",
-        "genmove b",
-        "gogui-rules_final_result",
-    ]
-
-
-def test_nor_are_there_more_in_scripts_that_are_sent_together():
     """GNU Go takes a second for each final_score, and was sent a hundred before one was timed."""
     kept = Costs(STANDARD).affordable([Script(GAME)] * 3, 0)
+    assert kept[0].commands == ("boardsize 5", "genmove b", "gogui-rules_final_result")
     assert [len(one.commands) for one in kept] == [3, 1, 1]
+
+
+@pytest.mark.parametrize("slow", [{"score": 1}, {"play": 3}])
+def test_set_up_is_never_left_out_nor_are_questions_where_all_are_slow(slow):
+    asked = ("boardsize 5", "play b a1", "score", "score")[: 3 + ("score" in slow)]
+    costs = Costs(STANDARD)
+    costs.note(trace(asked, **slow))
+    assert list_affordable(costs, 0, asked) == [*asked]
 
 
 def test_fast_commands_are_asked_as_drawn():
@@ -56,8 +53,10 @@ def test_fast_commands_are_asked_as_drawn():
 @pytest.mark.parametrize(("elapsed", "asked"), [(4, 0), (11.9, 0), (18.1, 1), (24.1, 2), (60, 2)])
 def test_slow_ones_get_a_third_of_the_time(elapsed, asked):
     costs = costs_after(genmove=2)  # twice: 4 s are spent
-    assert sum("genmove" in one for one in list_affordable(costs, elapsed)) == asked
-    assert "gogui-rules_final_result" in list_affordable(costs, elapsed)
+    kept = list_affordable(costs, elapsed)
+    assert sum("genmove" in one for one in kept) == asked
+    assert "gogui-rules_final_result" in kept
+    assert costs.list_slow() == [("genmove", 2, 2, 2 - asked)] * (asked < 2)
 
 
 def test_the_start_of_an_engine_is_no_command_s_cost():
@@ -67,24 +66,6 @@ def test_the_start_of_an_engine_is_no_command_s_cost():
     assert list_affordable(costs, 0) == list(GAME), (
         "one long wait on a busy machine does not make it slow"
     )
-
-
-def test_where_all_questions_are_slow_they_are_asked():
-    costs = Costs(STANDARD)
-    costs.note(trace(("boardsize 5", "score", "score"), score=1))
-    assert list_affordable(costs, 0, ("boardsize 5", "score", "score")) == [
-        "boardsize 5",
-        "score",
-        "score",
-    ]
-
-
-def test_set_up_is_never_left_out():
-    costs = Costs(STANDARD)
-    costs.note(trace(("boardsize 5", "play b a1", "score"), play=3))
-    assert list_affordable(costs, 0, ("boardsize 5", "play b a1", "score")) == [
-        *("boardsize 5", "play b a1", "score"),
-    ]
 
 
 BIG, SMALL = ("boardsize 19", "genmove b"), ("boardsize 7", "genmove b", "genmove w")
@@ -111,28 +92,23 @@ def test_what_is_slow_wherever_it_was_asked_is_not_tried_on_every_other_board():
     assert list_affordable(costs, 24, BIG) == list(BIG)
 
 
-def test_what_is_left_out_is_told():
-    costs = costs_after(genmove=2)
-    list_affordable(costs, 4)
-    (slow,) = costs.list_slow()
-    assert slow == ("genmove", 2, 2, 2)
-
-
 @pytest.mark.long(1)
-def test_a_player_that_thinks_leaves_time_for_all_else(tmp_path, capsys, monkeypatch):
+def test_a_player_that_thinks_leaves_time_for_all_else(monkeypatch):
     """With genmove at two seconds there was one conversation in ten, and nothing was found."""
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    program = f"{sys.executable} {ROOT / 'tests/engines/thinks_two_seconds.py'}"
-    report = tmp_path / "found.json"
-    words = ("--assignment", "gomoku-rules", "--sandbox", "off", "--json", str(report))
-    words += ("--seconds", "20", "--examples", "40", "--output", str(tmp_path / "found"))
-    status = main(["fuzz", program, *words])
-    out = capsys.readouterr().out
-    document = json.loads(report.read_text())
-    assert status == 1, out
-    assert [one["mistakes"][0]["name"] for one in document["findings"]] == ["sorted-by-rows"], out
-    assert document["examples"] >= 12, out
-    (slow,) = document["slow"]
-    assert slow["name"] == "genmove"
-    assert slow["seconds"] > 1
-    assert f"asked {slow['asked']} time" in out
+    at_once = InProcess.answer
+
+    def think(self, script):
+        found = at_once(self, script)
+        replies = [
+            reply._replace(seconds=2.0 if command.startswith("genmove") else 0.0)
+            for command, reply in zip(script.commands, found.replies, strict=False)
+        ]
+        return found._replace(replies=tuple(replies))
+
+    monkeypatch.setattr(InProcess, "answer", think)
+    start = specification("gomoku-rules").reference_engine
+    with start_fuzzer(start, "gomoku-rules", examples=20) as fuzzer:
+        assert list(fuzzer.findings()) == []
+        ((name, _, _, left_out),) = fuzzer.slow
+    assert name == "genmove"
+    assert left_out > 0

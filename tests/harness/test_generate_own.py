@@ -177,7 +177,7 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
 def test_every_legal_move_is_accepted(places):
     found = [
         one.expression
-        for number in range(20)
+        for number in range(10)
         for one in drafter(places["nogo"]).drafts(Random(number), 1)
         if one.name == "genmove" and set(one.setup) <= {"boardsize 2", "clear_board"}
     ]
@@ -193,15 +193,6 @@ def test_a_question_after_a_free_move_has_one_answer(places):
         if one.setup and one.setup[-1].startswith("genmove")
     ]
     assert {"gogui-rules_side_to_move", "gogui-rules_board_size"} <= {one.name for one in after}
-
-
-def test_a_refusal_that_says_all_is_well_is_told_from_a_move(places):
-    found = [
-        one for number in range(10) for one in drafter(places["nogo"]).drafts(Random(number), 4)
-        if one.name == "play"
-    ]  # fmt: skip
-    accepted = [one for one in found if one.expression.startswith("!")]
-    assert 0 < len(accepted) < len(found)
 
 
 def test_what_no_test_can_expect_is_counted_and_asked_after(places):
@@ -243,16 +234,6 @@ def test_positions_of_cases_and_games_are_gone_on_from(places, tmp_path):
     }  # fmt: skip
 
 
-def test_where_a_position_is_from_is_told():
-    one = Draft(("boardsize 2", "play b a1"), "side", "w", "drawn at random", (2, 2))
-    other = one._replace(origin="from a.sgf, after move 3")
-    assert test_production.case_file([one, other], ["NoGo"]) == (
-        "# NoGo\n\n# side. The position was drawn at random.\nboardsize 2\nplay b a1\n"
-        "10 side\n#? [w]\n\n# side. The position was taken from a.sgf, after move 3.\n"
-        "boardsize 2\nplay b a1\n20 side\n#? [w]\n"
-    )
-
-
 @pytest.mark.parametrize("refused", ["illegal move", "(?i)illegal move"])
 def test_a_move_that_is_accepted_can_be_told_in_both_formats(refused):
     text = f"1 play b a1\n#? [!{match_anywhere(refused)}]\n"
@@ -282,12 +263,12 @@ RIGHT = {
     "solver": ("nogo.py",),
     "takuzu": ("other_takuzu.py", "--protocol", "status last"),
     "hex": ("dialect_hex.py", "--translate", "dialect.toml"),
-    "othello": ("other_othello.py",),
+    "othello": ("othello.py",),
 }
 
 
-# Where choosing takes 10 to 20 seconds.
-LATER = ("nogo", "othello", "solver")
+# Where choosing takes 5 to 20 seconds.
+LATER = ("nogo", "othello", "solver", "hex")
 
 
 @pytest.mark.long(8)
@@ -311,21 +292,6 @@ def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, mon
     program, *more = RIGHT[name]
     monkeypatch.chdir(place)
     assert main(["run", f"{sys.executable} -S -E {program}", str(path), *more]) == ExitCode.OK
-
-
-@pytest.mark.long(5)
-def test_wrong_programs_are_asked_in_their_processes(places, capsys):
-    """Three of the ten by the command, from end to end."""
-    place = places["hex"]
-    wrong_ones = own_assignments.engines(place, "hex")[:6]
-    status, path = generate_cases(
-        place, "-n", "8", "--sizes", "1-3", "--sandbox", "off", *wrong_ones
-    )
-    said = capsys.readouterr().out
-    assert status == ExitCode.OK, said
-    assert "3 of 3 engines caught" in said
-    assert "no test expects a refusal of play" in said
-    assert sum(step.is_test for step in casefile.read(str(path)).steps) <= 8
 
 
 @pytest.mark.long(3)
@@ -355,21 +321,20 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
         (tmp_path / "secret").write_text(secret or "one secret of a test")
         status, path = generate_cases(
-            places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
+            places["nogo"], "-n", "2", "--sizes", "2", "--secret", str(tmp_path / "secret"),
             name=f"secret{number}.gtp",
         )  # fmt: skip
         assert status == ExitCode.OK
         texts.append(path.read_text())
     assert texts[0] == texts[2] != texts[1]
-    sizes = set(re.findall(r"boardsize (\d)", "".join(texts)))
-    assert sizes <= {"2", "3"}
+    assert set(re.findall(r"boardsize (\d)", "".join(texts))) == {"2"}
 
 
 @pytest.mark.long(5)
 def test_a_file_of_answers_accuses_no_right_program(places, capsys):
     """Another right program gives other reasons for its refusals."""
     place = places["takuzu"]
-    status, path = generate_cases(place, "-n", "12", name="made.txt")
+    status, path = generate_cases(place, "-n", "4", name="made.txt")
     assert status == ExitCode.OK
     assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
     other = f"{sys.executable} -S -E {place / 'other_takuzu.py'}"
@@ -392,9 +357,9 @@ def test_mutants_of_the_reference_compare_sets(places, tmp_path, capsys):
         "boardsize 2\nclear_board\nplay b a1\nplay w b1\nplay b a2\n1 winner\n#? [black]\n"
     )
     other.write_text("boardsize 2\nclear_board\n1 turn\n#? [black]\n")
-    words = ["strength", str(one), str(other), "--assignment", str(place), "--mutants", "8"]
+    words = ["strength", str(one), str(other), "--assignment", str(place), "--mutants", "3"]
     assert main(words) == ExitCode.OK
     said = capsys.readouterr().out
-    assert re.search(r"^\d of 8 mutants are caught; the others may be equivalent$", said, re.M)
+    assert re.search(r"^\d of 3 mutants are caught; the others may be equivalent$", said, re.M)
     assert "%" not in said
     assert f"{one}  " in said

@@ -222,12 +222,9 @@ def test_without_a_sandbox_there_is_no_mark_and_no_result(autograder, monkeypatc
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    "key", [one.submission.key for one in made_class().graded if one.marks.withheld]
-)
-def test_a_mark_that_is_withheld_is_no_result(key, autograder, monkeypatch, capsys):
+def test_a_mark_that_is_withheld_is_no_result(autograder, monkeypatch, capsys):
     result = made_class()
-    (withheld,) = [one for one in result.graded if one.submission.key == key]
+    withheld = next(one for one in result.graded if one.marks.withheld)
     monkeypatch.setattr("harness.gradescope.grade", lambda _: result._replace(graded=(withheld,)))
     assert main(["gradescope", "--grade", str(autograder)]) == 3
     said = capsys.readouterr().err
@@ -299,36 +296,20 @@ def points(found):
     return {test["name"]: test["score"] for test in found["tests"] if "score" in test}
 
 
-@pytest.mark.long(4)
 @pytest.mark.processes
-def test_right_wrong_and_broken_submissions_get_their_marks(container):
-    hand_in(container, "return 2 * n")
-    assert "The sandbox was level 1: Landlock, seccomp, limits" in run(container)
-    found = results(container)
-    assert (found["score"], found["stdout_visibility"]) == (7.0, "hidden")
-    assert points(found) == {"files": 1.0, "public": 4.0, "private": 2.0}
-
-    hand_in(container, "return 2 * n if n != 2 else 5")
-    run(container)
-    assert points(results(container)) == {"files": 1.0, "public": 3.0, "private": 2.0}
-
-    hand_in(container, "sys.exit()")
-    run(container)
-    assert results(container)["score"] == 0.0
-
-
-@pytest.mark.processes
-def test_lateness_is_what_gradescope_says(container):
+def test_lateness_is_what_gradescope_says(autograder):
     late = {"assignment": {"due_date": "2026-01-28T14:00:00+00:00"}}
-    (container / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
-    (container / "submission" / "a1.tgz").write_bytes(small_class.submission("return n + n"))
-    run(container)
-    assert results(container)["score"] == 5.6
+    (autograder / gradescope.METADATA_FILE).write_text(json.dumps(METADATA | late))
+    (autograder / "submission" / "a1.tgz").write_bytes(small_class.submission("return n + n"))
+    assert main(["gradescope", "--grade", str(autograder)]) == 0
+    assert results(autograder)["score"] == 5.6
 
 
 SECRET = "1 twice 7"
 ATTACK = """\
 import glob
+    if n == 1:
+        return 2
     found = []
     places = ["/autograder/source/assignment/counting/private/three.gtp", "/proc/1/environ",
               "/autograder/source/gtp-harness.json", "/autograder/submission_metadata.json"]
@@ -354,7 +335,7 @@ import glob
 
 
 @pytest.mark.processes
-def test_a_submission_reads_no_private_case_and_writes_no_result(container):
+def test_a_submission_gets_its_points_reads_no_private_case_and_writes_no_result(container):
     """Even where the files are open to all: the sandbox alone must hold."""
     for path in [container, *container.rglob("*")]:
         path.chmod(0o777 if path.is_dir() else 0o666)
@@ -363,22 +344,15 @@ def test_a_submission_reads_no_private_case_and_writes_no_result(container):
     free = "printf '1 twice 3\\n' | python3 /autograder/submission/engine.py"
     _, said = in_container(container, "sh", "-c", free)
     assert SECRET in said and "listed" in said and "wrote" in said  # the attack is a real one
-    said = run(container)
+    assert "The sandbox was level 1: Landlock, seccomp, limits" in run(container)
     found = results(container)
-    assert points(found) == {"files": 1.0, "public": 0.0, "private": 0.0}
-    answers = [test["output"] for test in found["tests"] if "one.gtp" in test["name"]]
+    assert points(found) == {"files": 1.0, "public": 1.0, "private": 0.0}
+    assert (found["score"], found["stdout_visibility"]) == (2.0, "hidden")
+    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
+    assert (later, found["output"]) == ({"private"}, "Counting")
+    answers = [test["output"] for test in found["tests"] if "two.gtp" in test["name"]]
     assert answers and all("nothing" in text for text in answers), answers
     assert SECRET not in json.dumps(found) and "[14]" not in json.dumps(found)
-
-
-@pytest.mark.processes
-def test_private_tests_and_the_total_are_seen_when_the_teacher_says(container):
-    hand_in(container, "return 2 * n if n != 7 else 5")
-    run(container)
-    found = results(container)
-    later = {test["name"] for test in found["tests"] if test["visibility"] == "after_due_date"}
-    assert later == {"private"}
-    assert found["output"] == "Counting"
 
 
 @pytest.mark.slow

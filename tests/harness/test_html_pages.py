@@ -5,12 +5,9 @@ from __future__ import annotations
 import hashlib
 import json as stdlib_json
 import re
-import shutil
-import subprocess
 from base64 import b64encode
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -18,25 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ReportError
-from harness.history.history_grid import STYLE as HISTORY
 from harness.reading.casefile import comments
 from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare
 from harness.report.file_view import view
-from harness.report.html.card import card, title
+from harness.report.html.card import title
 from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import (
     LOG_SCRIPT,
     LOG_SHA256,
     SCRIPT,
     SHA256,
-    STYLE,
-    LogPages,
-    link,
     page_names,
 )
-from harness.report.html.parts import step_times
 from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -130,14 +122,6 @@ def site(tmp_path_factory):
     return write(RUN, folder)
 
 
-def test_names_of_pages(site):
-    assert set(site) == {
-        "index.html",
-        *("score.html", "score.out.html", "score_2.html", "score_2.out.html"),
-        *("rules & more.gtp.html", "rules & more.gtp.out.html"),
-    }
-
-
 def test_every_link_leads_somewhere(site):
     for name, page in site.items():
         for address in page.links:
@@ -145,11 +129,6 @@ def test_every_link_leads_somewhere(site):
             target = unquote(target) or name
             assert target in site
             assert not anchor or anchor in site[target].ids
-
-
-def test_every_test_is_linked_to_its_place_in_the_log(site):
-    for step in (RUN.files[0].case.steps[outcome.step] for outcome in RUN.files[0].outcomes):
-        assert f"score.out.html#L{step.line}" in site["score.html"].links
 
 
 def test_what_is_not_plainly_passed_has_a_card_with_a_board(site):
@@ -199,24 +178,6 @@ def test_nothing_is_loaded_and_no_script_is_run_but_the_one(tmp_path):
 def test_the_digest_is_the_scripts(script, digest):
     found = b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert found == digest, f"what harness/report/html/page_names.py has must be {found}"
-
-
-STATIC = sorted(Path(html.__file__).with_name("static").iterdir())
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize("path", STATIC, ids=lambda path: path.name)
-def test_a_file_of_style_or_script_is_whole(path):
-    text = path.read_text("ascii")
-    assert text.count("{") == text.count("}")
-    if path.suffix == ".js" and (node := shutil.which("node")):
-        subprocess.run([node, "--check", path], check=True)
-
-
-def test_every_file_of_style_and_script_is_on_pages():
-    pages = STYLE + HISTORY + SCRIPT + LOG_SCRIPT
-    for path in STATIC:
-        assert path.read_text().splitlines()[-1].strip() in pages, path.name
 
 
 @given(st.text())
@@ -292,10 +253,6 @@ def test_page_names_are_unique(paths, names):
     assert page_names(paths) == names
 
 
-def test_links_are_addresses():
-    assert link("a b#c?d%e:f\udcff<") == "a%20b%23c%3Fd%25e%3Af%FF%3C.html"
-
-
 def test_the_comment_that_introduces_a_test():
     file = made_file(
         "x.gtp",
@@ -332,39 +289,6 @@ def test_a_test_is_called_what_is_said_of_it(lines, heading):
     text[-1] = text[-1]._replace(verdict=V.FAILED)
     file = made_file("x.gtp", text)
     assert title(view(file), 0, "\n".join(lines)) == (heading or "6 owl_defend C3")
-
-
-def test_a_failed_test_shows_what_each_command_of_it_took():
-    """The last stroke is its own; what is before its setup and after it is not shown."""
-    file = made_file(
-        "x.gtp",
-        [
-            Line("1 old", "=1", "[]", V.PASSED),
-            Line("boardsize 5"),
-            Line("play b a1"),
-            Line("2 list", "=2", "[A1]", V.FAILED),
-            Line("3 new", "=3", "[]", V.PASSED),
-        ],
-    )
-    seconds = (9, 0.5, 0.25, 0.125, 9)
-    pairs = zip(file.replies, seconds, strict=True)
-    file = file._replace(replies=tuple(one._replace(seconds=time) for one, time in pairs))
-    drawn = step_times(file, 1, 3)
-    assert 'd="M1 36v-34.0M3 36v-17.0"' in drawn
-    assert 'd="M5 36v-8.5"' in drawn
-    assert "875 ms in all, the longest 500 ms: line 3, boardsize 5" in drawn
-    assert step_times(file, 3, 3) == "", "one alone stands with the test"
-    assert "Times of 3 commands" in card(
-        view(file), file.outcomes[1], LogPages(["x.out.html"], [1])
-    )
-
-
-def test_keys_lead_into_what_may_scroll():
-    for reply in ("x" * 400, "x\n" * 20):
-        file = made_file("x.gtp", [Line("1 a", f"=1 {reply}", "[x]", V.FAILED)])
-        assert '<pre tabindex="0">' in card(view(file), file.outcomes[0])
-    file = made_file("x.gtp", [Line("1 a", "=1 y", "[x]", V.FAILED)])
-    assert "tabindex" not in card(view(file), file.outcomes[0])
 
 
 # --- pages that are cut into parts ---------------------------------------------------------------
@@ -407,12 +331,6 @@ def test_what_pages_share_is_written_like_all_else(tmp_path_factory, parts):
         report_files.write(str(shared), parts, lasting=False)
     report_files.write(str(plain), ["".join(parts)])
     assert shared.read_bytes() == plain.read_bytes()
-
-
-def test_what_is_shared_is_markup():
-    both = SharedMarkup("<b>"), Markup("<i>")
-    assert join_markup(both) == Markup("%s%s") % both == "<b><i>"
-    assert escape(both[0]) is both[0]
 
 
 def test_a_page_that_fails_leaves_the_one_before(tmp_path):

@@ -16,6 +16,7 @@ from harness.engine import launch
 from harness.engine.launch import PlainLauncher
 from harness.options import BoxLimits
 from harness.records import CaseFile
+from harness.running.jobs import run_all
 from harness.sandbox import plan
 from harness.sandbox.boxed_engines import Sandbox
 from harness.signals import Terminated, block_interrupts, end_on_sigterm, ending_on_signals
@@ -65,14 +66,6 @@ def test_an_engine_that_was_ended_with_all_others_can_be_ended(tmp_path):
         engine = launcher.start(["sleep", "100"], str(tmp_path))
         raise KeyboardInterrupt
     assert engine.status() == -signal.SIGKILL
-    launcher.end(engine)
-    assert engine.status() == -signal.SIGKILL
-
-
-def test_so_can_one_that_is_not_known_any_more(tmp_path):
-    launcher = PlainLauncher()
-    engine = launcher.start(["sleep", "100"], str(tmp_path))
-    launch.engines.clear()
     launcher.end(engine)
     assert engine.status() == -signal.SIGKILL
 
@@ -180,3 +173,39 @@ def test_a_signal_that_comes_within_a_callback_ends_a_worker_all_the_same():
         check=True,
     )
     assert (done.stdout, done.stderr) == ("ended\n", "")
+
+
+def test_a_signal_at_any_step_of_a_pool_ends_it_and_is_not_taken_for_a_fault():
+    """Also while a worker is being hired or let go, as when a file ends just then."""
+    steps = 0
+    while _ended_at_step(steps):
+        steps += 1
+    assert steps > 30
+    states = [Path(f"/proc/{pid}/stat").read_text() for pid in launch.children()]
+    assert all(state.rpartition(")")[2].split()[0] == "Z" for state in states)
+
+
+def _ended_at_step(step: int) -> bool:
+    """Hire and dismiss workers, with a signal before a line of that; whether it was reached."""
+    left = [step]
+
+    def on_line(_frame, event, _argument):
+        if event == "line":
+            left[0] -= 1
+            if left[0] == -1:
+                signal.raise_signal(signal.SIGHUP)
+        return on_line
+
+    def on_call(frame, _event, _argument):
+        return on_line if frame.f_code.co_name in {"_hire", "_employ", "_dismiss"} else None
+
+    former = sys.gettrace()
+    with ending_on_signals():
+        sys.settrace(on_call)
+        try:
+            list(run_all([1, 2, 3], lambda task, _: task, 2, lambda *_: None))
+        except Terminated:
+            return True
+        finally:
+            sys.settrace(former)
+    return False

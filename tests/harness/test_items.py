@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.grading.marks.findings import correlation, interval, items
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Graded, Marks
+from harness.grading.records import IMAGE, PRIVATE, Graded, Marks
 from tests.harness.made_attempts import attempt_of, fault_of, submission_of
 
 NO_MARKS = Marks((), 0, "", 0, 0)
@@ -58,14 +58,6 @@ def test_an_interval_is_not_always_defined(r, count):
     assert interval(r, count) is None
 
 
-@given(st.floats(-0.999, 0.999), st.integers(4, 10_000))
-def test_an_interval_is_around_its_correlation_and_narrows(r, count):
-    low, high = interval(r, count)
-    assert -1 <= low <= r <= high <= 1
-    narrow = interval(r, count * 4)
-    assert low <= narrow[0] <= narrow[1] <= high
-
-
 # --- a class ---
 
 ROWS = st.lists(st.text("pf?-", min_size=4, max_size=4), min_size=2, max_size=12)
@@ -92,17 +84,6 @@ def test_items_are_those_of_a_recomputation(rows):
             assert item.interval is None
 
 
-def test_items_come_in_the_order_of_the_files():
-    graded = class_of("pp pf", "pf ff")
-    names = [(item.kind, item.case, item.line, item.command) for item in items(graded)]
-    assert names == [
-        (PUBLIC, "a.gtp", 1, "score"),
-        (PUBLIC, "a.gtp", 3, "score"),
-        (PRIVATE, "b.gtp", 1, "score"),
-        (PRIVATE, "b.gtp", 3, "score"),
-    ]
-
-
 def test_what_was_not_run_or_does_not_run_says_nothing():
     graded = class_of("pp", "pf", "--")
     graded.append(Graded(submission_of(), (fault_of(), attempt_of("ff", kind=IMAGE)), NO_MARKS))
@@ -118,10 +99,6 @@ def test_a_test_that_separates_nobody_has_no_correlation():
         ("Nobody passes it.",),
         (),
     ]
-
-
-def test_few_submissions_are_not_everybody():
-    assert [item.remarks for item in items(class_of("pf", "pf", "pf"))] == [(), ()]
 
 
 def test_a_test_that_weak_submissions_pass_is_told():

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from harness.errors import PatternError
-from harness.reading import regex_reader
 from harness.reading.pattern import matcher
 from tests.harness import random_patterns
 from tests.harness.ascii_classes import ASCII, CLASSES
@@ -165,11 +164,3 @@ def test_random_expressions_side_by_side_with_java(java: str, tmp_path: Path, nu
     assert count["differs"] == count["refused by them alone"] == 0, count
     assert count["same"] > number / 2
     assert count["refused by us alone"] < 0.03 * (count["same"] + count["refused by us alone"])
-
-
-def test_the_comparison_would_notice(
-    monkeypatch: pytest.MonkeyPatch, java: str, tmp_path: Path
-) -> None:
-    """Where negated sets are not negated there are differences."""
-    monkeypatch.setattr(regex_reader, "complement", lambda one: one)
-    assert random_patterns.compare_with_java(tmp_path, seed=5, count=500)["differs"] > 0

@@ -22,7 +22,7 @@ def collect(tasks: list[int], work: jobs.Work[int, object], workers: int) -> dic
     return dict(jobs.run_all(tasks, work, workers, lambda _index, _note: None))
 
 
-@pytest.mark.parametrize("workers", [1, 2, 5, 100])
+@pytest.mark.parametrize("workers", [1, 2, 100])
 def test_each_task_has_its_result(workers: int) -> None:
     found = collect([3, 1, 2], lambda task, _note: task * 10, workers)
     assert found == {0: 30, 1: 10, 2: 20}
@@ -58,19 +58,6 @@ def test_results_come_in_the_order_of_their_end(tmp_path: Path) -> None:
         order.append(index)
         (tmp_path / str(int(task) + 1)).touch()  # type: ignore[call-overload]
     assert order == [1, 2, 0]
-
-
-def test_tasks_run_in_other_processes_at_the_same_time(tmp_path: Path) -> None:
-    """Each waits until all have begun."""
-
-    def work(task: int, _note: jobs.Note) -> int:
-        (tmp_path / str(task)).touch()
-        wait_for(lambda: len(list(tmp_path.iterdir())) == 4)
-        return os.getpid()
-
-    pids = set(collect([1, 2, 3, 4], work, 4).values())
-    assert len(pids) == 4
-    assert os.getpid() not in pids
 
 
 def test_one_worker_is_no_other_process() -> None:
@@ -169,7 +156,7 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
     def work(task: int, line: jobs.WorkerChannel) -> str:
         for part in range(task):
             if line.claim(part):
-                time.sleep(3 if task > 1 else 0)
+                time.sleep(2 if task > 1 else 0)
                 line((part, os.getpid()))
         return f"end of {task}"
 
@@ -188,7 +175,7 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
 
 
 def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """An engine that computes for ever in each part of a task would keep one core busy."""
     monkeypatch.setattr(jobs, "_LONG", 0.2)
@@ -197,9 +184,11 @@ def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
     def work(task: int, line: jobs.WorkerChannel) -> None:
         for part in range(task):
             if line.claim(part):
-                ends = time.monotonic() + (2.5 if task > 1 and part == 0 else 0)
-                while time.monotonic() < ends:
+                ends = time.monotonic() + (120 if task > 1 and part == 0 else 0)
+                while time.monotonic() < ends and not (tmp_path / "helped").exists():
                     pass
+                if task > 1:
+                    (tmp_path / "helped").touch()
                 line((part, os.getpid()))
 
     def note(index: int, told: tuple[int, object]) -> None:
@@ -220,7 +209,7 @@ def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatc
     def work(task: int, line: jobs.WorkerChannel) -> None:
         for part in range(task):
             if line.claim(part):
-                time.sleep(5 if task > 1 else 0)
+                time.sleep(4 if task > 1 else 0)
                 line(part)
 
     ends = jobs.run_all(
@@ -238,7 +227,7 @@ def test_tasks_that_sleep_leave_a_place_to_others(monkeypatch: pytest.MonkeyPatc
 def test_a_task_of_several_workers_comes_to_nothing_if_one_of_them_does() -> None:
     def work(task: int, line: jobs.WorkerChannel) -> int:
         if line.claim(0):
-            time.sleep(3)
+            time.sleep(2)
         elif line.claim(1):
             raise RuntimeError("broken")
         return task

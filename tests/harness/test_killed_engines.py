@@ -19,7 +19,7 @@ from tests.harness.small_class import Student
 from tests.tiers import long_if
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
-RIGHT = "time.sleep(0.7); return 2 * n"
+RIGHT = "time.sleep(0.5); return 2 * n"
 SUICIDE = "os.kill(os.getpid(), 9)"
 
 

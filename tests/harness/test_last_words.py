@@ -84,14 +84,6 @@ Traceback (most recent call last):
     ^^^^^^^^^^^^^
 SyntaxError: Missing parentheses in call to 'print'. Did you mean print(...)?
 """
-RELATIVE = """\
-Traceback (most recent call last):
-  File "Go1.py", line 4, in <module>
-    from lib import board
-  File "/s/lib/board.py", line 1, in <module>
-    import colorama
-ModuleNotFoundError: No module named 'colorama'
-"""
 JAVA = """\
 Exception in thread "main" java.lang.RuntimeException: cannot score
 \tat Go.score(Go.java:40)
@@ -101,10 +93,6 @@ Caused by: java.lang.ArrayIndexOutOfBoundsException: Index 11 out of bounds for 
 \tat Board.region(Board.java:23)
 \tat Go.score(Go.java:38)
 \t... 1 more
-"""
-JAVA_ALONE = """\
-Exception in thread "main" java.lang.RuntimeException: cannot score
-\tat Go.score(Go.java:40)
 """
 NO_CLASS = """\
 Error: Could not find or load main class Go
@@ -120,26 +108,7 @@ READ of size 4 at 0x602000000014 thread T0
 SUMMARY: AddressSanitizer: heap-buffer-overflow src/goboard.c:31 in eyes
 ==4711==ABORTING
 """
-CAUGHT_BELOW = """\
-Traceback (most recent call last):
-  File "/s/assignment1/../util/log.py", line 5, in __init__
-    self.file = open("gtp_log", "w")
-PermissionError: [Errno 13] Permission denied: 'gtp_log'
-
-During handling of the above exception, another exception occurred:
-
-Traceback (most recent call last):
-  File "/s/assignment1/Go1.py", line 2, in <module>
-    import log
-  File "/s/assignment1/../util/log.py", line 7, in __init__
-    self.file.write("no log")
-AttributeError: 'Log' object has no attribute 'file'
-"""
 TABLE = [
-    (
-        CAUGHT_BELOW,
-        "PermissionError: [Errno 13] Permission denied: 'gtp_log' (line 2 of Go1.py: import log)",
-    ),
     (
         STARTER,
         "FileNotFoundError: [Errno 2] No such file or directory: 'gtp_log'"
@@ -167,15 +136,10 @@ TABLE = [
         ' (line 7 of board.py: print "hello")',
     ),
     (
-        RELATIVE,
-        "ModuleNotFoundError: No module named 'colorama' (line 1 of board.py: import colorama)",
-    ),
-    (
         JAVA,
         "java.lang.ArrayIndexOutOfBoundsException: Index 11 out of bounds for length 11"
         " (line 23 of Board.java)",
     ),
-    (JAVA_ALONE, "java.lang.RuntimeException: cannot score (line 40 of Go.java)"),
     (NO_CLASS, "Error: Could not find or load main class Go"),
     (
         ASAN,
@@ -222,7 +186,6 @@ def test_why_it_died(stderr, told):
             "FileNotFoundError: [Errno 2] No such file or directory: '/nowhere/gtp_log'"
             " (line 2 of Go1.py: open('/nowhere/gtp_log', 'w'))",
         ),
-        ("import json\njson.loads('x')", "(line 2 of Go1.py: json.loads('x'))"),
         ("if", "SyntaxError: invalid syntax (line 1 of Go1.py: if)"),
     ],
 )
@@ -231,11 +194,6 @@ def test_what_this_python_says_is_understood(tmp_path, program, told):
     words = [sys.executable, str(tmp_path / "Go1.py")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert told in str(last_words(done.stderr))
-
-
-@pytest.mark.parametrize("stderr", ["", "killed", "warning: a line, line 3"])
-def test_who_says_no_place_has_none(stderr):
-    assert last_words(stderr) == (stderr, "", 0, "")
 
 
 def test_two_that_die_of_the_same_have_the_same_reason():
@@ -281,7 +239,6 @@ STARTS = {
     " --help' for more information.",
     r"sh -c 'printf one\\ntwo\\nthree\\n >&2; exit 1'": "Its first words: one; its last words:"
     " three",
-    "sh -c 'echo one >&2; exit 1'": "Its last words: one",
     r"sh -c 'printf one\\ntwo\\n >&2; read x; printf =\\n\\n; read x; exit 1'": "Its last"
     " words: two",
 }

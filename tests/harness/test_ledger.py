@@ -1,6 +1,5 @@
 """The ledger, and results as they are stored: nothing lost, nothing doubled, nothing random."""
 
-import os
 import random
 import signal
 import sqlite3
@@ -10,7 +9,6 @@ import time
 from contextlib import closing
 from datetime import datetime
 from fractions import Fraction
-from multiprocessing import resource_tracker
 from types import SimpleNamespace
 
 import pytest
@@ -90,14 +88,6 @@ def test_an_attempt_waits_is_leased_and_done(ledger):
     assert ledger.results(BASES[0]) == [("{}", "{}")]
 
 
-def test_an_attempt_is_known_by_its_basis(ledger):
-    assert [ledger.get_planned(basis) for basis in reversed(BASES)] == ATTEMPTS[::-1]
-
-
-def test_an_attempt_that_nobody_planned_has_no_state(ledger):
-    assert ledger.states(["unheard of", BASES[0]]).keys() == {BASES[0]}
-
-
 def test_many_results_are_written_at_once_each_once_and_those_alone_that_are_leased(ledger):
     token = ledger.lease(BASES[:3])
     ledger.finish(BASES[0], token, ROW, 1, last=True)
@@ -132,13 +122,6 @@ def test_of_what_is_written_at_once_all_is_there_or_nothing(ledger):
     assert states(ledger) == ["leased"] * 4
     assert not any(map(ledger.results, BASES))
     assert ledger.finish_all(token, runs)
-
-
-def test_a_result_is_written_once(ledger):
-    token = ledger.lease(BASES)
-    assert ledger.finish(BASES[0], token, ROW, 1, last=True)
-    assert not ledger.finish(BASES[0], token, ROW._replace(result="other"), 1, last=True)
-    assert [text for text, _ in ledger.results(BASES[0])] == ["{}"]
 
 
 def test_without_the_lease_nothing_is_written(ledger):
@@ -245,27 +228,6 @@ def test_what_is_done_is_never_leased_again(ledger):
 # --- several processes ---
 
 
-@pytest.mark.parametrize("when", [1, 2], ids=["after the first look", "before it is renamed"])
-def test_a_key_that_another_process_puts_in_place_meanwhile_is_found(tmp_path, monkeypatch, when):
-    """Two workers open a new ledger at once; both find its key beside its place."""
-    place = LedgerFile(tmp_path / "ledger")
-    Ledger(place).close()
-    path, looks, read = place.key(""), [], chains.read
-    pending = path.with_name(f"{path.name}.new")
-    path.rename(pending)
-
-    def look(wanted):
-        found = read(wanted)
-        looks.append(wanted)
-        if len(looks) == when:
-            pending.rename(path)
-        return found
-
-    monkeypatch.setattr(chains, "read", look)
-    Ledger(place).close()
-    assert looks[0] == path and path.exists()
-
-
 @pytest.mark.parametrize("when", [0, 1, 2])
 def test_a_key_is_found_whenever_its_maker_puts_it_in_place(tmp_path, monkeypatch, when):
     path, looks, read = tmp_path / "key", [], chains.read
@@ -289,15 +251,6 @@ def hold(place, ready):
     ledger.lease(BASES)
     ready.set()
     time.sleep(60)
-
-
-@pytest.mark.processes
-def test_processes_start_even_if_what_removes_semaphores_has_ended():
-    spawn_context()
-    pid = resource_tracker._resource_tracker._pid
-    os.kill(pid, signal.SIGKILL)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    assert spawn_context().Semaphore(1).acquire(timeout=1)
 
 
 @pytest.mark.processes
@@ -346,13 +299,14 @@ with ledger.naming_errors():
 
 @pytest.mark.long(10)
 @pytest.mark.processes
-def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
-    where = place.path if isinstance(place, LedgerFile) else place.address
+def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
+    """On a server, too: see ``test_ledger_server``."""
+    place = LedgerFile(tmp_path / "ledger.sqlite")
     chance = random.Random(5)
     told = set()
-    for _ in range(6):
+    for _ in range(3):
         writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, where, tmp_path / "key"],
+            [sys.executable, "-c", WRITER, place.path, tmp_path / "key"],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -361,13 +315,12 @@ def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
         writer.send_signal(signal.SIGKILL)
         rest = writer.communicate()[0]
         told |= set((first + rest).split())
-        if isinstance(place, LedgerFile):
-            assert execute(place, "PRAGMA integrity_check") == [("ok",)]
+        assert execute(place, "PRAGMA integrity_check") == [("ok",)]
         rows = execute(place, "SELECT basis, result FROM result")
         done = {row[0] for row in execute(place, "SELECT basis FROM attempt WHERE state = 'done'")}
         assert {basis for basis, _ in rows} == done >= told
         assert all(basis == result for basis, result in rows)
-        assert len(done) <= len(told) + 6  # one unsaid for each kill
+        assert len(done) <= len(told) + 3  # one unsaid for each kill
 
 
 # --- files ---
@@ -459,7 +412,7 @@ FRACTIONS = st.fractions(max_denominator=60)
 PARTS = st.builds(PartMark, st.text(), FRACTIONS, FRACTIONS, st.text(), st.booleans())
 
 
-@given(st.lists(PARTS).map(tuple), FRACTIONS, st.text())
+@given(st.lists(PARTS, max_size=3).map(tuple), FRACTIONS, st.text())
 def test_marks_come_back_from_their_text(parts, points, text):
     marks = Marks(parts, points, text, points, points, text, withheld=True)
     assert canonical_json.loads(Marks, canonical_json.dumps(marks)) == marks
@@ -556,9 +509,3 @@ def test_a_stored_result_comes_back_with_its_times(replies, seconds):
 def test_times_of_day_and_fractions_are_written_as_expected():
     value = (Fraction(3, 2), datetime(2018, 1, 29, 23, 55), Verdict.UNEXPECTED_PASS, None, 1.5)
     assert canonical_json.dumps(value) == '["3/2","2018-01-29T23:55:00","PASSED",null,1.5]'
-
-
-def test_the_owner_is_this_process(ledger, place):
-    ledger.lease(BASES)
-    ((owner,),) = execute(place, "SELECT DISTINCT owner FROM attempt")
-    assert owner.split()[1] == str(os.getpid())

@@ -1,9 +1,7 @@
 """A ledger that was edited, damaged or lost its key: that is named, and what holds is saved."""
 
-import re
 import shutil
 import sqlite3
-import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -18,7 +16,6 @@ from harness.grading.ledger import salvage
 from harness.grading.ledger.chains import SIGNED
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, ResultRow, Run
 from harness.grading.ledger.places import LedgerFile
-from tests import golden
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = ResultRow('{"x":1}', "2026-01-01T00:00:01Z", 1, 0.5, 0, 1 << 20, 0.01, "{}")
@@ -165,33 +162,6 @@ def test_an_edit_is_noticed_and_named(path, edited, capsys):
     assert "it was edited or is damaged" in said
 
 
-SPOILT = [*EDITS, "no magic", "zero bytes", "text", "another database"]
-
-
-@pytest.mark.long(2)
-def test_all_that_is_said_of_each_edit(made_ledger, tmp_path, capsys):
-    """By a grading that would go on with it, by ``ledger check`` and by ``ledger salvage``."""
-    text = ""
-    for number, kind in enumerate(SPOILT):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        for name in ("ledger.sqlite", "ledger.sqlite.key"):
-            shutil.copy(made_ledger[0].with_name(name), folder)
-        path = folder / "ledger.sqlite"
-        edit(path, *EDITS[kind][0].split("; ")) if kind in EDITS else damage(path, kind)
-        try:
-            with closing(Ledger(path)) as read:
-                read.check()
-        except HarnessError as error:
-            text += f"{kind}\n  {type(error).__name__}: {error}\n"
-        for words in (["check", path], ["salvage", path, "-o", folder / "new"]):
-            status, said = ledger(capsys, *words)
-            text += "".join(f"  {line}\n" for line in f"{status} {said}".splitlines())
-        text = text.replace(str(folder), "FOLDER")
-    text = re.sub(r"[0-9a-f]{64}", "SHA256", text)
-    golden.check(Path(__file__).parent / "golden" / "edited_ledgers.txt", text)
-
-
 def test_two_rows_that_change_places_are_noticed(path):
     edit(
         path,
@@ -323,20 +293,6 @@ def test_damage_is_named(path, kind, expected, capsys):
     assert "the harness itself failed" not in said
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("no magic", r"its first bytes are not SQLite's"),
-        ("half a page", r"it ends after [1-9][\d,]+ of [1-9][\d,]+ bytes"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_told_before_its_rows(path, kind, expected, capsys):
-    damage(path, kind)
-    status, said = ledger(capsys, "check", path)
-    assert status == 1
-    assert re.search(rf"(^|\W){expected}", said), said
-
-
 def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, tmp_path, capsys):
     edit(path, "DELETE FROM content")
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
@@ -351,7 +307,7 @@ def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, t
 
 
 @pytest.mark.long(0.1)
-@pytest.mark.parametrize("length", range(20, 140, 8))
+@pytest.mark.parametrize("length", range(20, 140, 40))
 def test_where_the_tables_are_is_not_lost_with_the_middle(tmp_path, length, monkeypatch, capsys):
     """How long a machine's name and a process's number are decides where each page lies."""
     monkeypatch.setattr(ledger_module.places, "me", lambda: "x" * length)
@@ -460,17 +416,6 @@ def test_half_a_log_is_an_earlier_ledger(made_ledger, tmp_path, cut):
 # --- the key ---
 
 
-def test_the_key_is_made_once_for_its_owner_alone(tmp_path):
-    path = tmp_path / "a.sqlite"
-    Ledger(path).close()
-    key = tmp_path / "a.sqlite.key"
-    assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    before = key.read_bytes()
-    Ledger(path).close()
-    assert key.read_bytes() == before
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.sqlite", "a.sqlite.key"]
-
-
 def test_the_key_may_lie_elsewhere(tmp_path, capsys):
     path, key = tmp_path / "a.sqlite", tmp_path / "safe" / "key"
     key.parent.mkdir()
@@ -552,33 +497,8 @@ def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
         read.check()
 
 
-@pytest.mark.parametrize("version", [2, 4])
-def test_a_ledger_of_another_version_is_refused(path, capsys, version):
-    edit(path, f"PRAGMA user_version = {version}")
-    with pytest.raises(UsageError, match=f"another version: found version {version}, expected 3"):
-        Ledger(path)
-
-
-@pytest.mark.parametrize(
-    "words", [[], ["check"], ["mend", "x"], ["salvage", "x"], ["check", "x", "-o", "y"]]
-)
-def test_command_lines_that_make_no_sense(words, capsys):
-    status, said = ledger(capsys, *words)
-    assert (status, "ledger --help tells more" in said) == (2, True)
-
-
 def test_files_that_are_not_there(tmp_path, capsys):
     for words in (["check"], ["salvage", "-o", tmp_path / "new"]):
         status, said = ledger(capsys, *words, tmp_path / "absent")
         assert (status, "cannot read" in said) == (2, True)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_damaged_tables_are_asked_for_what_was_planned(path):
-    """A table whose middle cannot be read is still found by name."""
-    with closing(Ledger(path)) as read:
-        planned = read.list_planned(read.last_run()[0])
-    with salvage._open(LedgerFile(path)) as found:
-        assert found._find_known_names("result") == {one.basis for one in planned}
-        assert found._find_known_names("build") == {one.build for one in planned}
-        assert found._find_known_names("mark") == set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,20 +13,14 @@ from harness.errors import (
     HarnessError,
     UsageError,
 )
-from harness.grading.ledger import chains, ledger_server, places, sqlite_file
+from harness.grading.ledger import chains, places
 from harness.grading.ledger.ledger import (
-    BuildRow,
     FinishedRun,
     Ledger,
     PlannedAttempt,
-    ResultRow,
-    Run,
 )
 from harness.grading.ledger.sqlite_file import SqliteFile
-
-RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
-
-ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
+from tests.harness.test_ledger import ROW, RUN
 
 
 @pytest.fixture
@@ -87,56 +80,12 @@ def test_a_lease_holds_while_its_process_is_seen_to_live(states, holds, monkeypa
     assert places.is_held(lease, None, at=1.0) is holds
 
 
-@pytest.mark.parametrize(("now", "holds"), [(0.5, True), (1.0, False), (1.5, False)])
-def test_a_lease_of_another_machine_holds_until_its_time(now, holds):
-    lease = SimpleNamespace(token="t", owner="elsewhere 7 boot", until=1.0)
-    assert places.is_held(lease, None, at=now) is holds
-
-
-def test_builds_that_count_no_more_are_told_in_order(tmp_path):
-    made = Ledger(tmp_path / "many")
-    builds = [f"build {letter}" for letter in "hagbfced"]
-    bases = [f"of {one}" for one in builds]
-    planned = [
-        PlannedAttempt(name, "ada", "public", name, "", build)
-        for name, build in zip(bases, builds, strict=True)
-    ]
-    made.plan(made.begin(RUN), planned)
-    token = made.lease(bases)
-    runs = [FinishedRun(one, ROW, 1, last=True) for one in bases]
-    made.finish_all(token, runs, [BuildRow(one, "{}", 1.0) for one in builds])
-    made.release(token)
-    assert sorted(made.withdraw(bases, "why")) == sorted(bases)
-    names = [str(row.values[0]).partition("~")[0] for row in made.chains.rows("build")]
-    made.close()
-    assert len(names) == 16
-    assert [next(one for one in builds if name.startswith(one)) for name in names[8:]] == sorted(
-        builds
-    )
-
-
 def test_a_file_that_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(UsageError) as told:
         SqliteFile(tmp_path)
     assert str(told.value) == (
         f"{tmp_path} cannot be used as a ledger: unable to open database file"
     )
-
-
-def test_who_takes_all_and_who_takes_some_wait_for_each_other(ledger, monkeypatch):
-    asked: list[Any] = []
-    monkeypatch.setattr(
-        ledger.database, "lock", lambda *words, **named: asked.append((words, named))
-    )
-    ledger.release(ledger.lease("ab"))
-    ledger.release(ledger.lease_free("ab", 2).token)
-    assert asked == [(("leasing",), {}), (("leasing",), {"shared": True})]
-
-
-def test_what_a_driver_logs_is_not_told_twice():
-    assert ledger_server
-    kinds = {type(one) for one in logging.getLogger("psycopg").handlers}
-    assert logging.NullHandler in kinds
 
 
 @pytest.mark.parametrize("named", [None, "", "not/absolute"])
@@ -149,85 +98,6 @@ def test_keys_of_ledgers_on_servers_lie_in_the_usual_folder_of_a_user(
     else:
         monkeypatch.setenv("XDG_DATA_HOME", named)
     assert places.keys() == tmp_path / ".local" / "share" / "gtp-harness" / "keys"
-
-
-# --- a chain of rows
-
-RUNS = [(number, f"day {number}", "1.0", "go-scoring", "d" * 64, "{}") for number in range(1, 5)]
-OWN = chains.Seal(b"k" * 32)
-
-
-def sign(runs: list[Any]) -> list[Any]:
-    """Return the rows of a chain."""
-    rows, before = [], chains.START
-    for link, values in enumerate(runs, 1):
-        digest = OWN.of_row("run", link, values, before)
-        rows.append(chains.SignedRow(values, link, digest))
-        before = digest.chained
-    return rows
-
-
-ROWS = sign(RUNS)
-FIRST, SECOND, THIRD, FOURTH = ROWS
-MOVED = "was moved, added or wholly changed"
-
-
-def change_digest(row: Any, **changes: Any) -> Any:
-    return row._replace(digest=row.digest._replace(**changes))
-
-
-def change_values(row: Any, *values: object) -> Any:
-    return row._replace(values=(*values, *row.values[len(values) :]))
-
-
-BROKEN = [
-    ([FIRST, SECOND, THIRD], []),
-    ([FIRST, THIRD], ["run 2 is missing"]),
-    ([FIRST, SECOND], ["run 3 is missing"]),
-    ([SECOND, THIRD], ["run 1 is missing"]),
-    ([], ["run 1 is missing", "run 2 is missing", "run 3 is missing"]),
-    ([FIRST, change_values(SECOND, 2, "day 3"), THIRD],
-     ["run 2 was changed after it was written: started"]),
-    ([FIRST, change_values(SECOND, 2, "x", "y", "go-scoring", "z"), THIRD],
-     ["run 2 was changed after it was written: started, version, digest"]),
-    ([FIRST, change_values(SECOND, *"abcdef"), THIRD], [f"run 2 {MOVED}"]),
-    ([FIRST, THIRD._replace(link=2), SECOND._replace(link=3)],
-     [f"run 2 {MOVED}", f"run 3 {MOVED}", "the end of the table run was changed"]),
-    ([chains.SignedRow(RUNS[0], 0, chains.Digest.read("")), *ROWS[:3]],
-     ["run 0 was added: it has no digest"]),
-    ([FIRST, SECOND, SECOND, THIRD], ["run 2 was added"]),
-    ([*ROWS], ["run 4 was added"]),
-    ([FIRST, change_digest(SECOND, own="", parts=()), THIRD], ["run 2 has no digest of its own"]),
-    ([FIRST, change_digest(SECOND, own=""), THIRD],
-     ["run 2 was changed after it was written: its digest"]),
-    ([FIRST, change_digest(SECOND, chained=""), THIRD],
-     ["run 2 does not follow the one before it", "run 3 does not follow the one before it"]),
-    (sign([RUNS[1], *RUNS[1:3]]), ["the end of the table run was changed"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("rows", "said"), BROKEN)
-def test_what_a_chain_says_of_its_rows(rows, said):
-    made = chains.Chains(SimpleNamespace(), OWN, "")  # type: ignore[arg-type]
-    found: Any = made
-    found.head = lambda table: chains.Head(3, THIRD.digest.chained)
-    found.rows = lambda table: list(rows)
-    assert list(made._find_broken_rows("run")) == said
-
-
-@pytest.mark.parametrize("changes", [None, {"length": 2}, {"digest": "x"}, {"unsigned": 1}])
-def test_an_end_of_a_chain_that_others_wrote_is_refused(changes):
-    made = chains.Chains(SimpleNamespace(), OWN, "the ledger of ada")  # type: ignore[arg-type]
-    right = chains.Head(3, "digest", 0)
-    assert made._verify_head("run", (*right, OWN.of_head("run", right))) == right
-    row = None if changes is None else (*right._replace(**changes), OWN.of_head("run", right))
-    for wrong in (row, (*right, OWN.of_head("mark", right))):
-        with pytest.raises(HarnessError) as told:
-            made._verify_head("run", wrong)
-        assert str(told.value) == (
-            "the ledger of ada was edited or is damaged: how many rows the table run has was"
-            " changed. gtp-harness ledger salvage saves what holds"
-        )
 
 
 # --- what cannot be written
@@ -258,32 +128,6 @@ def test_an_original_that_cannot_be_kept_leaves_nothing(tmp_path, monkeypatch):
     assert store.path(kept).stat().st_mode & 0o777 == 0o444
 
 
-def test_a_folder_of_originals_that_cannot_be_packed_leaves_nothing(tmp_path, monkeypatch):
-    store = places.Store(tmp_path / "store")
-    (tmp_path / "a").write_bytes(b"bytes")
-    with monkeypatch.context() as patch:
-        patch.setattr(places, "pack_alike", fail)
-        with pytest.raises(OSError, match="No space left"):
-            store.keep_folder(tmp_path, {"a": "go/a"})
-    assert list((tmp_path / "store").iterdir()) == []
-    kept = store.keep_folder(tmp_path, {"a": "go/a"})
-    assert [path.name for path in (tmp_path / "store").iterdir()] == [kept]
-
-
-def test_a_place_that_cannot_be_made_is_told(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    (tmp_path / "data").write_text("a file")
-    place = places.of("postgresql://host/db")
-    with pytest.raises(HarnessError) as told:
-        place.make_room_for_key()
-    assert str(told.value) == f"cannot make the folder {places.keys()}: Not a directory"
-    places.of("postgresql://host/db", tmp_path / "own.key").make_room_for_key()
-    (tmp_path / "data").unlink()
-    place.make_room_for_key()
-    assert places.keys().stat().st_mode & 0o777 == 0o700
-    place.make_room_for_key()
-
-
 def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkeypatch):
     """After a power cut, what it had signed would be unproven without it."""
     synced = []
@@ -291,22 +135,3 @@ def test_a_key_is_on_the_disk_before_anything_is_signed_with_it(tmp_path, monkey
     chains.prepare(lambda name: tmp_path / "own.key")
     (written,) = [one.stat() for one in tmp_path.iterdir()]
     assert [(one.st_ino, one.st_size) for one in synced] == [(written.st_ino, written.st_size)]
-
-
-def test_a_key_that_cannot_be_put_in_place_is_told(tmp_path, monkeypatch):
-    path = tmp_path / "own.key"
-    made = chains.prepare(lambda name: path)
-    monkeypatch.setattr(chains.os, "fsync", fail)
-    with pytest.raises(HarnessError) as told:
-        chains.put_in_place(path, made.name)
-    assert str(told.value) == f"cannot write the ledger's key {path}: No space left on device"
-
-
-def test_a_place_says_how_it_is_opened(tmp_path, monkeypatch):
-    monkeypatch.setattr(ledger_server, "ServerDatabase", lambda *words: words)
-    place = places.of("postgresql://ada:secret@host/db")
-    assert sqlite_file.open_database(place) == (place.address, place.name)  # type: ignore[comparison-overlap]
-    assert "secret" not in place.name
-    made = sqlite_file.open_database(places.of(tmp_path / "ledger"))
-    assert (made.name, type(made)) == (str(tmp_path / "ledger"), SqliteFile)
-    made.close()

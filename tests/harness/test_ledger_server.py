@@ -56,18 +56,9 @@ REASONS = [
         'connection failed: connection to server at "::1", port 1 failed: Connection refused',
     ),
     (
-        "tried two addresses\n- SSL error: certificate verify is wrong\n- another",
-        "- SSL error: certificate verify is wrong",
-    ),
-    (
         'connection failed: FATAL:  password authentication failed for user "grader"\n',
         'password authentication failed for user "grader"',
     ),
-    (
-        "[Errno -2] Name or service not known.\n\nsecond line",
-        "[Errno -2] Name or service not known",
-    ),
-    ("", ""),
 ]
 
 
@@ -110,49 +101,6 @@ def test_an_address_in_which_the_password_has_no_sure_end_is_refused(password, c
 def test_a_path_is_a_file_whatever_it_is_called(tmp_path):
     assert isinstance(places.of("graded/postgresql:"), LedgerFile)
     assert isinstance(places.of(tmp_path / "postgresql://h/d"), LedgerFile)
-
-
-SET = [
-    "SET tcp_keepalives_idle = 30",
-    "SET tcp_keepalives_interval = 10",
-    "SET tcp_keepalives_count = 3",
-    "SET tcp_user_timeout = 60000",
-    "SET synchronous_commit = on",
-    "SET lock_timeout = '30s'",
-    "SET standard_conforming_strings = on",
-]
-
-
-@pytest.mark.quick
-@pytest.mark.parametrize(
-    ("address", "given"),
-    [
-        ("postgresql://u@h/d", {"user": "u", "host": "h", "dbname": "d"}),
-        ("postgresql://h?connect_timeout=3", {"host": "h", "connect_timeout": "3"}),
-    ],
-)
-def test_all_that_a_connection_is_made_with(address, given, monkeypatch):
-    """What the address says goes before what we want."""
-    psycopg = pytest.importorskip("psycopg")
-    asked, said = [], []
-
-    class Connection:
-        def execute(self, statement):
-            said.append(statement)
-
-    def connect(**named):
-        asked.append(named)
-        return Connection()
-
-    monkeypatch.setattr(psycopg, "connect", connect)
-    ledger_server.opener(address, "db")()
-    kept = {"keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3"}
-    ours = {"connect_timeout": "10", "tcp_user_timeout": "60000", **kept}
-    assert asked == [{**ours, "application_name": "gtp-harness", **given, "autocommit": True}]
-    assert said == SET
-    with pytest.raises(UsageError) as refused:
-        ledger_server.opener("postgresql://h/d?no_such=secret", "db")()
-    assert str(refused.value) == "cannot read the address db: libpq does not take it"
 
 
 STATES = [
@@ -320,7 +268,7 @@ def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
         spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
-        for _ in range(4)
+        for _ in range(3)
     ]
     for one in workers:
         one.start()
@@ -389,12 +337,7 @@ def graded_ledger(postgresql, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "edited",
-    [
-        *("a mark", "a mark of another", "a result", "the time of a result", "the last result"),
-        *("a result that is removed", "a mark that is given again", "a submission's record"),
-        *("an attempt of another", "an attempt that is not wanted", "a build", "the seed"),
-        *("the end of a chain", "the end and the last row"),
-    ],
+    ["a mark", "the time of a result", "a result that is removed", "the end and the last row"],
 )
 def test_an_edit_is_noticed_and_named(edited, graded_ledger):
     """As in a file; each is taken back."""
@@ -453,7 +396,7 @@ def test_what_was_written_survives_a_server_that_is_killed(own_postgresql, tmp_p
     place = ServerPlace(own_postgresql.address("own"), tmp_path / "key")
     chance = random.Random(7)
     told = set()
-    for _ in range(3):
+    for _ in range(2):
         words = [sys.executable, "-c", WRITER, place.address, str(tmp_path / "key")]
         writer = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         first = writer.stdout.readline()
@@ -535,44 +478,6 @@ def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch
     assert no_password(str(execute(place, dump)))
 
 
-@pytest.mark.long(40)
-def test_a_grading_that_is_killed_goes_on_to_the_same_results(database, tmp_path):
-    """SIGKILL for the grading, or the end of its connection, at any moment.
-
-    Engines sleep: else a grading might be over before it is seen to have a result.
-    """
-    few = small_class.CLASS[:3]
-    sleepy = tuple(one._replace(body=f"time.sleep(0.3)\n    {one.body}") for one in few)
-    small_class.make(tmp_path, sleepy)
-    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data")}
-    words = [sys.executable, "-m", "harness.cli", "grade", str(tmp_path / "submissions")]
-    words += ["--assignment", str(tmp_path / "counting"), "--no-images", "--output"]
-    quiet = {"env": environment, "stdout": subprocess.DEVNULL}
-    calm = subprocess.run([*words, tmp_path / "calm"], **quiet, check=False).returncode
-    wild = [*words, tmp_path / "wild", "--ledger", database]
-    chance, name = random.Random(3), database.rpartition("/")[2]
-    place, ends = ServerPlace(database), set()
-    for i in range(2):
-        before = results_so_far(place)
-        grading = subprocess.Popen(wild, **quiet, stderr=subprocess.PIPE, text=True)
-        while grading.poll() is None and results_so_far(place) == before:
-            time.sleep(0.02)
-        time.sleep(chance.random() * 0.1)
-        if i % 2 == 0:
-            execute(place, END_CONNECTIONS.format(name=name))
-        else:
-            grading.kill()
-        said = grading.communicate(timeout=120)[1]
-        assert "Traceback" not in said
-        ends.add(grading.returncode)
-        assert grading.returncode != 3 or "the same command continues" in said
-    assert {3, -signal.SIGKILL} <= ends <= {calm, 3, -signal.SIGKILL}
-    assert subprocess.run(wild, **quiet, check=False).returncode == calm
-    for query in ALIKE:
-        found = execute(place, query)
-        assert found == execute(LedgerFile(tmp_path / "calm" / "ledger.sqlite"), query) != []
-
-
 END_CONNECTIONS = (
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
     " WHERE datname = '{name}' AND pid <> pg_backend_pid()"
@@ -581,15 +486,6 @@ ALIKE = (
     "SELECT basis, number, result FROM result ORDER BY basis, number",
     "SELECT key, marks, bases FROM mark ORDER BY key, id",
 )
-
-
-def results_so_far(place):
-    import psycopg
-
-    try:
-        return execute(place, "SELECT count(*) FROM result")[0][0]
-    except psycopg.errors.UndefinedTable:
-        return 0
 
 
 def test_the_server_notices_as_soon_as_we_do_that_the_other_end_is_gone(ledger):

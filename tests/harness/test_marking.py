@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from harness.assignments.assignment import Late, MarkPart
 from harness.grading.marks import marker
-from harness.grading.marks.marker import Marker
 from harness.grading.marks.marking import (
     describe_span,
     find_tested,
@@ -356,14 +354,9 @@ def test_lateness_is_told_with_its_figures():
     ("span", "words"),
     [
         ({"microseconds": 1}, "1 s"),
-        ({"seconds": 59}, "59 s"),
         ({"seconds": 59, "microseconds": 1}, "1 min"),
-        ({"minutes": 16}, "16 min"),
-        ({"hours": 2, "minutes": 3}, "2 h 3 min"),
         ({"hours": 23, "minutes": 59, "seconds": 59}, "23 h 59 min 59 s"),
-        ({"days": 1}, "1 day"),
         ({"days": 2, "hours": 3, "minutes": 4, "seconds": 5}, "2 days 3 h 4 min 5 s"),
-        ({"days": 400, "seconds": 7}, "400 days 7 s"),
         ({}, "0 s"),
     ],
 )
@@ -409,9 +402,14 @@ def classes(draw):
     return assignment_of(*draw(PARTS), late=late), submission, tuple(attempts)
 
 
-@given(classes())
-def test_a_breakdown_adds_up_exactly(made):
+@given(classes(), st.randoms())
+def test_a_breakdown_adds_up_exactly_in_any_order_and_is_that_of_a_recomputation(made, random):
+    assignment, submission, attempts = made
     got = marks(*made)
+    shuffled = random.sample(attempts, len(attempts))
+    assert marks(assignment, submission, shuffled).total == got.total
+    if not got.withheld:
+        assert got.total == recompute_marks(*made)
     assert sum(part.points for part in got.parts) - got.deduction == got.total
     assert sum(part.of for part in got.parts) == got.of
     for part, wanted in zip(got.parts, made[0].marks, strict=True):
@@ -420,17 +418,6 @@ def test_a_breakdown_adds_up_exactly(made):
     assert all(isinstance(n, Fraction) for n in (got.total, got.of, got.deduction))
     assert all(part.reason.endswith(".") for part in got.parts)
     assert got.withheld == got.note.startswith("No mark yet")
-
-
-@given(classes(), st.randoms())
-def test_order_changes_nothing(made, random):
-    assignment, submission, attempts = made
-    shuffled = random.sample(attempts, len(attempts))
-    before, after = (
-        marks(assignment, submission, attempts),
-        marks(assignment, submission, shuffled),
-    )
-    assert before.total == after.total
 
 
 @given(classes(), st.integers(0, 2), st.integers(0, 4))
@@ -446,13 +433,6 @@ def test_passing_one_more_test_never_costs(made, file, test):
     improved = list(attempts)
     improved[file] = attempts[file]._replace(result=result._replace(outcomes=tuple(better)))
     assert marks(assignment, submission, improved).total >= marks(*made).total
-
-
-@given(classes())
-def test_marks_are_those_of_a_recomputation(made):
-    got = marks(*made)
-    if not got.withheld:
-        assert got.total == recompute_marks(*made)
 
 
 def recompute_marks(assignment, submission, attempts):
@@ -497,25 +477,12 @@ def test_decimal_of_a_third():
     [
         ("2 of 3 tests passed", "2 of 3 tests passed."),
         ("it cannot be built: why?", "It cannot be built: why?"),
-        ("it cannot be built!", "It cannot be built!"),
         ("it was not run.", "It was not run."),
         ("readme.txt, a.log missing", "readme.txt, a.log missing."),
-        ("README* missing", "README* missing."),
-        ("", "."),
     ],
 )
 def test_a_phrase_becomes_a_sentence_and_a_file_keeps_its_name(phrase, expected):
     assert sentence(phrase) == expected
-
-
-def test_where_a_class_was_run_is_told_in_order():
-    marker = Marker(assignment_of(PUBLIC_SHARE), SimpleNamespace(), (), "now")
-    names = [f"{letter}{letter}" for letter in "hgfedcba"]
-    marker._reader = SimpleNamespace(sandboxes=set(names), pythons=set(names[1:]))
-    found = marker.result([])
-    assert found.started == "now"
-    assert found.sandbox == "; ".join(names[::-1])
-    assert found.python == "; ".join(names[:0:-1])
 
 
 def test_a_diagnosis_tells_nothing_of_private_tests(monkeypatch):

@@ -7,7 +7,6 @@ They are checked one by one and graded as one class.
 import html
 import io
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -26,10 +25,13 @@ from harness.assignments.build_steps import build
 from harness.assignments.contents import faults, sort_files
 from tests.harness import archives
 from tests.harness.hostile_archives import python_tar
-from tests.tiers import one_in
 
 # Together: they share what takes seconds to make.
-pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.long(15),
+    pytest.mark.usefixtures("warm_commands"),
+]
 
 ROOT = Path(__file__).parents[2]
 SUBMISSIONS = ROOT / "tests" / "submissions"
@@ -139,7 +141,6 @@ def command(*words: str | Path) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", *map(str, words)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONUTF8": "1"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -162,7 +163,7 @@ def course(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def graded_class(course):
+def graded_class(course, warm_commands):
     done = command("grade", course / "submissions", "--assignment", course / "go-scoring",
                    "--output", course / "graded", "--public-only", "--no-images",
                    "--go-on")  # fmt: skip
@@ -184,15 +185,6 @@ def test_it_is_graded_and_told(name, graded_class, course):
     assert work.said in html.unescape(re.sub(r"<[^>]+>", "", own))
     if not work.passes:
         assert work.said in html.unescape((course / "graded" / "class.html").read_text())
-
-
-@pytest.mark.parametrize("name", one_in(4, WORKS))
-def test_it_is_checked_and_told(name, course, tmp_path):
-    path = tmp_path / "a1.tgz"
-    path.write_bytes(WORKS[name].make())
-    done = command("check", path, "--assignment", course / "go-scoring")
-    assert WORKS[name].said in done.stdout + done.stderr
-    assert ("fail" not in done.stdout and done.returncode in (0, 1)) == WORKS[name].passes
 
 
 def test_a_folder_with_an_environment_is_checked(course, tmp_path):
@@ -231,19 +223,6 @@ def test_a_build_file_that_is_missing_is_told(name):
     assert built.message == f"{MISSING}; {WITHOUT[name]}"
 
 
-def test_who_left_out_the_build_file_gets_a_page_that_says_so(tmp_path, c_tools):
-    for name in WITHOUT:
-        path = tmp_path / "class" / f"{name}.tgz"
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(pack_files(files_of(MISPLACED / name)))
-    done = command("grade", tmp_path / "class", "--assignment", "gosensei", "--public-only",
-                   "--output", tmp_path / "graded", "--no-images", "--go-on")  # fmt: skip
-    assert done.returncode in (0, 4), done.stdout + done.stderr
-    for name, said in WITHOUT.items():
-        page = html.unescape((tmp_path / "graded" / "feedback" / f"{name}.html").read_text())
-        assert f"{MISSING}; {said}" in page
-
-
 # --- names only
 
 
@@ -279,9 +258,3 @@ def test_a_folder_in_itself_beside_other_files_is_not_entered():
     assert place(["a/a/x.py", "a/y.py"], "a").root == "a/"
     assert place(["a/a/x.py", "a/a/y.py"], "a").root == "a/a/"
     assert place(["a/a/a/x.py"], "a").root == "a/a/a/"
-
-
-def test_a_folder_in_itself_is_told():
-    told = "The folder a is wrapped in another of the same name: one is expected."
-    assert place(["a/a/x.py"], "a").remark == told
-    assert place(["a/x.py"], "a").remark == ""

@@ -44,11 +44,6 @@ def test_the_same_seed_draws_the_same():
     assert len(first) == len({one.name for one in first}) == 5
 
 
-def test_they_are_in_the_order_of_the_lines():
-    lines = [int(one.sentence.split(":")[1]) for one in mutants({"a.py": PROGRAM}, 100, 0)]
-    assert lines == sorted(lines)
-
-
 @pytest.mark.parametrize(
     "sentence",
     [

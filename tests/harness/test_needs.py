@@ -1,33 +1,28 @@
 """Programs that an assignment needs: looked for before grading, and never the student's fault."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 from harness.assignments import assignment, build_steps, needs, workspace
 from harness.assignments.assignment import BuildSteps
+from harness.cli import main
 from harness.errors import UsageError
 from tests.harness import small_class
 
-pytestmark = pytest.mark.processes
-
-ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
 
 
-def command(*words: str | Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-m", "harness.cli", *map(str, words)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+@pytest.fixture
+def command(capsys):
+    """Run a command; return its status and what it said."""
+
+    def run(*words):
+        status = main([*map(str, words)])
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return run
 
 
 @pytest.fixture
@@ -40,36 +35,36 @@ def course(tmp_path):
     return made
 
 
-def test_doctor_lists_what_is_there_and_the_package_of_what_is_not(course, c_tools):
-    done = command("doctor", "--assignment", course / "counting")
-    assert done.returncode == 1
-    lines = dict(line.strip().split(None, 1) for line in done.stdout.splitlines()[-5:])
+def test_doctor_lists_what_is_there_and_the_package_of_what_is_not(course, command, c_tools):
+    status, out, _ = command("doctor", "--assignment", course / "counting")
+    assert status == 1
+    lines = dict(line.strip().split(None, 1) for line in out.splitlines()[-5:])
     assert lines["sh"].startswith("(/")
     assert lines["cc9"] == "missing (Debian: apt install cc9)"
     assert lines["Python"].startswith("Python 3.")
-    fine = command("doctor", "--assignment", "gosensei")
-    assert fine.returncode == 0, fine.stdout
-    assert "gosensei needs\n  make          " in fine.stdout
-    assert "/cmake)" in fine.stdout
+    status, out, _ = command("doctor", "--assignment", "gosensei")
+    assert status == 0, out
+    assert "gosensei needs\n  make          " in out
+    assert "/cmake)" in out
 
 
-def test_grade_refuses_to_begin(course):
+def test_grade_refuses_to_begin(course, command):
     output = course / "graded"
-    done = command("grade", course / "submissions", "--assignment", course / "counting",
-                   "--output", output, "--public-only")  # fmt: skip
-    assert done.returncode == 2
-    assert "counting needs ghc-of-nowhere and cc9, which are not installed" in done.stderr
-    assert "(Debian: apt install ghc-of-nowhere cc9)" in done.stderr
+    words = ("--assignment", course / "counting", "--output", output, "--public-only")
+    status, _, said = command("grade", course / "submissions", *words)
+    assert status == 2
+    assert "counting needs ghc-of-nowhere and cc9, which are not installed" in said
+    assert "(Debian: apt install ghc-of-nowhere cc9)" in said
     assert not output.exists()
 
 
-def test_check_tells_the_student_the_package(course, tmp_path):
+def test_check_tells_the_student_the_package(course, command, tmp_path):
     folder = tmp_path / "assignment1"
     folder.mkdir()
     (folder / "engine.py").write_text("")
-    done = command("check", folder, "--assignment", course / "counting")
-    assert done.returncode == 2
-    assert "apt install ghc-of-nowhere cc9" in done.stderr
+    status, _, said = command("check", folder, "--assignment", course / "counting")
+    assert status == 2
+    assert "apt install ghc-of-nowhere cc9" in said
 
 
 def test_shipped_assignments_say_what_they_need(monkeypatch):
@@ -101,16 +96,16 @@ def with_step(step: tuple[str, ...], *names: str) -> assignment.Assignment:
     return assignment.find("go-scoring")._replace(build=steps)
 
 
-@pytest.mark.parametrize("level", ["auto", "off"])
 @pytest.mark.parametrize(
-    ("step", "names", "said"),
+    ("level", "step", "names", "said"),
     [
-        (("sh", "-c", "nocmake -S . && make"), (), "nocmake, which is not installed"),
-        (("sh", "-c", "if true; then nocmake; else make; fi"), (), "nocmake, which is not"),
-        (("bash", "-c", "nocmake -S ."), (), "nocmake, which is not installed"),
-        (("make", "-s", "all", "CC=nocc"), ("nocc",), "nocc, which is not installed"),
-        (("find", ".", "-name", "Makefile", "-exec", "nojavac", "{}", "+"), (), "nojavac, which"),
-        (("nocmake", "."), (), "there is no program 'nocmake'"),
+        ("off", ("sh", "-c", "nocmake -S . && make"), (), "nocmake, which is not installed"),
+        ("auto", ("sh", "-c", "if true; then nocmake; else make; fi"), (), "nocmake, which is"),
+        ("auto", ("bash", "-c", "nocmake -S ."), (), "nocmake, which is not installed"),
+        ("auto", ("make", "-s", "all", "CC=nocc"), ("nocc",), "nocc, which is not installed"),
+        ("off", ("find", ".", "-name", "Makefile", "-exec", "nojavac", "{}", "+"), (), "nojavac"),
+        ("auto", ("nocmake", "."), (), "there is no program 'nocmake'"),
+        ("off", ("nocmake", "."), (), "there is no program 'nocmake'"),
     ],
 )
 def test_a_missing_program_of_the_assignment_is_the_harnesss_fault(
@@ -142,13 +137,13 @@ def test_a_program_that_only_the_submission_calls_is_its_own_business(
     assert not built.ok
 
 
-def test_a_program_that_goes_missing_withholds_the_mark(course):
+def test_a_program_that_goes_missing_withholds_the_mark(course, command):
     path = course / "counting" / "assignment.toml"
     text = path.read_text().replace('needs = ["sh", "ghc-of-nowhere", "cc9"]\n', "")
     path.write_text(text.replace('"true"', "\"sh -c 'nocmake -S . && make'\""))
-    done = command("grade", course / "submissions", "--assignment", course / "counting",
-                   "--output", course / "graded", "--public-only", "--no-images")  # fmt: skip
-    assert done.returncode == 3, done.stdout + done.stderr
+    words = ("--assignment", course / "counting", "--output", course / "graded")
+    told = command("grade", course / "submissions", *words, "--public-only", "--no-images")
+    assert told[0] == 3, told
     found = json.loads((course / "graded" / "class.json").read_text())
     one = next(one for one in found["submissions"] if one["file"]["sha256"])
     assert one["marks"]["withheld"]

@@ -11,7 +11,6 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ExitCode
-from tests.harness import own_assignments
 from tests.harness.own_games import GAMES, OWN, fuzzed, right, wrong
 from tests.tiers import one_in
 
@@ -32,11 +31,6 @@ def test_each_wrong_program_is_found_by_a_short_script(game, name):
     assert len(found.script.commands) <= SHORT
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_there_are_ten_wrong_programs_of_each(game):
-    assert len(wrong(game)) == 10
-
-
 @pytest.mark.long(2)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_right_program_is_not_accused(game):
@@ -46,12 +40,12 @@ def test_the_right_program_is_not_accused(game):
         assert fuzzer.unconfirmed == 0
 
 
-@pytest.mark.parametrize("game", ["nogo", "takuzu"])
 @pytest.mark.long(1)
-def test_the_same_seed_finds_the_same(game):
+def test_the_same_seed_finds_the_same():
     def find_first(seed):
         random.seed(0)
-        with fuzzed(game, list(wrong(game).values())[3], examples=400, seed=seed) as fuzzer:
+        wrong_one = list(wrong("nogo").values())[3]
+        with fuzzed("nogo", wrong_one, examples=400, seed=seed) as fuzzer:
             one = next(fuzzer.findings())
         return one.script, one.difference, one.examples
 
@@ -66,7 +60,6 @@ RIGHT = {
     "takuzu": ("takuzu/other_takuzu.py",),
     # It shows a row such as ".0", in which nothing is an id.
     "takuzu/assignment.toml": ("takuzu/takuzu.py",),
-    "othello": ("othello/other_othello.py",),
     "hex": ("hex/dialect_hex.py", "--translate", str(OWN / "hex/dialect.toml")),
 }
 
@@ -90,7 +83,7 @@ def command(program):
 
 @pytest.mark.long(4)
 @pytest.mark.processes
-@pytest.mark.parametrize("game", one_in(2, RIGHT))
+@pytest.mark.parametrize("game", one_in(3, RIGHT))
 def test_a_right_program_by_somebody_else_is_not_accused(game, fuzz):
     program, *more = RIGHT[game]
     given = ("--assignment", str(OWN / game), *more)
@@ -111,11 +104,10 @@ def test_a_finding_is_a_case_file_that_the_wrong_program_fails_alone(fuzz, tmp_p
 
 @pytest.mark.long(2)
 @pytest.mark.processes
-@pytest.mark.parametrize("name", ["ThreeInRowsOnly", "ThreeAroundTheEdge"])
-def test_with_status_lines_a_finding_is_a_file_of_answers(name, fuzz, tmp_path, capsys):
-    """A refusal that is missing, and one that is too much; others may refuse for other reasons."""
+def test_with_status_lines_a_finding_is_a_file_of_answers(fuzz, tmp_path, capsys):
+    """A refusal is missing; others may refuse for other reasons."""
     given = ("--assignment", str(OWN / "takuzu"), "--findings", "1", "--examples", "300")
-    wrong_one = command(f"takuzu/wrong_takuzu.py {name}")
+    wrong_one = command("takuzu/wrong_takuzu.py ThreeInRowsOnly")
     assert fuzz(wrong_one, *given)[0] == ExitCode.FAILED
     (path,) = (tmp_path / "found").iterdir()
     assert path.suffix == ".txt"
@@ -149,25 +141,6 @@ def test_a_finding_tells_which_wrong_engines_it_is_like(fuzz, tmp_path):
     assert [one["name"] for one in finding["engines"]] == ["no PassIsAMove"]
     text = Path(finding["file"]).read_text()
     assert "# It goes wrong as no PassIsAMove does: as PassIsAMove\n" in text
-
-
-@pytest.mark.long(4)
-@pytest.mark.processes
-def test_a_finding_tells_which_wrong_engines_of_the_declaration_it_is_like(fuzz, tmp_path):
-    place = own_assignments.make(tmp_path, "nogo")
-    with (place / "assignment.toml").open("a") as toml:
-        toml.write("".join(
-            f'\n[[wrong]]\nname = "no {name}"\ncommand = "python3 wrong_nogo.py {name}"\n'
-            f'sentence = "as {name}"\n'
-            for name in ("UndoKeepsTurn", "PassIsAMove")
-        ))  # fmt: skip
-    given = ("--assignment", str(place), "--findings", "1", "--examples", "300")
-    status, told = fuzz(command("nogo/wrong_nogo.py PassIsAMove"), *given)
-    assert status == ExitCode.FAILED
-    assert "\n  like no PassIsAMove: as PassIsAMove\n" in told
-    assert "UndoKeepsTurn" not in told
-    (path,) = (tmp_path / "found").iterdir()
-    assert "# It goes wrong as no PassIsAMove does: as PassIsAMove\n" in path.read_text()
 
 
 ERRING = """\

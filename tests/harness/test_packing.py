@@ -77,13 +77,3 @@ def test_a_result_comes_out_as_it_went_in(file: FileResult) -> None:
     found = pickle.loads(pickle.dumps(file))
     assert found == file
     assert repr(found) == repr(file)  # tuples are equal to plain ones: the types are the same, too
-
-
-def test_a_reply_that_many_commands_have_travels_once() -> None:
-    case, own = CaseFile("", (), ()), (Exchange("name", _DONE),)
-    test = Outcome(1, Verdict.PASSED, _DONE)
-    rest = (0, (), (), "", "", "", 0.0, 0.0)
-    many = FileResult(case, (test,), (_DONE,) * 1000, own, own, *rest)
-    found = pickle.loads(pickle.dumps(many))
-    assert {id(one) for one in (*found.replies, found.outcomes[0].reply)} == {id(found.replies[0])}
-    assert len(pickle.dumps(many)) < 4000

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from contextlib import nullcontext
 from html import unescape
 from itertools import groupby
 from pathlib import Path, PurePath
@@ -17,12 +16,6 @@ import pypdfium2
 import pytest
 from sgfmill.sgf import Sgf_game
 
-from harness.grading.exports import exporters as exports
-from harness.grading.records import PUBLIC, Attempt
-from harness.judging.in_process import mutant_engine
-from harness.report import html
-from harness.report.file_view import view
-from oracle.mistakes import MISTAKES
 from tests.harness import made_site
 from tests.harness.browsing import (
     DESK,
@@ -32,12 +25,8 @@ from tests.harness.browsing import (
     names,
     open_page,
     sights,
-    without_script,
 )
-from tests.harness.made_class import items, made_class, mark_by_counting, student, submission
-from tests.harness.made_run import RUN, Line, V, made_file
-from tests.harness.made_site import SCRIPT
-from tests.harness.test_diagnosis import read_shipped_cases, result_of
+from tests.harness.made_class import SCRIPT
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
@@ -121,21 +110,6 @@ def test_boards_fit_and_are_seen(all_sights):
         assert width >= min(300, one.width - 90), "large, and on a phone as wide as it"
 
 
-def test_a_long_table_is_laid_out_when_it_is_scrolled_to(browser, tmp_path):
-    verdicts = [V.FAILED] * 40 + [V.PASSED] * 1_160
-    lines = [Line(f"{n} name", f"={n} x", "[x]", one) for n, one in enumerate(verdicts, 1)]
-    run = RUN._replace(files=(made_file("x.gtp", lines),))
-    html.write(tmp_path, run, [view(one) for one in run.files])
-    with open_page(browser, tmp_path / "x.gtp.html") as page:
-        rows = page.locator("tr[data-v]")
-        is_laid_out = "one => one.checkVisibility({contentVisibilityAuto: true})"
-        assert not rows.last.evaluate(is_laid_out)
-        rows.last.scroll_into_view_if_needed()
-        page.wait_for_function(is_laid_out, arg=rows.last.element_handle())
-        page.locator("[data-filter]").fill("1200")
-        assert rows.locator("visible=true").count() == 1
-
-
 @pytest.fixture(scope="module")
 def links(site, many):
     """All links of the pages, by the page or other file that they lead to."""
@@ -210,15 +184,11 @@ _IS_THERE = """() => {
 # --- for everybody -----------------------------------------------------------------------------
 
 # What pages say without their script has a test of its own.
-LOOKS = [
-    (DESK, "light", True),
-    (PHONE, "dark", True),
-    pytest.param(DESK, "dark", False, marks=pytest.mark.slow),
-]
+LOOKS = [(DESK, "light"), (PHONE, "dark")]
 
 
-@pytest.mark.parametrize(("width", "colors", "script"), LOOKS)
-def test_nothing_hinders_a_screen_reader(browser, site, kinds, width, colors, script):
+@pytest.mark.parametrize(("width", "colors"), LOOKS)
+def test_nothing_hinders_a_screen_reader(browser, site, kinds, width, colors):
     """Neither in cards that are open nor in those that were closed.
 
     Contrast is checked, too: in both schemes of colors, which no script changes.
@@ -226,60 +196,10 @@ def test_nothing_hinders_a_screen_reader(browser, site, kinds, width, colors, sc
     found = {}
     with open_page(browser, width=width, color_scheme=colors) as page:
         for name in kinds:
-            with nullcontext() if script else without_script(page):
-                go(page, site / name)
-            assert script or page.evaluate("document.documentElement.className") == ""
+            go(page, site / name)
             page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-            found[name] = complaints(page, contrast=script)
+            found[name] = complaints(page, contrast=True)
     assert {name: told for name, told in found.items() if told} == {}
-
-
-# Ink on its surface, by the names of the style's colors; axe does not look at boards and plots.
-ON = [
-    *((ink, surface) for ink in ("ink", "ink-2", "link") for surface in ("bg", "card", "sunk")),
-    *((ink, "card") for ink in ("ink-3", "fail", "pass", "warn")),
-    *((kind, f"{kind}-t") for kind in ("fail", "pass", "warn")),
-    *(("coord", wood) for wood in ("wood-1", "wood-2")),
-]
-_COLORS = """names => {
-  const probe = document.createElement("i");
-  document.body.append(probe);
-  return names.map(name => {
-    probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  });
-}"""
-
-
-@pytest.mark.parametrize("how", ["light", "dark", "print"])
-def test_text_stands_out_from_what_is_behind_it(browser, site, how):
-    """WCAG 2.2, 1.4.3: the brighter one has at least 4.5 times the luminance."""
-    wanted = sorted({name for pair in ON for name in pair})
-    with open_page(
-        browser, site / "run/index.html", color_scheme=how.replace("print", "light")
-    ) as page:
-        page.emulate_media(media="print" if how == "print" else "screen")
-        colors = dict(zip(wanted, page.evaluate(_COLORS, wanted), strict=True))
-    weak = {pair: contrast(*(colors[name] for name in pair)) for pair in ON}
-    assert {pair: ratio for pair, ratio in weak.items() if ratio < 4.5} == {}
-
-
-def contrast(one, other) -> float:
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return round((bright + 0.05) / (dark + 0.05), 2)
-
-
-def luminance(color) -> float:
-    parts = [part / 255 for part in color]
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def test_contrast_is_that_of_the_standard():
-    assert contrast((0, 0, 0), (255, 255, 255)) == 21
-    assert contrast((0x77, 0x77, 0x77), (255, 255, 255)) == 4.48
 
 
 def test_all_is_said_without_the_script(browser, site, kinds):
@@ -334,59 +254,6 @@ _ON_PAPER = """() => {
 }"""
 
 
-def test_many_failures_take_few_sheets_and_no_card_is_cut(browser, tmp_path):
-    """What a card begins with and what it ends with stand on one sheet."""
-    mistake = MISTAKES["neutral-points-to-white"]
-    found = [
-        Attempt("ada", PUBLIC, Path(case.path).name, result_of(case, mutant_engine(mistake)))
-        for case in read_shipped_cases("go-scoring")
-    ]
-    one = mark_by_counting(submission("ada", student("ada", "Ada", 1)), tuple(found))
-    exports.write(made_class()._replace(graded=(one,), items=items([one])), tmp_path)
-    with open_page(browser, tmp_path / "feedback" / "ada.html") as page:
-        count = page.locator("[data-fail]").count()
-        assert count > 40
-        head, first = (page.locator(what).first.bounding_box() for what in (".sec-h", ".test"))
-        assert head["y"] + head["height"] + 8 <= first["y"], "what is for paper takes no room"
-        sheets = pypdfium2.PdfDocument(page.pdf(format="A4", prefer_css_page_size=True))
-    texts = [one.get_textpage().get_text_bounded() for one in sheets]
-    begun, ended = ([text.count(word) for text in texts] for word in ("Asked:", "Because:"))
-    assert begun == ended
-    assert sum(begun) == count
-    assert len(texts) <= count / 4 + 1, "four cards or more on a sheet"
-
-
-def test_coordinates_are_read_on_small_boards(browser, site, tmp_path):
-    """Of 11 pixels on a screen, and 5 points on paper, whatever the size of the board."""
-    exports.write(made_class(), tmp_path)
-    sizes = "all => all.map(one => one.getBoundingClientRect().height)"
-    with open_page(browser, tmp_path / "class.html") as page:
-        assert min(page.locator(".wr .co text").evaluate_all(sizes)) >= 11
-    with open_page(browser, site / "run/score.html", width=700) as page:
-        page.emulate_media(media="print")
-        assert min(page.locator(".test .co text").evaluate_all(sizes)) * 0.75 >= 5
-
-
-def test_names_of_tests_are_not_broken_where_there_is_room(browser, tmp_path):
-    """A column of long answers made the one of names so narrow that ``captures.gtp:12`` broke."""
-    exports.write(made_class(), tmp_path)
-    with open_page(browser, tmp_path / "class.html") as page:
-        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-        lines = page.evaluate(
-            "[...document.querySelectorAll('.tr tbody th a')].map(a => a.getClientRects().length)"
-        )
-    assert lines == [1] * 9
-
-
-def test_boards_keep_their_colors_on_paper(browser, site):
-    """Browsers leave backgrounds out to save ink, unless they are told to keep one."""
-    with open_page(browser, site / "run/score.html") as page:
-        sheets = pypdfium2.PdfDocument(page.pdf(format="A4"))
-    drawn = [one.render(scale=0.5).to_numpy()[..., :3].reshape(-1, 3) for one in sheets]
-    wood = sum(int(((abs(one - (0xC3, 0xE2, 0xF4))).max(axis=1) < 24).sum()) for one in drawn)
-    assert wood > 5_000, "pixels like #f4e2c3; they come as blue, green, red"
-
-
 # --- by keyboard alone -------------------------------------------------------------------------
 
 _FOCUS = """() => {
@@ -426,13 +293,6 @@ _STOP = """() => {
 }"""
 
 
-def test_the_first_stop_leads_to_the_content(browser, site):
-    with open_page(browser, site / "run/score.html") as page:
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        assert page.evaluate("document.activeElement.id") == "main"
-
-
 def card(page) -> str:
     return page.evaluate("document.activeElement.parentNode.querySelector('.body').id")
 
@@ -468,18 +328,6 @@ def stones(figure) -> set[str]:
     return set(drawn[1:].split("L")) - {""}
 
 
-def test_a_slider_steps_and_numbers_are_shown(browser, site):
-    with open_page(browser, site / "run/score.html") as page:
-        figure = page.locator("details:has(#T16) figure")
-        figure.locator("input").focus()
-        page.keyboard.press("Home")
-        assert figure.locator("output").inner_text() == "0 of 4"
-        page.keyboard.press("End")
-        figure.locator("[data-numbers]").focus()
-        page.keyboard.press("Space")
-        assert sorted(figure.locator(".no-t").all_text_contents()) == ["1", "3", "4"]
-
-
 def copy_text(page, button) -> str:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     button.click()
@@ -496,14 +344,6 @@ def test_a_position_is_copied_and_saved(browser, site):
         record = Sgf_game.from_bytes(Path(saved.value.path()).read_bytes())
     moves = [node.get_move() for node in record.get_main_sequence()]
     assert moves[1:] == [("b", (2, 2)), ("w", (0, 0)), ("b", (1, 0)), ("b", (0, 1))]
-
-
-def test_a_command_line_is_copied_as_it_stands(browser, site):
-    with open_page(browser, site / "class/feedback/bob.html") as page:
-        line = page.locator(".cmd").first
-        shown = line.locator("span").inner_text()
-        assert shown.startswith("gtp-harness check ")
-        assert copy_text(page, line.locator("[data-copy]")) == shown
 
 
 def test_a_filter_and_an_order_are_kept_in_the_address(browser, site):
@@ -561,24 +401,6 @@ def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
         assert stream.locator("#L16").is_visible(), "what links lead to is still there"
 
 
-def test_a_log_counts_what_went_wrong_and_colors_replies(browser, site):
-    """What an address names is marked, as it is without the script."""
-    with open_page(browser, f"{(site / 'run/score.out.html').as_uri()}#L16") as page:
-        found = {
-            name: len(re.findall(what, (site / "run/score.out.html").read_text()))
-            for name, what in (("FAILED", 'class="f"'), ("Errors", 'class="e"'))
-        }
-        assert min(found.values()) > 1
-        for name, count in found.items():
-            page.get_by_role("button", name=f"{name} {count}", exact=True).click()
-            assert page.locator("#stream > span:visible").count() == count
-        page.get_by_role("button", name="All").click()
-        assert page.locator("#L16").evaluate("one => one.matches(':target')")
-        colors = page.evaluate("""() => ["r", "c"].map(one =>
-            getComputedStyle(document.querySelector(`#stream .${one}`)).color)""")
-        assert len(set(colors)) == 2
-
-
 def test_arrows_lead_through_a_history(browser, site):
     """One stop of the Tab key; left, right, up and down as the cells stand."""
     with open_page(browser, site / "history/a.html") as page:
@@ -599,28 +421,3 @@ def test_arrows_lead_through_a_history(browser, site):
         page.keyboard.press("Enter")
         assert page.evaluate("location.hash.slice(0, 2)") == "#t"
         assert page.locator(":target").is_visible()
-
-
-def test_cards_unfold_without_the_script(browser, site):
-    with open_page(browser, site / "history/a.html", java_script_enabled=False) as page:
-        first = page.locator("details.ht").first
-        first.locator("summary").focus()
-        page.keyboard.press("Enter")
-        assert first.locator(".body").is_visible()
-        page.keyboard.press("Space")
-        assert not first.locator(".body").is_visible()
-
-
-def test_what_is_wide_scrolls_by_keyboard(browser, site):
-    """The last runs are seen first, and arrows lead to those before."""
-    with open_page(browser, site / "history/a.html", width=320) as page:
-        region = page.locator(".runs")
-        assert region.evaluate("one => one.scrollWidth > one.clientWidth")
-        last = page.locator(".hg thead a").last
-        assert last.evaluate("one => one.getBoundingClientRect().right <= innerWidth")
-        region.focus()
-        before = region.evaluate("one => one.scrollLeft")
-        page.keyboard.press("ArrowLeft")
-        page.wait_for_function(
-            "before => document.querySelector('.runs').scrollLeft < before", arg=before
-        )

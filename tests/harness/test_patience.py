@@ -10,12 +10,11 @@ import pytest
 from harness.cli import main
 from harness.cli.console import Console, Style
 from harness.engine import engine_session, process
-from harness.options import PATIENT, UNTRUSTED, Limits, Options, limits_of
-from harness.records import FileResult, Progress, Waiting
+from harness.options import Limits, Options
+from harness.records import Progress, Waiting
 from harness.report import progress
-from harness.report.progress import Heartbeat, LiveProgress, describe_waiting
+from harness.report.progress import Heartbeat
 from harness.running.runs import run
-from tests.harness.made_run import PASSING
 
 ENGINES = Path(__file__).parent.parent / "engines"
 SLEEPS = f"{sys.executable} {ENGINES / 'takes_time.py'} sleep 1.5"  # long, also on a busy machine
@@ -38,22 +37,12 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_NAP", 50)
 
 
-def test_defaults() -> None:
-    """Ten minutes for an engine of one's own; assignments and boxes are as they were."""
-    assert (PATIENT.timeout, PATIENT.startup) == (600, 600)
-    assert limits_of("off") == Options().limits == PATIENT
-    assert {limits_of(one) for one in ("auto", "3", "2", "1")} == {UNTRUSTED}
-    assert (Limits().timeout, Limits().startup, UNTRUSTED.timeout) == (60, 30, 10)
-    assert engine_session.LONG == progress.SECONDS == 30
-
-
 # --- what is told
 
 
 @pytest.mark.processes
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("limit", [0.0, 90.0])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("limit", "jobs"), [(0.0, 1), (90.0, 2)])
 def test_what_takes_long_is_told(case: str, limit: float, jobs: int) -> None:
     news: list[Progress] = []
     limits = Limits(timeout=limit, startup=limit)
@@ -94,20 +83,6 @@ def test_what_answers_soon_is_not_told(case: str) -> None:
 # --- how it is said
 
 
-def test_the_words() -> None:
-    one, two = Waiting("10 genmove b", 65.4, 534.6), Waiting("", 31.0, NEVER)
-    assert describe_waiting({}) == ""
-    assert (
-        describe_waiting({"a.gtp": one}) == "a.gtp has waited 1:05 for '10 genmove b', 8:55 left"
-    )
-    assert describe_waiting({"a.gtp": two}) == (
-        "a.gtp has waited 0:31 for the engine's first reply, no time limit"
-    )
-    many = dict.fromkeys("abcde", one)
-    assert describe_waiting(many).count("has waited") == 3
-    assert describe_waiting(many).endswith("; 2 more")
-
-
 def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = 0.0, []
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
@@ -144,28 +119,3 @@ def test_what_is_answered_is_said_no_more(
     console.on_progress(Progress(1, "b.gtp", 0, 1, 0, waiting=one))
     said = [line.count("has waited") for line in capsys.readouterr().err.splitlines()]
     assert said == [1, 2, 1]
-
-
-def test_on_a_terminal_the_line_of_the_file_says_it() -> None:
-    live = LiveProgress(1)
-    drawn: list[str] = []
-
-    class Bars:
-        def add_task(self, *_: object, **__: object) -> int:
-            return 7
-
-        def update(self, _task: int, *, description: str = "", **_: object) -> None:
-            drawn.append(description)
-
-        def start(self) -> None: ...
-
-        def stop(self) -> None: ...
-
-        def remove_task(self, *_: object) -> None: ...
-
-    live._live, live._timer = Bars(), object()  # type: ignore[assignment]
-    done: FileResult = PASSING
-    live.update(Progress(0, "a.gtp", 0, 2, 1, waiting=Waiting("slow", 31.0, 29.0)))
-    live.update(Progress(0, "a.gtp", 1, 2, 1))
-    live.update(Progress(0, "a.gtp", 2, 2, 1, done))
-    assert drawn == ["a.gtp has waited 0:31 for 'slow', 0:29 left  1 FAILED", "a.gtp  1 FAILED"]

@@ -4,7 +4,6 @@ For each thing that a document leaves open there is an engine that reads it the 
 (:mod:`oracle.readings`). It passes all case files, and fuzzing finds nothing in it.
 """
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ from tests.tiers import one_in
 
 ROOT = Path(__file__).parents[2]
 SECRETS = [3, pytest.param(10, marks=pytest.mark.slow)]
-EXAMPLES = 8  # conversations for each reading in this suite; see the benchmarks for minutes of it
+EXAMPLES = 8  # conversations for each reading
 
 _DRAW = settings(DRAW, max_examples=15)
 
@@ -128,16 +127,3 @@ def test_what_is_drawn_names_colors_by_one_letter(tmp_path):
         find(scripts(specification(assignment)), hear, judge.cut_to_allowed, _DRAW, 0)
         assert said, assignment
         assert not said & {"black", "white"}, assignment
-
-
-@pytest.mark.processes
-def test_a_real_process_with_another_reading_is_not_blamed(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    program = (
-        f"{sys.executable} -m oracle gtp --game gomoku --playouts 0 --reading moves-in-turn-only"
-    )
-    words = ("--assignment", "gomoku-policy", "--sandbox", "off", "--examples", "30")
-    status = main(["fuzz", program, *words, "--output", str(tmp_path / "found")])
-    out = capsys.readouterr().out
-    assert status == 0, out
-    assert "0 findings" in out

@@ -33,89 +33,56 @@ GO, OWN = "--assignment go-scoring", "--assignment counting"
 # reports tell so. Nor is a conversion of several files of which one is bad.
 REFUSED = f"""
 run gtp-oracle good.gtp --output out/deep --translate no
-run gtp-oracle good.gtp --output out --json no/results.json
 run gtp-oracle good.gtp --output out --baseline no --history history
 run gtp-oracle good.gtp --save-failures failures --history text
-history no --output out
 history text --output out/deep --json found.json
 check empty --assignment no --output out
-check no {GO} --output out
 check empty {GO} --output out/deep --overlay no
 check text {GO} --output out/deep
-check empty {GO} --output text
 convert bad.gtp --to tst --output out
-convert good.gtp --to nothing --output out
 convert no --to txt --output out
 verify good.gtp --json no/found.json
-match gtp-oracle --output out/deep
 match a=gtp-oracle b=gtp-oracle --game no --output out/deep --json no/results.json
 match a=gtp-oracle b=gtp-oracle --openings bad.sgf --output out --journal journal
 grade empty {OWN} --public-only
-grade no-student.csv {OWN} --public-only
 grade text {OWN} --public-only --output out/deep
 grade class --assignment gomoku-policy --overlay full
 grade class {OWN} --private bad.gtp --output out/deep
-grade class {OWN} --private empty
-grade class {OWN} --private no
 grade class {GO} --public-only
-grade class {GO} --public-only --overlay no
-grade class {OWN} --public-only --canvas text
 grade class {OWN} --public-only --canvas gradebook.csv
 grade class {OWN} --public-only --groups text
-grade class {OWN} --public-only --key no/key
-grade class {OWN} --public-only --output text
 grade class {OWN} --public-only --ledger text/ledger
 grade --marks-only {OWN} --output out/deep
 grade --marks-only {OWN} --ledger ledger
 serve --data data --address ftp://x
 serve --data data --allowed-host x:1
-serve --data data --keep nonsense
-serve --data data --mail x
-serve --data data --oidc x
 serve --data text
 admin people --data data
-admin add X --data data --email no
-admin nothing --data data
 backup copy --data data
-backup full --data data
 prune --data data
-restore no --data data
 restore full --data data
-worker nowhere --cache cache
 worker tls://h:1 --tls no --cache cache
 cluster scheduler --tls no
 cluster certificates out --days 0
 submit http://localhost:1 no.tgz
-submit nowhere text --token-file no
 runs push http://localhost:1 no --token-file no
-gradescope --assignment no -o out/x.zip
-gradescope {OWN} -o out/x.zip --private no
 gradescope {OWN} -o out/x.zip --private bad.gtp
 cases no --copy out
-cases go-scoring/public --copy out
 cases list --copy out
 ledger check no
-ledger salvage no -o out/new
 ledger salvage text -o out/new
-generate no.sgf {GO} -o out/x.gtp
 generate empty {GO} -o out/deep/x.gtp
 generate bad.sgf {GO} -o out/x.gtp --with bad.gtp
 generate bad.sgf {GO} -o out/x.gtp --secret env:GTP_HARNESS_NO_SUCH
-generate bad.sgf --assignment no -o out/x.gtp
 fuzz no-such {GO} --seconds 1 --output out
-fuzz gtp-oracle --assignment no --output out --json found.json
 fuzz gtp-oracle {GO} --from bad.gtp --output out/deep --json found.json
 fuzz gtp-oracle {GO} --translate no --output out
 strength bad.gtp --json found.json
-strength no --json found.json
 bank add no --bank bank
 bank add full --bank bank
 env --assignment no
-env --remove no
-new out --reference no-such
 new out/deep --reference gtp-oracle --public bad.gtp
 new full --reference no-such
-calibrate no --json found.json
 calibrate empty --json found.json
 doctor --assignment no
 completion tcsh
@@ -205,15 +172,6 @@ def test_a_folder_that_another_process_uses_meanwhile_stays(tmp_path):
         file_system.make(tmp_path / "a" / "c")
         (tmp_path / "a" / "c" / "file").touch()
     assert everything(tmp_path) == {"a": None, "a/c": None, "a/c/file": b""}
-
-
-def test_cases_may_be_told_to_list(capsys):
-    """``list`` is what the command does, and not an assignment."""
-    for words in ([], ["gosensei"]):
-        assert cli.main(["cases", *words]) == 0
-        plain = capsys.readouterr().out
-        assert cli.main(["cases", "list", *words]) == 0
-        assert capsys.readouterr().out == plain
 
 
 @pytest.mark.parametrize(

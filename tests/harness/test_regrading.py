@@ -1,6 +1,5 @@
 """Changes of marks: all of them, with reasons whose points add up."""
 
-from datetime import datetime
 from fractions import Fraction
 
 import pytest
@@ -19,7 +18,7 @@ from harness.grading.marks.regrading import (
     SUBMISSION,
     changes,
 )
-from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded, Student
+from harness.grading.records import PRIVATE, PUBLIC, Attempt, Graded
 from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
@@ -82,16 +81,6 @@ def test_only_marks_that_differ_are_told_in_the_order_of_the_new_ones():
     assert [(one.old.total, one.new.total) for one in got] == [(1, 2), (1, 2)]
 
 
-def test_a_change_is_a_sentence():
-    got = change(
-        make_graded(attempt_of("pf"), sha256="1"),
-        make_graded(attempt_of("pp"), sha256="2", name="x"),
-    )
-    assert str(got) == (
-        "1 of 2 becomes 2 of 2. +1: Public case file a.gtp: another program was run."
-    )
-
-
 @pytest.mark.parametrize(
     ("points", "said"), [("1/2", "+0.5: x."), ("0", "+0: x."), ("-1/2", "-0.5: x.")]
 )
@@ -109,29 +98,6 @@ def test_each_reason_has_its_points_with_a_sign(points, said):
 def test_another_file_was_handed_in():
     old = make_graded(attempt_of("pf"), sha256="1")
     assert causes(old, make_graded(attempt_of("pp"), sha256="2")) == [(SUBMISSION, 1)]
-
-
-@pytest.mark.parametrize(("name", "said"), [("a2.tgz", "a2.tgz"), ("", "nothing")])
-def test_another_file_by_its_name(name, said):
-    assignment = ASSIGNMENT._replace(late=NEVER_LATE)
-    old = make_graded(attempt_of("pp"), assignment=assignment, sha256="1")
-    new = make_graded(
-        attempt_of("pp"), assignment=assignment, sha256="2", name=name, refused="It is."
-    )
-    assert explain_change(old, new, assignment) == f"Another file was submitted: {said}."
-
-
-def test_it_was_handed_in_late_after_all():
-    time = datetime(2018, 1, 30)
-    late = NEVER_LATE._replace(deadline=time.replace(day=29))
-    assignment = ASSIGNMENT._replace(late=late)
-    old = make_graded(attempt_of("pp"), assignment=assignment)
-    new = make_graded(attempt_of("pp"), assignment=assignment, time=time)
-    assert causes(old, new, assignment) == [(SUBMISSION, Fraction(-2, 5))]
-    assert (
-        explain_change(old, new, assignment)
-        == "It was submitted at another time, says the source."
-    )
 
 
 @pytest.mark.parametrize(
@@ -222,20 +188,6 @@ def test_the_same_file_is_read_otherwise():
     assert explain_change(old, new, files) == "The same file is read otherwise."
 
 
-def test_of_many_answers_three_are_shown():
-    old, new = make_graded(attempt_of("pfffff")), make_graded(attempt_of("pppppp"))
-    sentence = explain_change(old, new)
-    assert "test 20 'wrong', then '2'" in sentence
-    assert "test 40 'wrong', then '4'" in sentence
-    assert sentence.endswith(" (and 2 more).")
-    assert "test 50" not in sentence
-    replies = tuple("123456")
-    judged = make_graded(attempt_of("pfffff", replies=replies))
-    assert explain_change(judged, make_graded(attempt_of("pppppp", replies=replies))).endswith(
-        "the same answers are judged otherwise: test 20, test 30, test 40 and 2 more."
-    )
-
-
 def test_a_comment_is_no_change_of_a_test():
     old = make_graded(make_attempt(FIRST, "1", "2"))
     new = make_graded(make_attempt(f"# A comment.\n{FIRST}", "1", "9"))
@@ -273,17 +225,6 @@ def test_the_harness_broke_then_or_now():
         "Public case file a.gtp: harness error before: out of memory."
     )
     assert str(change(make_graded(run), make_graded(broken))).startswith("2 of 2 becomes no mark.")
-
-
-def test_who_is_told_of_a_change_and_why_where_nothing_else_is_known():
-    old, new = make_graded(attempt_of("pf")), make_graded(attempt_of("pp"))
-    students = (Student("1", "Ada"),)
-    new = new._replace(submission=new.submission._replace(students=students))
-    assert change(old, new).students == students
-    assert regrading._rules(old.marks, old.marks) == "the assignment has changed: its rules"
-    one, none = attempt_of("p"), attempt_of("p")._replace(result=None)
-    for before, after in [(None, one), (one, None), (none, one), (one, none)]:
-        assert regrading._outcomes(before, after) == "it was not run both times"
 
 
 def test_a_limit_is_near():

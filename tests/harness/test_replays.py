@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.errors import (
-    CaseError,
-    UsageError,
-)
 from harness.judging import board_replay, in_process, mutant_replay
 from harness.reading import casefile
-from harness.reading.suite import Selection
-from harness.records import Exchange, Failure, FailureKind, Reply
+from harness.records import Exchange, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
-from oracle.answers import gomoku_rules
-from oracle.position import Position, grid
 
 CASE = casefile.parse(b"loadsgf a.sgf\n10 score\n#? [0]\n", "x.gtp")
-
-
-def test_an_expression_that_is_none_is_told():
-    with pytest.raises(UsageError) as told:
-        Selection(only="(")
-    assert str(told.value).startswith("--only '(' is not a regular expression: missing )")
 
 
 def test_whatever_breaks_a_mistaken_program_breaks_it_down():
@@ -39,27 +25,6 @@ def test_whatever_breaks_a_mistaken_program_breaks_it_down():
     assert step is CASE.steps[0]
     assert isinstance(how, in_process.Crash)
     assert str(how) == "KeyError('loadsgf a.sgf')"
-
-
-def test_what_is_not_made_to_be_read_to_its_end(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    with pytest.raises(CaseError) as told:
-        casefile.content(str(tmp_path / "fifo"), "suite")
-    assert told.value.message == "the suite cannot be read: found a FIFO, expected a file"
-    assert casefile.content(os.devnull) == b""
-    with pytest.raises(CaseError) as told:
-        casefile.content("a\0b")
-    assert told.value.message == "cannot be read: embedded null byte"
-
-
-def test_moves_may_come_in_other_orders():
-    moves = [(0, 0), (1, 0), (0, 1)]
-    assert list(gomoku_rules.orders(Position(grid(10)), moves).values()) == [
-        moves,
-        [(0, 0), (1, 0), (0, 1)],
-        [(0, 1), (1, 0), (0, 0)],
-    ]
-    assert gomoku_rules.orders(Position(grid(9)), moves) == {"sorted as strings": moves}
 
 
 def test_the_oracle_follows_the_moves_that_an_engine_chose():
@@ -125,22 +90,6 @@ def test_a_mutant_chooses_at_random_what_another_engine_chose(chosen):
     )
     engine = in_process.mutant(frozenset(), "gomoku-rules")
     assert mutant_replay.answers(heard, engine)[1:] == [f"= {chosen.upper()}\n\n"]
-
-
-def test_a_mutant_chooses_by_itself_where_another_engine_did_not_play():
-    case = casefile.parse(b"boardsize 5\ngenmove b\n", "x")
-    chosen = set()
-    for answer in (reply("resign"), reply("Z9"), None):
-        heard = mutant_replay.RecordedConversation(
-            case.steps,
-            (reply(""), answer),
-            Failure(FailureKind.DIED, "It died.", 1),
-            lambda *_: True,
-        )
-        engine = in_process.mutant(frozenset(), "gomoku-rules")
-        chosen.add(str(mutant_replay.answers(heard, engine)[1]))
-    (one,) = chosen
-    assert one.startswith("= ")
 
 
 @pytest.mark.parametrize("sent", [(), ("boardsize 5", "nonsense", "play b E5")])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from pathlib import Path
 
 import pytest
 
@@ -64,15 +63,6 @@ def test_a_link_stays_one_and_what_it_leads_to_is_written(tmp_path, is_there):
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "far" / "report").read_text() == "new\n"
     assert os.listdir(tmp_path / "far") == ["report"]
-
-
-def test_a_new_file_through_a_link_to_a_folder(tmp_path, monkeypatch):
-    (tmp_path / "far").mkdir()
-    (tmp_path / "near").symlink_to("far")
-    monkeypatch.chdir(tmp_path)
-    write("near/report", ["new\n"])
-    write("here", ["new\n"])
-    assert (Path("far") / "report").read_text() == Path("here").read_text() == "new\n"
 
 
 def test_the_mode_of_the_last_report_is_kept(tmp_path):

@@ -145,11 +145,6 @@ def test_json_that_is_none_of_ours(tmp_path, text, message):
         json.load(str(path))
 
 
-def test_json_that_is_missing(tmp_path):
-    with pytest.raises(UsageError, match="cannot read"):
-        json.load(str(tmp_path / "none"))
-
-
 # --- JUnit -------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import completion, main, man
+from harness.cli import main
 from harness.report import reporters
 from harness.report.reporters import REPORTERS, Reporter
 from tests.documents import everything
@@ -66,28 +66,3 @@ def test_a_format_is_one_file_and_one_row(more, capfd):
     out, err = capfd.readouterr()
     assert out == "passed 2\nFAILED 1\n"
     assert "3 tests" in err
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--counts", "x", "--json", "x"], "--json and --counts would both be written to x"),
-        (["--counts", "none/x"], "cannot write none/x: No such file or directory"),
-        (["--leaves-of", "-"], "--leaves-of: found -, expected a folder for many files"),
-    ],
-)
-def test_where_it_goes_is_tried_before_the_run(more, capsys, words, message):
-    assert main(["run", *words, ENGINE, "some.gtp"]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_help_completion_and_manual_have_it(more, capsys):
-    assert main(["run", "--help"]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    (run,) = (one for one in man.describe_commands() if one.name == "run")
-    page = man._page(run)
-    for row in ROWS:
-        assert f"{row.option} {row.metavar} {row.what}" in shown
-        assert row.option in {name for option in run.options for name in option.names}
-        assert row.what in page
-    assert "counts" in "\n".join(completion._SHELLS["bash"](man.describe_commands()))

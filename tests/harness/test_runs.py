@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import CaseError, UsageError
+from harness.errors import CaseError
 from harness.records import Failure, FailureKind, FileResult, Progress, Verdict
 from harness.running import file_runner
 from harness.running.runs import Limits, Options, run
@@ -132,17 +132,12 @@ def test_a_file_may_end_the_engine(
     assert file.warnings == ()
 
 
-def test_an_empty_file(folder: Path) -> None:
-    (file,) = run(engine("in_order"), write(x="")).files
-    assert (file.outcomes, file.replies, file.failure, file.name) == ((), (), None, "name")
-
-
 # --- several files
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 5])
+@pytest.mark.parametrize("jobs", [1, 3])
 def test_the_order_is_that_of_the_names(jobs: int, folder: Path) -> None:
-    cases = {f"x{number}": f"{number} a\n" for number in range(9)}
+    cases = {f"x{number}": f"{number} a\n" for number in range(5)}
     cases["x0"] = "fault\n0 a\n"  # half a second
     files: list[str] = []
     told: list[Progress] = []
@@ -153,18 +148,17 @@ def test_the_order_is_that_of_the_names(jobs: int, folder: Path) -> None:
         told.append,
         lambda file: files.append(file.case.path),
     )
-    assert [file.case.steps[-1].id for file in result.files] == list(range(9))
+    assert [file.case.steps[-1].id for file in result.files] == list(range(5))
     assert files == [file.case.path for file in result.files]
     ends = {progress.place: progress for progress in told if progress.result}
-    assert sorted(ends) == list(range(9))
+    assert sorted(ends) == list(range(5))
     assert {(end.done, end.total, end.failed) for end in ends.values()} == {(1, 1, 0)}
-    assert {progress.place for progress in told if progress.result is None} == set(range(9))
+    assert {progress.place for progress in told if progress.result is None} == set(range(5))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_bad_files_stop_no_others(jobs: int, folder: Path) -> None:
+def test_bad_files_stop_no_others(folder: Path) -> None:
     paths = write(a="10 a\n", b="#? [a]\n", c="10 (\n#? [(]\n", d="10 a\n")
-    result = run(engine("in_order"), [*paths, "missing.gtp"], Options(jobs=jobs))
+    result = run(engine("in_order"), [*paths, "missing.gtp"], Options(jobs=2))
     assert [letters(file) for file in result.files] == ["P", "P"]
     assert [error.split(":")[0] for error in result.errors] == ["b.gtp", "c.gtp", "missing.gtp"]
 
@@ -220,15 +214,14 @@ def test_no_engine_outlives_the_time_of_the_whole_run(folder: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_fail_fast_ends_the_run_at_the_first_failure(jobs: int, folder: Path) -> None:
+def test_fail_fast_ends_the_run_at_the_first_failure(folder: Path) -> None:
     paths = write(
         a="1 a\n2 b\n#? [x]*\n",
         b="1 a\n2 b\n#? [x]\n3 c\n",
         c="1 a\n#? [x]\n",
         d="1 a\n",
     )
-    result = run(engine("in_order"), paths, Options(fail_fast=True, jobs=jobs))
+    result = run(engine("in_order"), paths, Options(fail_fast=True, jobs=3))
     assert [letters(file) for file in result.files] == ["Pf", "PF-", "-", "-"]
     assert [file.failure for file in result.files] == [None] * 4
 
@@ -260,19 +253,6 @@ def test_selection(only: str | None, ids: str | None, expected: str | None, fold
         assert [step.text for step in result.files[0].case.steps][-1] == "3 c"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (Options(only="("), "--only .* is not a regular expression"),
-        (Options(ids="1-x"), "--ids: found '1-x', expected ids such as 10,20-29"),
-        (Options(dialect="x"), "unknown dialect 'x'"),
-    ],
-)
-def test_options_that_make_no_sense(options: Options, message: str, folder: Path) -> None:
-    with pytest.raises(UsageError, match=message):
-        run(engine("in_order"), write(x="1 a\n"), options)
-
-
 def test_a_verdict_that_changes_is_flaky(folder: Path) -> None:
     program = f"{engine('different_each_time')} {folder / 'memory'}"
     paths = write(x="1 a\n#? [a]\n2 fault\n#? [fault]\n3 b\n#? [x]\n")
@@ -281,24 +261,6 @@ def test_a_verdict_that_changes_is_flaky(folder: Path) -> None:
     assert [outcome.flaky for outcome in file.outcomes] == [False, True, False]
     assert file.outcomes[1].reply is not None
     assert file.outcomes[1].reply.text == "wrong"
-
-
-def test_the_dialect_of_gnu_go(folder: Path) -> None:
-    case = "1 a\n#? [a|x]\n2 ab\n#? [a|x]\n3 ba\n#? [x|a]\n4 b\n#? [x]&\n5 c\n"
-    (file,) = run(engine("in_order"), write(x=case), Options(dialect="gnugo")).files
-    assert letters(file) == "PPPiF"
-
-
-def test_what_the_result_says_of_the_run(folder: Path) -> None:
-    options = Options(jobs=1, limits=Limits(timeout=7))
-    result = run(engine("in_order"), write(x="1 a\n"), options)
-    assert result.program == engine("in_order")
-    assert result.options["jobs"] == 1
-    limits = result.options["limits"]
-    assert isinstance(limits, dict)
-    assert limits["timeout"] == 7
-    assert result.started.endswith("Z")
-    assert os.uname().nodename in result.host
 
 
 # --- the end of the harness itself
@@ -310,8 +272,7 @@ run(sys.argv[1], sys.argv[3:], Options(jobs=int(sys.argv[2])))
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("number", "jobs"), [(signal.SIGHUP, 1), (signal.SIGINT, 2)])
 def test_engines_end_with_the_harness(number: int, jobs: int, folder: Path) -> None:
     mark = f"mark-{os.getpid()}-{number}-{jobs}"
     program = f"{engine('ignores_all_requests')} {mark}"
@@ -343,16 +304,3 @@ def processes(mark: str) -> list[int]:
 
 
 # --- memory
-
-
-def test_memory(folder: Path, cc: str) -> None:
-    """The benchmark holds 100,000 tests to 200 MB; here a fifth, to what that leaves for it."""
-    source = Path(__file__).parent.parent / "benchmarks" / "zero_engine.c"
-    subprocess.run([cc, "-O2", "-D_GNU_SOURCE", "-o", "zero", source], check=True)
-    write(x="".join(f"{id_} reg_genmove b\n#? [A1|B2]\n" for id_ in range(20_000)))
-    code = (
-        "from harness.running.runs import run; run('./zero', ['x.gtp']);"
-        " print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
-    assert int(output) < 60_000  # KiB

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-import re
 import shutil
 import signal
 import stat
@@ -24,9 +24,8 @@ import pytest
 from harness.cli import machine as doctor_module
 from harness.cli.machine import DOCTOR
 from harness.errors import SandboxError
-from harness.sandbox import bubblewrap, canary, levels, view
+from harness.sandbox import canary, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
-from harness.sandbox.plan import WritableSpace
 from harness.sandbox.redteam import attack_table, referee, scene
 from harness.sandbox.redteam.attack_table import ROSTER
 from harness.sandbox.redteam.scene import AttackStage
@@ -137,40 +136,34 @@ def is_rare(level: int, user: str) -> bool:
     return "root" in USERS and (level, user) not in FREQUENT
 
 
-# Left to the slow tier. An ordinary user has no control groups, and at level 1 the red team plays
-# the same attacks as one in the ci tier. Level 2 counts as level 3 does, which plays them all.
+# Left to the slow tier: all levels count memory alike, and an ordinary user, who has no control
+# groups, plays the same attacks at level 1.
 MEMORY_ATTACKS = "holds_memory_without_control_groups"
-REPEATED = {(1, "root"): [MEMORY_ATTACKS], (2, "root"): [MEMORY_ATTACKS]}
-PLAYED = [
-    (level, user, [name for name in CHECKS if name not in REPEATED.get((level, user), ())])
-    for level in LEVELS
-    for user in USERS
-]
+# A user namespace of our own making is at level 2 of an ordinary user alone.
 CHECKED = [
-    pytest.param(*played, marks=[pytest.mark.slow] * (is_rare(*played[:2]) and played[0] != 2))
-    for played in PLAYED
-]
-CHECKED += [
-    pytest.param(level, user, names, marks=pytest.mark.slow)
-    for (level, user), names in REPEATED.items()
-    if user in USERS
+    pytest.param(level, user, marks=[pytest.mark.slow] * (is_rare(level, user) and level != 2))
+    for level, user in itertools.product(LEVELS, USERS)
+    if (level, user) != (2, "root")
 ]
 
 
 @pytest.mark.long(30)
-@pytest.mark.parametrize(("level", "user", "checks"), CHECKED)
-def test_checks(level: int, user: str, checks: list[str], open_room: Path) -> None:
+@pytest.mark.parametrize(("level", "user"), CHECKED)
+def test_checks(level: int, user: str, open_room: Path) -> None:
     """All of them by one call: to load what they need takes longer than most of them."""
     needs(level)
+    checks = [name for name in CHECKS if name != MEMORY_ATTACKS]
     done = as_user(user, open_room, "-m", "tests.harness.sandbox_checks", str(level), *checks)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_check_that_fails_is_named() -> None:
-    words = [sys.executable, "-m", "tests.harness.sandbox_checks", "0", "surroundings"]
-    done = subprocess.run(words, cwd=ROOM, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.endswith("failed: surroundings\n")
+@pytest.mark.slow
+@pytest.mark.parametrize("level", LEVELS)
+def test_memory_is_held_without_control_groups(level: int, open_room: Path) -> None:
+    needs(level)
+    words = ("-m", "tests.harness.sandbox_checks", str(level), MEMORY_ATTACKS)
+    done = as_user(USERS[0], open_room, *words)
+    assert done.returncode == 0, done.stderr
 
 
 # --- the red team
@@ -274,33 +267,25 @@ def test_doctor_as_json(
     assert "ESCAPED" in text
 
 
-def test_a_channel_in_words_and_as_json(
+def test_a_channel_is_told_with_what_gets_through(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """How much gets through; and what was not tried is not counted as held."""
+    """And what was not tried is not counted as held."""
     end = BoxEnd(0, "", None, 0, 0.0, ())
-    timed, times, calls = (
-        next(one for one in ROSTER if one.name == f"{name}@next")
-        for name in ("looked_up_names", "access_times", "loaded_pages_by_preadv2")
+    timed, times = (
+        next(one for one in ROSTER if one.name == name)
+        for name in ("looked_up_names@next", "access_times@next")
     )
     findings = [
         referee.AttackResult(timed, 2, ("heard",), end, "", bandwidth=14000.0),
         referee.AttackResult(times, 2, (), end, "", bandwidth=0.0, untested="all were read"),
-        referee.AttackResult(calls, 2, (), end, "", bandwidth=0.0),
     ]
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in findings))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {2: ""})
     assert DOCTOR.main(["--attack"]) == 0
     text = capsys.readouterr().out
-    assert "\n1 of 3 held at level 2, 1 could not be tried.\n" in text
-    assert f"  untried  {times.title:62}all were read\n" in text
+    assert "\n0 of 2 held at level 2, 1 could not be tried.\n" in text
     assert f"{timed.title:60}14,000\n" in text.partition("bits a second")[2]
-    assert text.endswith("(docs/threat-model.md), 1 could not be tried.\n")
-    assert DOCTOR.main(["--attack", "--json"]) == 0
-    said = {one["attack"]: one for one in json.loads(capsys.readouterr().out)["attacks"]}
-    assert [said[one.name]["held"] for one in (timed, times, calls)] == [False, False, True]
-    assert [said[one.name]["bandwidth"] for one in (timed, times, calls)] == [14000.0, 0.0, 0.0]
-    assert said[times.name]["untested"] == "all were read"
 
 
 def test_what_is_learnt_through_a_channel() -> None:
@@ -323,20 +308,13 @@ def test_attacks_without_their_language_are_left_out_by_name(
     monkeypatch.setattr(scene.shutil, "which", lambda name: None)
     able = [attack for attack in ROSTER if scene.can_run(attack)]
     assert 100 < len(able) < len(ROSTER)
-    assert scene.compile_needed(ROSTER) == {}
     monkeypatch.setattr(referee, "play_at_once", lambda _: (one for one in ()))
     monkeypatch.setattr(doctor_module, "_find_levels", lambda: {1: ""})
     monkeypatch.setattr(doctor_module, "_bubblewrap", lambda: "not installed")
-    assert DOCTOR.main(["--attack"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    left_out = [line for line in lines if line.startswith("  left out ")]
-    assert len(left_out) == len(ROSTER) - len(able)
-    assert any(
-        "(Java)" in line and line.endswith("javac and java not installed") for line in lines
-    )
     assert DOCTOR.main(["--attack", "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
-    assert {"attack": "trace.c", "missing": ["cc"]} in said["left_out"]
+    left_out = json.loads(capsys.readouterr().out)["left_out"]
+    assert len(left_out) == len(ROSTER) - len(able)
+    assert {"attack": "trace.c", "missing": ["cc"]} in left_out
 
 
 def test_an_attack_that_could_not_start_is_run_again_alone(
@@ -400,21 +378,15 @@ class Bare:
         os.close(self._pidfd)
 
 
-# Those that are harmless even if they succeed, on any machine.
+# Those that are harmless even if they succeed, on any machine. Others are shown to be real where a
+# layer is taken out (``sandbox_mutants.py``).
 REAL = {
-    "read_case_by_name",
     "read_case_through_proc",
     "read_case_through_links",
     "read_oracle",
-    "read_environment",
-    "read_command_lines",
     "read_memory",
-    "read_metadata",
     "signal_harness",
     "write_outside",
-    "write_case",
-    "tcp",
-    "udp",
     "unix_sockets",
     "listen",
     "many_descriptors",
@@ -426,23 +398,16 @@ REAL = {
     "sockets.c",
     "other_numbers.c",
     "read_case.java",
-    "list_private.java",
     "start_processes.java",
-    "start_threads.java",
     "connect.java",
-    "other_processes.java",
-    "write_outside.java",
     "include.cc@build",
-    "at_compile_time.javac@build",
     "start_processes.javac@build",
     # Channels that do not depend on what else the machine does.
-    "loaded_pages_by_preadv2@next",
     "loaded_pages_by_cachestat@beside",
     "loaded_pages_by_mincore@next",
     "loaded_pages_by_time@next",
     "cleared_pages@next",
     "looked_up_names@beside",
-    "access_times@next",
     "device_times@beside",
 }
 _TRIALS = 5  # of a channel, on a busy machine
@@ -496,7 +461,7 @@ def test_another_trial_that_clears_the_page_cache_is_no_escape(receiver: str) ->
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [3, 1])
 def test_doctor_that_is_interrupted_leaves_nothing(
     level: int, open_place: Path, open_room: Path
 ) -> None:
@@ -548,8 +513,8 @@ def test_without_a_sandbox_the_canary_finds_ways_out(tmp_path: Path) -> None:
     words = [sys.executable, "-I", "-S", "-c", here.read_text(), str(here), str(os.getpid()), "2"]
     done = subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path)
     said = done.stdout.splitlines()
-    assert {"reads a private file", "signals the harness", "opens a socket"} <= set(said)
-    assert "sees other processes" in said
+    ways = {"reads a private file", "signals the harness", "reads the harness's environment"}
+    assert {*ways, "opens a socket", "writes outside", "sees other processes"} <= set(said)
     # In a container it has the container's own.
     assert ("has no system call filter" in said) == (canary._status()["Seccomp"] == "0")
     assert said[-1] == "done"
@@ -587,12 +552,6 @@ def test_a_bubblewrap_that_fails_is_no_engine_that_fails(tmp_path: Path, bwrap: 
         proof_with(fake_bubblewrap(tmp_path, "sys.exit('bwrap: no namespaces today')"))
 
 
-@pytest.mark.long(20)  # until it is given up
-def test_a_bubblewrap_that_hangs_is_given_up(tmp_path: Path, bwrap: str) -> None:
-    with pytest.raises(SandboxError, match="it could not be made in time"):
-        proof_with(fake_bubblewrap(tmp_path, "import time; time.sleep(600)"))
-
-
 def test_a_bubblewrap_without_a_filter_is_noticed(tmp_path: Path, bwrap: str) -> None:
     needs(3)
     body = f"""
@@ -600,23 +559,6 @@ at = sys.argv.index("--seccomp")
 os.execv({bwrap!r}, ["bwrap", *sys.argv[1:at], *sys.argv[at + 2:]])
 """
     with pytest.raises(levels.EscapeError, match=r"opens a socket.*has no system call filter"):
-        proof_with(fake_bubblewrap(tmp_path, body))
-
-
-def test_a_bubblewrap_that_does_nothing_is_noticed(tmp_path: Path, bwrap: str) -> None:
-    body = """
-os.read(int(sys.argv[sys.argv.index("--file") + 1]), 1 << 16)
-status = int(sys.argv[sys.argv.index("--json-status-fd") + 1])
-os.write(status, b'{"child-pid": %d}\\n' % os.getpid())
-words = sys.argv[sys.argv.index("--") + 1:]
-if "--reuid" in " ".join(words):
-    words = words[words.index("--") + 1:]
-options = os.read(int(sys.argv[sys.argv.index("--args") + 1]), 1 << 16).split(b"\\0")
-os.chdir(options[options.index(b"--chdir") + 1])
-code = os.spawnv(os.P_WAIT, words[0], words)
-os.write(status, b'{"exit-code": %d}\\n' % code)
-"""
-    with pytest.raises(SandboxError, match="a folder cannot be filled: No such file or directory"):
         proof_with(fake_bubblewrap(tmp_path, body))
 
 
@@ -632,81 +574,6 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
         BoxLauncher(2)
 
 
-REFUSING = (
-    "echo 0 > /proc/sys/user/max_user_namespaces &&"
-    ' exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"'
-)
-
-
-def test_where_namespaces_are_refused_level_1_is_found(open_room: Path) -> None:
-    """As in a container, or by AppArmor; here because none may be made within this one."""
-    needs(1)
-    python = open_python()
-    words = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "sh",
-        "-c",
-        REFUSING,
-        "sh",
-        python,
-        "-B",
-        "-m",
-    ]
-    if os.geteuid() == 0:
-        words = ["setpriv", f"--reuid={SOMEBODY}", f"--regid={SOMEBODY}", "--clear-groups", *words]
-    done = subprocess.run(
-        [*words, "harness.cli", "doctor"],
-        cwd=open_room,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(open_room)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "unshare" in done.stderr:
-        pytest.skip("this machine refuses user namespaces altogether")
-    assert done.returncode == 0, done.stderr
-    found = re.findall(r"level (\d)         (no|works)", done.stdout)
-    assert found == [("3", "no"), ("2", "no"), ("1", "works")]
-    assert "Engines are run at level 1." in done.stdout
-
-
-def test_doctor_says_what_does_not_work(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def refuse(level: int, *_: object) -> None:
-        raise SandboxError(f"level {level} is refused")
-
-    monkeypatch.setattr(levels, "make_proven", refuse)
-    assert DOCTOR.main([]) == 1
-    said = capsys.readouterr().out
-    assert "level 2         no: level 2 is refused" in said
-    assert "untrusted ones are refused" in said
-
-
-def test_threads_may_start_engines_at_the_same_time() -> None:
-    """Each with a launcher of its own."""
-    needs(2)
-    ended: list[int | None] = []
-
-    def one() -> None:
-        with closing(BoxLauncher(2)) as launcher:
-            seen = view.of_program(["/bin/true"], "/")
-            for _ in range(5):
-                box = launcher.start(seen, ["/bin/true"])
-                end = box.wait(30)
-                ended.append(end.status if end else None)
-                box.close()
-
-    threads = [threading.Thread(target=one) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert ended == [0] * 20
-
-
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> None:
     needs(level)
@@ -719,13 +586,3 @@ def test_a_server_that_was_killed_costs_one_engine_and_no_more(level: int) -> No
         for _ in range(2):
             end = launcher.start(seen, ["/bin/sleep", "0"]).close()
             assert end.hit is None
-
-
-def test_bubblewrap_is_given_everything_by_name() -> None:
-    seen = view.of_program(["/bin/true"], "/usr/share")
-    options = bubblewrap.options(view.mounts(seen), WritableSpace(1 << 20, 0), "/usr", {"A": "b"})
-    words = [word.decode() for word in options.split(b"\0")]
-    assert {"--unshare-user", "--unshare-net", "--unshare-pid", "--new-session"} <= set(words)
-    assert not {"--clearenv", "--dev", "--bind", "--share-net", "--cap-add"} & set(words)
-    assert words[words.index("--size") :][:4] == ["--size", "1048576", "--tmpfs", "/tmp"]
-    assert words[-8:] == ["--remount-ro", "/", "--chdir", "/usr", "--setenv", "A", "b", ""]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
 from typing import Any
@@ -11,44 +10,6 @@ import pytest
 
 from harness.options import BoxLimits
 from harness.sandbox import landlock, launcher, plan
-from harness.sandbox.plan import LaunchPlan, Mount, Watched
-from harness.sandbox.untrusted_folders import Size
-
-
-class Library:
-    """A C library that notes its calls. ``answers``: of each function's calls, the last for ever.
-
-    Pointers are noted by what they point to.
-    """
-
-    def __init__(self, **answers: list[int]) -> None:
-        self.calls: list[tuple[Any, ...]] = []
-        self._answers = answers
-
-    def __getattr__(self, name: str) -> Any:
-        def call(*given: Any) -> int:
-            self.calls.append((name, *map(plain, given)))
-            answers = self._answers.get(name, [0])
-            return answers.pop(0) if len(answers) > 1 else answers[0]
-
-        return call
-
-
-def plain(value: Any) -> Any:
-    if hasattr(value, "_obj"):
-        value = value._obj
-    if isinstance(value, landlock._Filter):
-        return value.length, value.program
-    return list(value) if isinstance(value, ctypes.Array) else getattr(value, "value", value)
-
-
-@pytest.fixture
-def library(monkeypatch):
-    made = Library()
-    monkeypatch.setattr(landlock, "_libc", made)
-    monkeypatch.setattr(landlock, "machine", lambda: "x86_64")
-    return made
-
 
 # --- Landlock
 
@@ -121,30 +82,7 @@ def test_signals_are_kept_in_where_the_kernel_can(version, asked_for, landlock_c
     assert [call[2] for call in landlock_calls[0][:1]] == asked_for
 
 
-def test_the_version_of_a_kernel(landlock_calls, monkeypatch):
-    assert landlock.abi() == 99
-    assert landlock_calls[0] == [("landlock_create_ruleset", 444, None, 0, 1)]
-
-    def refuse(*_: object) -> int:
-        raise OSError
-
-    monkeypatch.setattr(landlock, "syscall", refuse)
-    assert landlock.abi() == 0
-
-
-# --- bubblewrap
-
-
-PLAN = LaunchPlan(
-    *(3, ("engine", "x"), "/", {}, 0, (), (), 0, "/usr/bin/bwrap", b"", (), 0),
-    *(Watched(0, 0, 0, 0, 0), (), (), (0, 0)),
-)
-
-
-# --- the file tree of level 2
-
-
-# --- limits, and the plan of an engine
+# --- limits
 
 NONE = [(resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_MSGQUEUE, 0, 0),
         (resource.RLIMIT_RTPRIO, 0, 0), (resource.RLIMIT_SIGPENDING, 1024, 1024)]  # fmt: skip
@@ -210,10 +148,3 @@ def test_an_engine_of_root_is_a_user_that_nobody_is(mapped, expected, tmp_path, 
     first, last = (0x7F00_0000, 0x7FFE_FFFF) if expected == {"far"} else (61184, 65519)
     assert first <= min(found)
     assert max(found) <= last
-
-
-def test_a_report_comes_back_as_it_was():
-    report = launcher.BoxReport(1, "fault", "no", ("a", 1, 2.5, "b"), 3, 4.5, ("x", "y"))
-    assert launcher.plan.unpack_report(launcher.plan.pack_report(report)) == report
-    plan = PLAN._replace(mounts=(Mount("copy", "/a", "/b", ("/c",)),), own=Size(1, 2))
-    assert launcher.plan.unpack_plan(launcher.plan.pack_plan(plan)) == plan

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import stat
 from io import FileIO
 from pathlib import Path
@@ -14,12 +13,10 @@ import pytest
 from harness.errors import EngineError, SandboxError
 from harness.options import CPU_SECONDS, GIB, BoxLimits, Limit
 from harness.records import FailureKind
-from harness.sandbox import canary, levels, plan, untrusted_folders, view
-from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher, Sandbox
-from harness.sandbox.launcher import Boxed, BoxEnd
-from harness.sandbox.plan import BoxReport
+from harness.sandbox import canary, levels, untrusted_folders, view
+from harness.sandbox.boxed_engines import BoxedEngine, BoxedLauncher
+from harness.sandbox.launcher import BoxEnd
 from harness.sandbox.untrusted_folders import Size
-from harness.specifications import EVERYONES
 
 ENDED = BoxEnd(0, "", None, 0, 0.25, ())
 
@@ -95,19 +92,6 @@ def test_why_an_engine_in_a_box_broke(end, spent, expected):
     assert box.asked == [0]
 
 
-def test_a_program_that_runs_alone_has_nothing_spent_before():
-    hit = Limit("time", 2.5, 2, CPU_SECONDS)
-    box: Any = FakeBox(ENDED._replace(hit=hit))
-    broken = BoxedEngine(box).find_end_cause()
-    assert isinstance(broken, EngineError)
-    assert broken.failure.limit == hit
-
-
-def test_how_an_engine_in_a_box_ended():
-    assert BoxedEngine(FakeBox(None)).status() is None  # type: ignore[arg-type]
-    assert BoxedEngine(FakeBox(ENDED._replace(status=3))).status() == 3  # type: ignore[arg-type]
-
-
 @pytest.fixture
 def boxes(monkeypatch):
     monkeypatch.setattr(FakeBoxes, "made", [])
@@ -146,74 +130,7 @@ def test_what_is_started_while_another_runs_has_a_server_of_its_own(boxes):
     assert made.end(third) == ["sh × 2", "sleep"]
 
 
-def test_a_server_that_cannot_start_an_engine_is_given_back(boxes, monkeypatch):
-    made = launcher_of(boxes)
-    running = made.start(["run"], "/folder")
-    monkeypatch.setattr(FakeBoxes, "fails", True)
-    with pytest.raises(SandboxError):
-        made.start(["run"], "/folder")
-    assert FakeBoxes.made[1].is_closed
-    running.box.result = None
-    with pytest.raises(SandboxError):
-        made.end(running)
-    with pytest.raises(SandboxError):
-        made.start(["run"], "/folder")
-    assert not boxes.is_closed
-
-
 # --- the harness's end of a box
-
-
-@pytest.fixture
-def box(tmp_path):
-    """Give a box, the server's end of its socket, and the folder to be removed at its end."""
-    (tmp_path / "ground" / "inner").mkdir(parents=True)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    pipes = [os.pipe() for _ in range(3)]
-    streams = (FileIO(pipes[0][1], "w"), FileIO(pipes[1][0], "r"), FileIO(pipes[2][0], "r"))
-    others = [FileIO(pipes[0][0], "r"), FileIO(pipes[1][1], "w"), FileIO(pipes[2][1], "w")]
-    with ours, theirs:
-        yield Boxed(ours, streams, 77, str(tmp_path / "ground")), theirs, others[2]
-        for one in (*streams, *others):
-            one.close()
-
-
-def report(**changes: object) -> bytes:
-    found = BoxReport(3, "", "", None, 5, 0.5, ("sh",))
-    return plan.pack_report(found._replace(**changes))  # type: ignore[arg-type]
-
-
-def test_a_box_is_told_to_end_unless_it_has(box):
-    boxed, theirs, _ = box
-    theirs.send(report())
-    assert boxed.close() == BoxEnd(3, "", None, 5, 0.5, ("sh",))
-    assert boxed.stdin.closed
-    assert boxed.stdout.closed
-    assert boxed.stderr.closed
-    theirs.setblocking(False)
-    with pytest.raises(BlockingIOError):
-        theirs.recv(9)
-
-
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [(b"", ""), (b"bwrap: a\nbwrap: b\n\n", ": bwrap: b"), (b" \n", ""), (b"\xff", ": \ufffd")],
-)
-def test_a_box_that_could_not_be_made_says_why_each_time(said, told, box):
-    boxed, theirs, stderr = box
-    stderr.write(said)
-    theirs.send(report(fault="no room"))
-    for _ in range(2):
-        with pytest.raises(SandboxError) as failed:
-            boxed.wait()
-        assert str(failed.value) == f"the sandbox failed: no room{told}"
-
-
-def test_a_server_that_died_says_nothing(box):
-    boxed, theirs, _ = box
-    theirs.close()
-    with pytest.raises(SandboxError, match=r"^the box server died$"):
-        boxed.end()
 
 
 # --- levels
@@ -269,18 +186,6 @@ class CanaryBox:
             one.close()
 
 
-def test_a_canary_is_sent_with_loose_limits_into_a_folder_as_a_submission_is():
-    sent = Canary()
-    levels.prove(sent)  # type: ignore[arg-type]
-    ((seen, words, limits, egg, *modes),) = sent.seen
-    assert (limits, sent.limits.memory) == (BoxLimits(), 1)
-    assert (egg, modes) == ("egg", [0o644, 0o755])
-    assert words[1:4] == ["-I", "-S", "-c"]
-    assert words[5:] == [view.__file__, str(os.getpid()), "2"]
-    assert seen.copied == (seen.folder,)
-    assert not Path(seen.folder).exists()
-
-
 PROVEN = [
     (Canary(b"reads a private file\nopens a socket\ndone\n"), levels.EscapeError,
      "level 2 does not hold: an engine reads a private file, opens a socket"),
@@ -330,20 +235,6 @@ def test_the_strongest_level_that_works_is_taken(monkeypatch):
         SandboxError, match=r"^no sandbox works on this machine; gtp-harness doctor"
     ):
         levels.strongest()
-
-
-LEVELS = [
-    (3, "level 3: bubblewrap, seccomp, limits"),
-    (2, "level 2: namespaces, Landlock, seccomp, limits"),
-    (1, "level 1: Landlock, seccomp, limits (does not hold: an engine that guesses a private path"
-     " sees that it exists, its size, times and owner, and where a link leads)"),
-    (0, "level 0: none"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("level", "words"), LEVELS)
-def test_a_level_in_words(level, words):
-    assert levels.describe_level(level) == words
 
 
 # --- copies of folders
@@ -409,10 +300,3 @@ def test_what_a_copy_takes(source, monkeypatch):
             patch.setattr(untrusted_folders, name, most)
             assert untrusted_folders.measure(str(source)) == expected
     assert (untrusted_folders.MOST_BYTES, untrusted_folders.MOST_FILES) == (256 << 20, 50_000)
-
-
-def test_a_sandbox_that_is_closed_ends_its_box_server(boxes):
-    sandbox = Sandbox("3", BoxLimits(), [], [], EVERYONES, is_proven=True)
-    sandbox.close()
-    assert FakeBoxes.made[-1].is_closed
-    sandbox.close()  # there is nothing left to be ended

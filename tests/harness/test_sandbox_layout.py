@@ -82,15 +82,6 @@ def test_the_file_tree_of_a_box(example_view, tmp_path):
     assert view.scratch_places(example_view) == ("/tmp", f"{top}/sub")
 
 
-def test_a_copy_of_what_a_link_leads_to(tmp_path):
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    hidden = (f"{tmp_path}/link/a", f"{tmp_path}/links/b")
-    assert view._copy(f"{tmp_path}/link", hidden) == Mount(
-        "copy", f"{tmp_path}/link", f"{tmp_path}/real", (f"{tmp_path}/real/a",)
-    )
-
-
 def test_the_rules_of_level_2(example_view, tmp_path):
     writable = ("/tmp", f"{tmp_path}/sub", f"{tmp_path}/out", "/proc")
     assert view.reach(example_view, 2) == (
@@ -127,18 +118,6 @@ def test_the_rules_of_level_1(example_view, tmp_path):
 def test_where_an_engine_may_write(folder, expected):
     seen = View(("/usr",), (), (), folder, "/s/run", writable=("/out",), copied=("/s",))
     assert seen.places_to_write == expected
-
-
-def test_what_every_system_has_is_named():
-    assert view.SYSTEM == (
-        "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/usr", "/nix/store", "/gnu/store"
-    )  # fmt: skip
-    assert view.SETTINGS == (
-        "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"
-    )  # fmt: skip
-    assert view.SETTINGS_PATTERNS == ("java-*", "python3*", "mono", "localtime", "timezone")
-    room = Path(view.__file__).resolve().parents[2]
-    assert view.own_folders() == tuple(str(room / one) for one in ("harness", "oracle", "cases"))
 
 
 def test_paths_that_a_word_names(tmp_path):

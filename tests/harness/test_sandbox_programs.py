@@ -26,10 +26,6 @@ def make(path: Path, text: str = "", mode: int = 0o755) -> str:
     return str(path)
 
 
-def test_where_programs_are_looked_for():
-    assert view.SEARCH_PATH == "/usr/local/bin:/usr/bin:/bin:/usr/games:/usr/local/games"
-
-
 def test_a_name_with_a_slash_is_one_of_the_folder_of_the_start(place, monkeypatch):
     run = make(place / "tools" / "bin" / "run")
     assert view.find("bin/run", str(place / "tools")) == run
@@ -89,21 +85,6 @@ def test_without_an_assignment_only_folders_of_programs_are_given(place, monkeyp
 def test_what_is_shown_of_an_installed_program(program, found, monkeypatch):
     monkeypatch.setenv("HOME", "/home/ada")
     assert view.installation(program) == found
-
-
-@pytest.mark.parametrize(
-    ("folder", "expected"),
-    [
-        ("/", True), ("/home", True), ("/home/ada", True), ("/home/ada/x", False),
-        ("/home/adam", False), ("/var", True), ("/var/tmp", True), ("/var/lib", False),
-        ("/mnt", True), ("/media", True), ("/srv", True), ("/etc", True), ("/run", True),
-        ("/root", True), ("/tmp", True), ("/proc", True), ("/sys", True), ("/dev", True),
-        ("/dev/shm", True), ("/usr", False),
-    ],
-)  # fmt: skip
-def test_folders_that_are_too_much(folder, expected, monkeypatch):
-    monkeypatch.setenv("HOME", "/home/ada")
-    assert view.is_too_much(folder) is expected
 
 
 @pytest.mark.parametrize(

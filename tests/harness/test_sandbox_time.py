@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox import watch
 from harness.sandbox.watch import Estimate, ProcessSample
 
 FORGOTTEN = """
@@ -91,22 +90,6 @@ def test_a_parent_takes_what_it_waited_for_along() -> None:
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 0
     estimate.look({1: ProcessSample(0, 2.5, 0), 3: ProcessSample(0.5, 2.0, 0)}, LOOK)
     assert estimate.look({1: ProcessSample(0, 2.5, 0)}, LOOK) == 2.5
-
-
-@pytest.mark.parametrize(
-    ("text", "part"), [("30 10 5\n", 0.75), ("0 0 0\n", 1.0), ("x\n", 1.0), (None, 1.0)]
-)
-def test_the_part_of_its_time_that_a_task_had_a_processor(
-    text: str | None, part: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def read(path: str) -> str:
-        assert path == "/proc/7/schedstat"
-        if text is None:
-            raise FileNotFoundError(path)
-        return text
-
-    monkeypatch.setattr(watch, "read", read)
-    assert watch.share(7) == part
 
 
 def test_a_loss_step_by_step() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -207,22 +206,3 @@ def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
     assert sorted(copy.left_out) == [str(start / "boards/b.txt"), case]
     elsewhere = view.of_program(["sh"], str(tmp_path), [str(tmp_path)], [case, str(own)])
     assert elsewhere.hidden == (str(own),)
-
-
-def test_the_folders_of_an_engine_are_for_its_owner_to_write() -> None:
-    """Whatever is allowed for new files where a grading is started."""
-    before = os.umask(0)
-    try:
-        with stage_with({"run": ("file", "", 0o755)}) as (stage, _):
-            own = str(stage / "sub")
-            seen = view.of_program([f"{own}/run"], own, (), view.own_folders(), own)
-            ground = relocating.relocate(seen, (f"{own}/run",))
-            made = [path for path in Path(ground.folder).rglob("*") if path.is_dir()]
-            modes = {stat.S_IMODE(path.stat().st_mode) for path in made}
-            owners = {path.stat().st_uid for path in made}
-            untrusted_folders.remove(ground.folder)
-    finally:
-        os.umask(before)
-    assert made
-    assert modes == {0o755}
-    assert owners == {os.geteuid()}  # unless an engine runs as somebody else

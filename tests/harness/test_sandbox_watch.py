@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import subprocess
+import sys
 
 import pytest
 
-from harness.sandbox import watch
-from harness.sandbox.plan import LaunchPlan, Watched
+from harness.sandbox import memory, watch
 
-PLAN = LaunchPlan(
-    *(3, ("engine",), "/", {}, 0, (), (), 0, "", b"", (), 0, Watched(0, 0, 0, 0, 0)),
-    *((), (), (0, 0)),
-)
 # proc(5): the state is the third field, utime the fourteenth, the number of threads the twentieth.
 STAT = (
     "{pid} (a) b (c) {state} 1 2 3 4 5 6 7 8 9 10 250 150 70 30 20 0 {threads} 99 98"
@@ -83,27 +79,48 @@ def test_a_process_that_has_just_ended_has_no_threads(proc):
     assert found.dead
 
 
-# --- folders outside, and files without a name
+# --- processes that end
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "made").mkdir()
-    return tmp_path / "made"
+@pytest.mark.processes
+def test_a_process_that_ends_while_its_files_are_listed_holds_nothing(monkeypatch):
+    process = subprocess.Popen(["sleep", "60"])
+    opened = os.open
+
+    def ends_meanwhile(*arguments, **options):
+        descriptor = opened(*arguments, **options)
+        process.kill()
+        process.wait()
+        return descriptor
+
+    monkeypatch.setattr(memory.os, "open", ends_meanwhile)
+    assert memory._open_files([process.pid], most=1 << 30) == 0
 
 
-def mine() -> list[watch.ProcessStat]:
-    return watch.processes([os.getpid()])
+ENDING = """
+import os, signal, time
+from harness.sandbox import server
+pids = []
+for _ in range(3):
+    pids.append(os.fork())
+    if not pids[-1]:
+        time.sleep(60)
+        os._exit(0)
+begun = time.monotonic()
+server._wait_for(pids[0], 0.05)
+assert time.monotonic() - begun >= 0.05
+os.kill(pids[0], signal.SIGKILL)
+server._wait_for(pids[0], 60)
+assert time.monotonic() - begun < 30
+server.end_children(lambda pid: pids if pid == os.getpid() else [])
+assert not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+server.end_children()
+"""
 
 
-def test_nothing_to_write_to_holds_nothing():
-    assert watch.disk(mine(), PLAN, 0) == watch.Disk(0, 0)
-
-
-def test_free_space_counts_once_for_each_file_system(folder):
-    places = (str(folder), str(folder.parent))
-    size = os.statvfs(folder)
-    assert watch.free(places) == pytest.approx(size.f_bfree * size.f_frsize, rel=0.05)
-
-
-# --- what open files hold
+@pytest.mark.processes
+def test_children_are_ended_and_reaped():
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import harness
 from harness.engine.engine_session import WINDOW, EngineSession, groups
 from harness.engine.launch import PlainLauncher, split_program, with_seed
 from harness.engine.process import EngineProcess
 from harness.engine.replies import Splitter, end_of_last_reply
 from harness.errors import EngineError, UsageError
 from harness.options import Limits
-from harness.records import FailureKind, Reply, Verdict
+from harness.records import FailureKind
 from harness.running.runs import Options, run
 from harness.text import decode
 from tests.harness.silent_process import SilentProcess
@@ -27,15 +26,6 @@ ENGINES = Path(__file__).parent.parent / "engines"
 
 def engine(name: str) -> str:
     return f"{sys.executable} {ENGINES / name}.py"
-
-
-def test_one_module_knows_pexpect() -> None:
-    """And one program that is no part of the harness, but runs beside a submission."""
-    package = Path(harness.__file__).parent
-    users = [path for path in package.rglob("*.py") if "import pexpect" in path.read_text()]
-    users += [path for path in package.rglob("*.py") if "from pexpect" in path.read_text()]
-    found = {str(path.relative_to(package)) for path in users}
-    assert found == {"engine/process.py", "adapters/inside/terminal_game.py"}
 
 
 # --- cutting output into replies
@@ -68,14 +58,6 @@ def test_any_output_is_cut(output: bytes) -> None:
     kept = "".join(reply.invalid + reply.raw for reply in replies) + decode(splitter.invalid)
     ends = str.maketrans("", "", "\r\n")
     assert kept.translate(ends) == decode(output).translate(ends)
-
-
-@given(st.text("=? xy\n", max_size=40))
-def test_line_ends_do_not_matter(text: str) -> None:
-    output = text.encode() + b"\n\n"
-    expected = Splitter().split(output)
-    for end in (b"\r\n", b"\r"):
-        assert Splitter().split(output.replace(b"\n", end)) == expected
 
 
 REPLIES = [
@@ -148,14 +130,6 @@ def test_lockstep_sends_one_command_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.processes
-def test_many_commands_to_an_engine_that_reads_slowly(tmp_path: Path) -> None:
-    (tmp_path / "x.gtp").write_text("play b A1\n" * 5000 + "10 end\n#? [end]\n")
-    (file,) = run(engine("reads_slowly"), [str(tmp_path / "x.gtp")]).files
-    assert file.failure is None
-    assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED]
-
-
-@pytest.mark.processes
 def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path: Path) -> None:
     """Neither side may wait for the other to read."""
     (tmp_path / "x.gtp").write_text(f"fault {'x' * 200_000}\n" * 3 + "10 end\n#? [end]\n")
@@ -165,7 +139,7 @@ def test_replies_bigger_than_the_pipe_to_commands_bigger_than_the_pipe(tmp_path:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("seconds", [0, 1e9, float("inf")])
+@pytest.mark.parametrize("seconds", [0, float("inf")])
 def test_without_limits(seconds: float, tmp_path: Path) -> None:
     (tmp_path / "x.gtp").write_text(f"10 fault {'x' * 200_000}\n" * 2)
     options = Options(limits=Limits(timeout=seconds, startup=seconds, file=0, max_output=0))
@@ -276,20 +250,6 @@ def session() -> EngineSession:
     return EngineSession(process, limits)
 
 
-@pytest.mark.processes
-def test_a_session_by_itself(session: EngineSession) -> None:
-    replies: list[Reply] = []
-    session.ask([b"1 a\n", b"b\n"], replies)
-    session.ask([b"2 c\n"], replies)
-    assert [reply.raw for reply in replies] == ["=1 a", "= b", "=2 c"]
-    quit_reply = session.leave()
-    assert quit_reply is not None
-    assert session.warnings == []
-    session.close()  # for a second time: nothing
-    with pytest.raises((EngineError, ValueError, OSError)):
-        session.ask([b"3 d\n"], replies)
-
-
 def test_no_descriptor_is_left(session: EngineSession) -> None:
     session.leave()
     before = len(list(Path("/proc/self/fd").iterdir()))
@@ -347,14 +307,3 @@ def test_a_relative_program_is_one_of_here(
     monkeypatch.chdir(tmp_path)
     (file,) = run("./engine", ["cases/x.gtp"]).files
     assert [outcome.reply.text for outcome in file.outcomes if outcome.reply] == ["cases"]
-
-
-def test_gnugo(gnugo: str, tmp_path: Path) -> None:
-    """Debian's gnugo is found though root's PATH lacks its folder, and speaks many lines."""
-    (tmp_path / "x.sgf").write_text("(;GM[1]SZ[5]AB[cc])")
-    (tmp_path / "x.gtp").write_text(
-        "loadsgf x.sgf\n10 showboard\n#? [.*WHITE \\(O\\).*]\n20 list_stones black\n#? [C3]\n"
-    )
-    (file,) = run("gnugo --mode gtp", [str(tmp_path / "x.gtp")]).files
-    assert [outcome.verdict for outcome in file.outcomes] == [Verdict.PASSED] * 2
-    assert (file.name, file.version) == ("GNU Go", "3.8")

@@ -9,11 +9,9 @@ import pytest
 from harness import shipped
 from harness.cli import main
 from harness.engine import launch
-from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.sandbox import view
-from tests.tiers import long_if
 
 CASES = Path(__file__).parents[2] / "cases"
 ASSIGNMENTS = ["go-scoring", "gomoku-policy", "gomoku-rules", "gosensei", "java-go"]
@@ -92,27 +90,11 @@ def test_names_in_suites_and_beside_folders(elsewhere):
     assert expand(["@go-scoring/public"]) == shipped.find_paths("go-scoring/public")
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("@go-scorin", "@go-scoring"), ("@gosensei/eye", "@gosensei/eyes"),
-     ("@Java-Go/Public", "@java-go/public"), ("@my-suite", "")],
-)  # fmt: skip
-def test_misspelt(name, meant):
-    with pytest.raises(CaseError) as error:
-        expand([name])
-    end = f"No such file or directory; did you mean {meant}?" if meant else "or directory"
-    assert str(error.value).endswith(end)
-
-
 COMMANDS = [
     (["run", "gtp-oracle", "@go-scoring/area"], "", "1 file: 5 tests, 5 passed"),
-    (["run", "gtp-oracle gtp --game gomoku", "@gomoku-rules/five"], "", "1 file: "),
     (["verify", "@go-scoring/public", "@gosensei/eyes"], "nothing found", ""),
     (["strength", "@go-scoring/public", "--assignment", "go-scoring"], "kill rate 100 %", ""),
     (["strength", "--assignment", "gosensei", "--private", "@gosensei/files"], "private", ""),
-    long_if(True,
-            ["generate", "--assignment", "go-scoring", "--sizes", "3", "-n", "1", "-o", "made.gtp",
-             "--exclude", "@go-scoring/area"], "", "", seconds=4),
 ]  # fmt: skip
 
 
@@ -122,12 +104,6 @@ def test_every_command_takes_them(capsys, monkeypatch, words, out, err):
     monkeypatch.setenv("PATH", "")
     found = call(capsys, *words)
     assert (found[0], out in found[1], err in found[2]) == (0, True, True), found
-
-
-@pytest.mark.processes
-def test_grade_takes_them_as_private_ones(capsys, elsewhere):
-    words = ["grade", "nowhere", "--assignment", "go-scoring", "--private", "@go-scoring/seki"]
-    assert call(capsys, *words)[2] == "gtp-harness: there is no nowhere\n"
 
 
 # --- gtp-harness cases ---------------------------------------------------------------------------
@@ -142,15 +118,6 @@ def test_the_list(capsys):
         tests = sum(step.is_test for path in files for step in casefile.read(path).steps)
         assert rows[f"@{name}"][:2] == [str(len(files)), str(tests)]
     assert "gtp-oracle gtp --game java-go" in " ".join(rows["@java-go"])
-
-
-def test_the_files_of_a_set(capsys):
-    status, out, _ = call(capsys, "cases", "@go-scoring/public", "go-scoring/area")
-    assert status == 0
-    assert [line.split()[0] for line in out.splitlines()] == [
-        f"@go-scoring/{one}" for one in ("area", "game", "komi", "neutral")
-    ]
-    assert out.splitlines()[0].split(maxsplit=3)[1:] == ["5", "tests", "area"]
 
 
 def test_a_copy(capsys, elsewhere):

@@ -109,10 +109,3 @@ def test_blanks_and_comments_make_no_difference_and_all_else_does(words, data):
     assert tokens("a.py", join_with_blanks(words)) != tokens(
         "a.py", join_with_blanks([*words, "y"])
     )
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_can_be_compared(content):
-    for name in ("a.py", "a.c", "a.java"):
-        tokens(name, content)
-    twins({"a": {"a.py": content}, "b": {"a.py": content}})

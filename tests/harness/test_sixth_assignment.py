@@ -135,31 +135,6 @@ def test_a_right_engine_passes_them_and_a_mistake_is_named(command, cases, tmp_p
     assert "captured stones were still there" in diagnosis["text"]
 
 
-def test_it_is_fuzzed(command, tmp_path):
-    words = ("--assignment", KEY, "--sandbox", "off", "--seed", "1", "--findings", "1")
-    program = oracle("--mistake", "stones-of-both-colors")
-    said = command("fuzz", program, *words, "--output", tmp_path, status=1)
-    assert "stones-of-both-colors" in said
-    assert len(list(tmp_path.glob("*.gtp"))) == 1
-
-
-def test_a_file_goes_on_after_its_question_broke_an_engine(command, tmp_path):
-    """What it does is known to a run, too, which is not told whose a case file is."""
-    case, engine, found = (tmp_path / name for name in ("a.gtp", "engine.py", "a.json"))
-    case.write_text("clear_board\n1 stones b\n2 stones x\n3 stones w\nclear_board\n4 stones b\n")
-    engine.write_text(
-        ENGINE.replace("answer = sum", "answer = {'b': 1, 'w': 1}[words[1]] and sum")
-    )
-    command("run", "--restart", f"{sys.executable} {engine}", case, "--json", found, status=2)
-    (file,) = json.loads(found.read_text())["files"]
-    assert [test["verdict"] for test in file["tests"]] == [
-        "passed",
-        "not run",
-        "not run",
-        "passed",
-    ]
-
-
 @pytest.fixture(scope="module")
 def course(tmp_path_factory, tree, cases):
     """The assignment's folder as a teacher has it, with the tests as public ones."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,48 +11,13 @@ import pytest
 from harness import specifications
 from harness.assignments import assignment
 from harness.assignments.assignment import specification_of
-from harness.cli import main
-from harness.errors import ExitCode, UsageError
+from harness.errors import UsageError
 from harness.judging.in_process import specifications_of
 from harness.reading import casefile
 from harness.specifications import NAMES, specification
 from oracle.command_properties import STANDARD
 
 ROOT = Path(__file__).parents[2]
-MODULES = sorted((ROOT / "harness").rglob("*.py"))
-# An adapter's name is that of the programs it adapts.
-ALLOWED = ("specifications", "adapters")
-WORDS = {form for name in NAMES for form in (name, name.replace("-", "_"))}
-
-
-def names_in(source: str) -> set[str]:
-    """Return the names of assignments that code has, as texts, functions, modules or files."""
-    found: set[str] = set()
-    if not any(word in source for word in WORDS):
-        return found  # a tree takes longer
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value)
-        elif isinstance(node, ast.Name | ast.FunctionDef | ast.ClassDef):
-            found.add(node.id if isinstance(node, ast.Name) else node.name)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("harness"):
-            found |= set(node.module.split("."))
-    return found & WORDS
-
-
-def test_no_assignment_is_named_elsewhere():
-    elsewhere = [
-        path for path in MODULES if path.relative_to(ROOT / "harness").parts[0] not in ALLOWED
-    ]
-    named = {str(path): names_in(path.read_text(encoding="utf-8")) for path in elsewhere}
-    assert {path: names for path, names in named.items() if names} == {}
-    assert [path for path in elsewhere if path.stem in WORDS] == []
-
-
-def test_a_name_would_be_noticed():
-    assert names_in('if key == "java-go":\n    pass') == {"java-go"}
-    assert names_in("def _java_go(): ...\njava_go()") == {"java_go"}
-    assert names_in("from harness.specifications.gosensei import x") == {"gosensei"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -94,16 +58,6 @@ def own(tmp_path):
     folder = tmp_path / "counting-points"
     shutil.copytree(ROOT / "cases" / "go-scoring", folder)
     return folder
-
-
-@pytest.mark.long(1)
-def test_a_teachers_folder_works_as_what_ships_does(own, tmp_path, capsys):
-    made = str(tmp_path / "made.gtp")
-    assert main(["generate", "--assignment", str(own), "-n", "2", "-o", made]) == ExitCode.OK
-    assert main(["verify", made, "--assignment", str(own)]) == ExitCode.OK
-    words = ("--assignment", str(own), "--at-least", "0")
-    assert main(["strength", made, *words]) == ExitCode.OK
-    assert "go-scoring: 2 tests in 1 file" in capsys.readouterr().out
 
 
 def test_without_a_specification_nobody_knows_what_is_right(own):

@@ -34,9 +34,6 @@ sys.exit(main())
 """
 COMMANDS = [
     ("oracle.cli", "gtp-oracle", "gtp"),
-    ("oracle.cli", "gtp-oracle", "score", "-"),
-    ("harness.cli", "gtp-harness", "--help"),
-    ("harness.cli", "gtp-harness", "run", "--help"),
     ("harness.cli", "gtp-harness", "grade", "--help"),
     ("harness.cli", "gtp-harness", "run", "/nowhere/engine", "nothing.gtp"),
 ]
@@ -86,7 +83,7 @@ def run(at):
     return status if seen >= at else 99
 status = at = 0
 while status != 99:
-    at += 1
+    at += 1 if at < 20 else 3
     if not (child := os.fork()):
         os.dup2(2, 1)
         sys.exit(run(at))
@@ -128,7 +125,7 @@ def interrupted_after(milliseconds: int) -> tuple[int, str]:
 def test_ctrl_c_at_any_moment_prints_no_traceback_but_pythons_own():
     """While Python starts and loads its own modules, the traceback is its own, not ours."""
     heeded = 0
-    for milliseconds in range(1, 41, 2):
+    for milliseconds in range(1, 41, 3):
         status, said = interrupted_after(milliseconds)
         if "Traceback" in said:
             # A virtual environment within the project's folder is not ours.
@@ -163,20 +160,6 @@ def test_the_end_of_the_program_leaves_nothing_out(before, said):
     assert (done.returncode, first[:11], rest, done.stderr) == (0, b"gtp-harness", said, b"")
 
 
-def test_the_end_of_the_program_notices_output_that_cannot_be_written():
-    """Of what is written last, too."""
-    code = (
-        "import atexit, sys; sys.argv = ['gtp-harness', '--version'];"
-        " from harness.cli import program; atexit.register(print, 'at exit'); program()"
-    )
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, stdout=full, stderr=-1, check=False
-        )
-    assert done.returncode == 3
-    assert b"cannot write to standard output" in done.stderr
-
-
 @pytest.mark.parametrize("module", ["harness.cli", "oracle.cli"])
 def test_little_is_loaded_before_ctrl_c_is_heeded(module):
     """Nothing but Python's own start can print a traceback of it."""
@@ -186,15 +169,6 @@ def test_little_is_loaded_before_ctrl_c_is_heeded(module):
         "harness", "harness.cli", "oracle", "oracle.cli", "oracle.errors", "oracle.interrupts",
         "_signal", "__future__",
     }  # fmt: skip
-
-
-def test_the_python_that_imports_a_command_keeps_its_ctrl_c():
-    code = (
-        "import signal; from harness.cli import main; main(['--version']);"
-        " from oracle.cli import main; main(['--version']);"
-        " print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    )
-    assert run_command([sys.executable, "-c", code]).stdout.endswith(b"True\n")
 
 
 # --- what is inherited ---
@@ -235,7 +209,6 @@ steps = assignment.BuildSteps((("sh", "-c", sys.argv[3]),), (), 60.0, 1 << 28, 4
 found = assignment.find("go-scoring")._replace(build=steps)
 print(build_steps.build(found, Path(sys.argv[1]), sys.argv[2]))
 """
-LEVELS = ("off", "3", "2", "1")
 
 
 def stubborn(*words: str, cwd: Path = ROOT, **options) -> subprocess.CompletedProcess[str]:
@@ -260,7 +233,7 @@ def place():
         yield Path(folder)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", ("off", "3", "2", "1"))
 def test_an_engine_begins_with_default_signals(level, place):
     needs(int(level)) if level != "off" else None
     engine, case = place / "engine", place / "a.gtp"
@@ -273,7 +246,7 @@ def test_an_engine_begins_with_default_signals(level, place):
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", ("off", "3"))
 def test_a_build_step_begins_with_default_signals(level, place):
     needs(int(level)) if level != "off" else None
     (place / "assignment1").mkdir()
@@ -285,8 +258,12 @@ def test_a_build_step_begins_with_default_signals(level, place):
 
 def test_sigterm_ends_a_command_that_ignores_ctrl_c(tmp_path):
     """As after ``nohup … &``: by convention Ctrl-C stays ignored, and nothing runs on for ever."""
-    words = ["fuzz", f"{sys.executable} -m oracle gtp --mistake komi-ignored", "--seconds", "0"]
-    words += ["--assignment", "go-scoring", "--sandbox", "off", "--output", str(tmp_path / "out")]
+    engine, case = tmp_path / "engine", tmp_path / "a.gtp"
+    answers = "for n in 1 2 3 4; do read line; printf '= \\n\\n'; done; exec sleep 60"
+    engine.write_text(f"#!/bin/sh\n{answers}\n")
+    engine.chmod(0o755)
+    case.write_text("1 a\n#? []\n2 b\n#? []\n")
+    words = ["run", "--lockstep", "-long", str(engine), str(case)]
     with subprocess.Popen(
         [sys.executable, "-c", NOHUP, sys.executable, "-m", "harness.cli", *words],
         cwd=tmp_path,
@@ -295,12 +272,12 @@ def test_sigterm_ends_a_command_that_ignores_ctrl_c(tmp_path):
         stderr=subprocess.PIPE,
     ) as process:
         try:
-            assert process.stdout.readline()  # the first finding
+            assert process.stdout.readline() == b"1 passed\n"
             process.send_signal(signal.SIGINT)
             time.sleep(0.2)
             assert process.poll() is None
             process.send_signal(signal.SIGTERM)
-            assert b"1 finding" in process.communicate(timeout=60)[0]
+            assert b"2 not run\n" in process.communicate(timeout=60)[0]
             assert process.returncode == 128 + signal.SIGTERM
         finally:
             process.kill()

@@ -14,12 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.engine.protocols import find_protocol
-from harness.errors import UsageError
-from harness.options import PROTOCOLS, STATUS_LAST, Limits, Options
+from harness.options import STATUS_LAST, Limits, Options
 from harness.reading import answer_files
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
-from harness.running import protocol_facts
 from harness.running.runs import run
 
 ENGINE = Path(__file__).parent / "status_last_engine.py"
@@ -40,7 +38,7 @@ third
 """
 LETTERS = {Verdict.PASSED: "P", Verdict.FAILED: "F", Verdict.NOT_RUN: "-"}
 LIMITS = Limits(timeout=1.5, startup=20, quit=1, max_output=1 << 16)
-TIMEOUT, DIED, OUTPUT = FailureKind.TIMEOUT, FailureKind.DIED, FailureKind.OUTPUT
+TIMEOUT, OUTPUT = FailureKind.TIMEOUT, FailureKind.OUTPUT
 NONE = "expected a status line: = 1, = -1 or = illegal move: …"
 AN_END = "an answer ends with a status line: = 1, = -1 or = illegal move: …"
 TOO_MANY = (
@@ -60,8 +58,6 @@ class Row(NamedTuple):
 
 ROWS = [
     Row("in_order"),
-    Row("empty_lines"),
-    Row("carriage_returns"),
     Row("old_macintosh"),
     Row("drips"),
     Row("refuses", "PFP", got="= -1"),
@@ -79,20 +75,7 @@ ROWS = [
         warnings=(f"line 8: the reply to 'fault' ends with '=1', {NONE}",),
         got="fault\n=1",
     ),
-    Row(
-        "empty_status",
-        "PFP",
-        warnings=(f"line 8: the reply to 'fault' ends with '=', {NONE}",),
-        got="fault\n=",
-    ),
-    Row(
-        "other_status",
-        "PFP",
-        warnings=(f"line 8: the reply to 'fault' ends with '= 0', {NONE}",),
-        got="fault\n= 0",
-    ),
     Row("two_statuses", warnings=(TOO_MANY,)),
-    Row("twice", warnings=(TOO_MANY,)),
     Row("status_inside", "PFP", warnings=(TOO_MANY,), got="fa\n= 1"),
     Row(
         "gtp_error",
@@ -100,22 +83,13 @@ ROWS = [
         TIMEOUT,
         f"written '? unknown command', but {AN_END} (an error that begins with ? is GTP's).",
     ),
-    Row("no_status", "P--", TIMEOUT, f"It had written 'fault', but {AN_END}."),
     Row(
         "half_a_status",
         "P--",
         TIMEOUT,
         "It had written 'fault = 1', but a status line ends with a line end.",
     ),
-    Row(
-        "dies_in_status",
-        "P--",
-        DIED,
-        "ended with exit status 3, instead of answering 'fault'. It had written 'fault = 1', but a"
-        " status line ends with a line end.",
-    ),
     Row("endless", "P--", OUTPUT, "instead of answering 'fault'."),
-    Row("silent", "P--", TIMEOUT, "The engine did not answer 'fault' within 1.5 s."),
     Row("not_utf8", "PFP", warnings=("some replies were not UTF-8",), got="f\udce4ult\n= 1"),
     Row(
         "control",
@@ -160,14 +134,7 @@ def test_what_becomes_of_an_engine(row: Row, tmp_path: Path) -> None:
 @pytest.mark.processes
 @pytest.mark.parametrize(
     ("way", "letter"),
-    [
-        ("in_order", "P"),
-        ("carriage_returns", "P"),
-        ("refuses", "F"),
-        ("no_blank", "F"),
-        ("speaks_gtp", "F"),
-        ("illegal", "F"),
-    ],
+    [("carriage_returns", "P"), ("refuses", "F"), ("no_blank", "F"), ("illegal", "F")],
 )
 def test_files_for_gtp_are_judged_without_the_status(
     way: str, letter: str, tmp_path: Path
@@ -191,45 +158,12 @@ def test_a_refusal_of_the_set_up_counts_unless_the_file_has_it(tmp_path: Path) -
     assert run_against("refuses", tmp_path, text=text.format("-1")).errors == 0
 
 
-@pytest.mark.processes
-def test_an_engine_in_gtp_is_told_what_might_be_meant(tmp_path: Path) -> None:
-    path = tmp_path / "case.gtp"
-    path.write_text("10 fault\n")
-    limits = LIMITS._replace(startup=1.5)
-    result = run(f"{sys.executable} {ENGINE} in_order", [str(path)], Options(limits=limits))
-    assert result.files[0].failure
-    assert (
-        result.files[0].failure.message.endswith(
-            "but a reply ends with an empty line (is the engine's --protocol 'status last'?)."
-        )
-        or "a reply begins with = or ?" in result.files[0].failure.message
-    )
-
-
 def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
     path = tmp_path / "case.txt"
     path.write_text(CASE)
     result = run("true", [str(path)])
     (error,) = result.errors
     assert error.startswith(f"{path}:2: found answers that end with a status line")
-
-
-@given(st.lists(st.sampled_from(["1 0", "10", "x", "=="])), ENDS)
-def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> None:
-    """A caller that does not name the protocol, such as fuzzing, gets nothing wrong."""
-    (reply,) = (
-        find_protocol(STATUS_LAST)
-        .splitter(strict=True)
-        .split("\n".join([*lines, status, ""]).encode())
-    )
-    told = protocol_facts.warnings([protocol_facts.own_step("show")], [reply])
-    assert not [one for one in told if "id" in one]
-
-
-def test_there_is_no_other_protocol() -> None:
-    assert [find_protocol(name).name for name in PROTOCOLS] == list(PROTOCOLS)
-    with pytest.raises(UsageError, match="unknown protocol 'http'; there are 'gtp' and"):
-        find_protocol("http")
 
 
 # --- output, cut -------------------------------------------------------------------------------

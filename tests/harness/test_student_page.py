@@ -113,23 +113,6 @@ def test_what_passed_is_folded_with_the_answers():
     assert "<code>7 score</code> &rarr; <code>B+1</code>" in body
 
 
-def test_tests_without_room_are_named():
-    tests = [Line(f"{n} x", f"={n} y", "[0]", V.FAILED) for n in range(1, 111)]
-    page = page_of(one_file(made_file("x.gtp", tests)))
-    assert page.count(FAILED) == 60
-    assert "50 more tests" in page
-    assert "<code>61 x</code> x.gtp, line 121" in page
-    assert "and 10 more" in page
-    assert "<code>101 x</code>" not in page
-
-
-def test_tests_of_files_are_told_apart():
-    files = [made_file(f"{name}.gtp", [Line("1 x", "=1 y", "[0]", V.FAILED)]) for name in "ab"]
-    page = page_of(one_file(*files))
-    assert "a.gtp, line 1" in page
-    assert "b.gtp, line 1" in page
-
-
 # --- in words ----------------------------------------------------------------------------------
 
 
@@ -169,14 +152,6 @@ def test_no_student_reads_an_expression_unasked(reply, pattern, words):
     assert words in Page(page).text
     unfolded = re.sub(r'<details class="pat">.*?</details>', "", page)
     assert r"\+" not in unfolded.partition("<script>")[0].partition("</style>")[2]
-
-
-def test_a_pattern_that_words_cannot_tell_is_one_click_away():
-    page = page_of(one_file(failing("0", r"[B\+[1-9][0-9]*]")))
-    assert (
-        '<details class="pat"><summary>The pattern</summary><code>B\\+[1-9][0-9]*</code></details>'
-        in page
-    )
 
 
 # --- hostile strings ---------------------------------------------------------------------------

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from io import BytesIO, StringIO, TextIOWrapper
 
 import pytest
@@ -30,18 +27,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize("count", [False, True, 0, 8, 256])
-def test_stones_differ_without_color(count: int) -> None:
-    painted = Paint(count).board(BOARD)
-    assert (painted.count("●"), painted.count("○")) == (1, 1)
-
-
-@pytest.mark.parametrize(("count", "is_wood"), [(0, False), (8, False), (256, True), (True, True)])
-def test_wood_needs_256_colors(count: int, is_wood: bool) -> None:
-    assert (Paint(count).board(BOARD) != BOARD) is is_wood
-    assert (Paint(count)("bad", "x") != "x") is (count > 0)
-
-
 @pytest.mark.parametrize(
     ("environment", "count"),
     [
@@ -65,18 +50,6 @@ def test_colors_by_environment(
     assert colors(Terminal()) == count
     if "FORCE_COLOR" not in environment:
         assert colors(StringIO()) == 0, "no terminal"
-
-
-@pytest.mark.processes
-@pytest.mark.parametrize(("term", "count"), [("vt100", 0), ("linux", 8), ("no-such-thing", 0)])
-def test_colors_by_terminfo(term: str, count: int) -> None:
-    """In a process of its own: a second terminal in one process is the first one to curses."""
-    code = f"from harness.cli.console import _colors_of; print(_colors_of({term!r}))"
-    environment = {key: value for key, value in os.environ.items() if key != "COLORTERM"}
-    asked = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
-    assert asked.stdout == f"{count}\n"
 
 
 @pytest.mark.parametrize(

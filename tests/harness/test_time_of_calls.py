@@ -21,7 +21,6 @@ from harness.adapters.inside.calling import TimeLeft, count_seconds
 from harness.adapters.inside.go_board import AdapterBoard, TimeOut
 from harness.adapters.inside.methods import Methods
 from harness.assignments import workspace
-from harness.assignments.build_steps import build
 from harness.engine.engine_session import EngineSession
 from harness.engine.process import EngineProcess
 from harness.options import Limits
@@ -70,13 +69,6 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
         now[0] += left
         own[0] += left * share
     assert now[0] - 50 == pytest.approx(expected, rel=0.05)
-
-
-@pytest.mark.processes
-def test_a_program_that_has_ended_is_no_error(monkeypatch):
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    assert TimeLeft(child.pid, 1.0).left() == pytest.approx(0.25)
 
 
 # --- calls of a program -------------------------------------------------------------------------
@@ -258,39 +250,12 @@ def test_a_method_that_sleeps_or_computes_for_ever_is_late(how, methods):
 
 # --- a clock that jumps -------------------------------------------------------------------------
 
-GAME = """\
-import pathlib, sys
-from tests.harness.test_time_of_calls import SETTINGS, Methods, ask
-from harness.adapters.inside.terminal_game import TerminalGame
-folder = pathlib.Path(sys.argv[1])
-game = TerminalGame(SETTINGS | {"seconds": 0.05}, folder, "Go")
-print("begun:", game.ended or "waits")
-game.type("x")
-print("then:", game.ended)
-methods = Methods(SETTINGS, folder)
-print("asked:", ask(methods, 1))
-methods.close()
-"""
-
 
 def test_a_clock_that_jumps_is_not_heeded_in_calls(caller, tmp_path, cc):
     jumping = jumping_clock(tmp_path, cc)
     for what, expected in ((BURN, "done"), (SLEEP, "did not end")):
         with call(caller, what, jumping) as program:
             assert expected in program.communicate(timeout=30)[0]
-
-
-def test_a_clock_that_jumps_is_not_heeded_in_java(classes, tmp_path, cc):
-    words = [sys.executable, "-c", GAME, classes]
-    jumping = jumping_clock(tmp_path, cc)
-    done = subprocess.run(
-        words, env=jumping, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout.splitlines() == [
-        "begun: waits",
-        "then: neither asked for a move nor ended within 0.8 s",
-        "asked: true",
-    ]
 
 
 ENGINE = str(ROOT / "tests" / "engines" / "takes_time.py")
@@ -322,16 +287,6 @@ def step(what):
     program = f"import os, time\nos.sched_setaffinity(0, [{a_cpu()}])\n{what}"
     words = (levels.interpreter(), "-I", "-S", "-c", program)
     return wanted._replace(build=wanted.build._replace(steps=(words,)))
-
-
-@pytest.mark.long(2)
-@pytest.mark.processes
-def test_a_build_step_on_a_busy_machine_is_not_late(stage, sandbox):  # noqa: F811
-    with busy(OTHERS, a_cpu()):
-        begun = time.monotonic()
-        built = build(step(BURN), stage, sandbox)
-    assert built == (True, "done\n", "")
-    assert time.monotonic() - begun > 0.6  # else this shows nothing
 
 
 BUILDER = """\

@@ -194,12 +194,6 @@ def test_use_counts_blocks_and_each_file_once(top: str) -> None:
     assert files == 3
 
 
-def test_nothing_there() -> None:
-    assert list(untrusted_folders.walk("/nonexistent/folder")) == []
-    assert untrusted_folders.use("/nonexistent") == (0, 0)
-    untrusted_folders.remove("/nonexistent/folder")
-
-
 def test_no_folder_that_was_removed_stays_open(top: str) -> None:
     """Whoever grades a class removes thousands."""
     deepen(top, 3)

@@ -64,10 +64,8 @@ FAULTS = [
     ("go-scoring", GO + "#? [B\\+8\\.5|B\\+7\\.5]", FindingKind.LOOSE, 5),
     ("go-scoring", GO + "#?", FindingKind.LOOSE, 5),
     ("go-scoring", WHOLE + "#? [B\\+9]", FindingKind.TIGHT, 5),
-    ("go-scoring", WHOLE + "#? [B\\+9\\.0]", FindingKind.TIGHT, 5),
     ("go-scoring", WHOLE + "#? [B\\+9(\\.0)?]", None, 0),
     ("go-scoring", WHOLE + "#? [B\\+9(\\.0)*]", FindingKind.LOOSE, 5),
-    ("go-scoring", WHOLE + "#? [B\\+9(.0)?]", FindingKind.LOOSE, 5),
     ("go-scoring", WHOLE + "#? [(a*)*b]", FindingKind.WRONG, 5),
     ("go-scoring", "boardsize 3\nkomi 0\n10 score\n#? [0(\\.0)?]", FindingKind.LOOSE, 3),
     ("go-scoring", "boardsize 3\nplay B A9\nkomi 0\n10 name\n", FindingKind.UNREACHABLE, 2),
@@ -227,53 +225,36 @@ def test_all_that_ships_is_right(assignment):
 PUBLIC = [str(path.relative_to(CASES)) for path in sorted(CASES.glob("*/*.gtp"))]
 
 
-def plant_expectation(path, expectation):
-    """Return what is found when each test of a file expects this instead, by line.
-
-    ``expectation``: of the step and its right answer.
-    """
-    case = casefile.read(str(CASES / path))
-    assignment = Path(path).parts[0]
+@pytest.mark.parametrize("path", PUBLIC)
+def test_an_expectation_that_is_wrong_loose_or_tight_is_found_everywhere(path):
+    """Where there are other forms, the oracle's own words are too tight."""
+    case, own = casefile.read(str(CASES / path)), specification(Path(path).parts[0])
     replies = {
-        step.line: reply_of(raw)
-        for step, raw in in_process.answers(case, specification(assignment).reference_engine())
+        step.line: reply_of(raw) for step, raw in in_process.answers(case, own.reference_engine())
     }
-    steps = [
-        step._replace(pattern=read_gogui(f"[{expectation(step, replies[step.line])}]"))
-        if step.is_test
-        else step
-        for step in case.steps
+    tests = {step.line: step for step in case.steps if step.is_test}
+
+    def find_with(expect):
+        """Return the kinds of findings by line when each test expects this of its answer."""
+        steps = tuple(
+            step._replace(pattern=read_gogui(f"[{expect(replies[step.line])}]"))
+            if step.is_test
+            else step
+            for step in case.steps
+        )
+        findings = verify([case._replace(steps=steps)], own).findings
+        return {one.line: one.kind for one in findings}
+
+    wrong = find_with(lambda right: answer_forms.literally(f"{right.text}x"))
+    assert wrong == dict.fromkeys(tests, FindingKind.WRONG)
+    assert find_with(lambda right: ".*") == dict.fromkeys(tests, FindingKind.LOOSE)
+    several = [
+        line
+        for line, step in tests.items()
+        if len(in_process.forms(step.command, replies[line], own)) > 1
     ]
-    found = verify([case._replace(steps=tuple(steps))], specification(assignment)).findings
-    return [step for step in steps if step.is_test], {one.line: one.kind for one in found}
-
-
-@pytest.mark.parametrize("path", PUBLIC)
-def test_a_wrong_expectation_is_found_everywhere(path):
-    tests, found = plant_expectation(
-        path, lambda step, right: answer_forms.literally(f"{right.text}x")
-    )
-    assert found == {step.line: FindingKind.WRONG for step in tests}
-
-
-@pytest.mark.parametrize("path", PUBLIC)
-def test_an_expectation_of_anything_is_too_loose_everywhere(path):
-    tests, found = plant_expectation(path, lambda step, right: ".*")
-    assert found == {step.line: FindingKind.LOOSE for step in tests}
-
-
-@pytest.mark.parametrize("path", PUBLIC)
-def test_the_oracles_own_words_are_too_tight_where_there_are_others(path):
-    assignment = Path(path).parts[0]
-    several = set()
-
-    def words(step, right):
-        if len(in_process.forms(step.command, right, specification(assignment))) > 1:
-            several.add(step.line)
-        return answer_forms.literally(right.text)
-
-    _, found = plant_expectation(path, words)
-    assert found == dict.fromkeys(several, FindingKind.TIGHT)
+    tight = find_with(lambda right: answer_forms.literally(right.text))
+    assert tight == dict.fromkeys(several, FindingKind.TIGHT)
 
 
 # --- the same question twice -------------------------------------------------------------------
@@ -419,14 +400,8 @@ def test_what_is_shown(folder, capsys):
         "\n"
         "3 tests in 2 files, 1 not checked (no answer to them is wrong): 1 too tight\n"
     )
-
-
-def test_what_is_allowed_is_not_shown(folder, capsys):
     assert main(["verify", ".", "--allow", "too tight"]) == 0
-    assert (
-        capsys.readouterr().out
-        == "3 tests in 2 files, 1 not checked (no answer to them is wrong): 1 too tight\n"
-    )
+    assert capsys.readouterr().out.startswith("3 tests in 2 files, ")
 
 
 def test_the_document(folder, capsys):
@@ -441,9 +416,7 @@ def test_the_document(folder, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "give CASES"),
         (["no-such.gtp"], "no-such.gtp: cannot be read"),
-        (["good.gtp", "--allow", "odd"], "invalid choice: 'odd'"),
         (["good.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
     ],
 )

@@ -84,12 +84,3 @@ def test_a_class_gets_the_same_marks(confined_command, tmp_path):
     found = marks(room)
     assert [of(one, found) for one in CLASS[:4]] == [one.mark for one in CLASS[:4]]
     assert "level 1" in (room / "out" / "class.html").read_text()
-
-
-def test_check_says_the_same_as_grade(confined_command, tmp_path):
-    room = small_class.make(tmp_path, CLASS[:1])
-    (tmp_path / "a1.tgz").write_bytes(small_class.submission(CLASS[0].body))
-    words = ("check", "--assignment", room / "counting", "a1.tgz")
-    status, said = harness(confined_command, *words, cwd=tmp_path)
-    assert status == 0, said
-    assert "level 1" in said

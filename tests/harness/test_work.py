@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from harness.environments.interpreters import EnginePython
 from harness.errors import UsageError
@@ -118,60 +119,27 @@ WORDS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=50)
+AS_A_UNIT = Draft202012Validator(records.schema(WorkUnit))
+AS_A_WORD = Draft202012Validator(worker_events.schema())
+
+
+@settings(deadline=None, max_examples=30)
 @given(UNITS)
 def test_a_unit_is_the_same_after_a_journey_as_json(unit):
     text = canonical_json.dumps(unit)
     assert "\n" not in text
     assert unit_worker.read(text, "unit") == unit
-    assert fits(json.loads(text), records.schema(WorkUnit))
+    AS_A_UNIT.validate(json.loads(text))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 @given(WORDS)
 def test_so_is_a_word_and_a_result_keeps_its_bytes(word):
     line = worker_events.line(word)
     assert line.count(b"\n") == 1
     assert worker_events.read(line) == word
     assert worker_events.kind_of(line) is type(word)
-    assert fits(json.loads(line), worker_events.schema())
-
-
-def test_an_attempt_without_a_program_is_a_word_as_the_schema_has_it():
-    """Others read the lines: the result of what could not be built is null."""
-    done = AttemptFinished(
-        "b", canonical_json.NOTHING, Measurements(), failed=True, doubtful=False
-    )
-    line = json.loads(worker_events.line(done))
-    assert line["result"] is None
-    assert fits(line, worker_events.schema())
-    assert not fits({**line, "result": "none"}, worker_events.schema())
-
-
-def fits(value, schema):
-    """Whether a value is as a JSON Schema has it: of what ours are made of, and no more."""
-    if "oneOf" in schema:
-        return sum(fits(value, one) for one in schema["oneOf"]) == 1
-    if "anyOf" in schema:
-        return any(fits(value, one) for one in schema["anyOf"])
-    if "const" in schema:
-        return value == schema["const"]
-    kinds = {
-        "object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-        "number": (int, float), "null": type(None),
-    }  # fmt: skip
-    names = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
-    if not any(isinstance(value, kinds[name]) for name in names):
-        return False
-    if isinstance(value, list):
-        return all(fits(one, schema["items"]) for one in value)
-    if "properties" not in schema or not isinstance(value, dict):
-        return True
-    own = schema["properties"]
-    return (
-        set(schema["required"]) <= set(value) <= set(own)
-        and all(fits(one, own[key]) for key, one in value.items())
-    )  # fmt: skip
+    AS_A_WORD.validate(json.loads(line))
 
 
 def test_a_result_that_another_program_sent_becomes_canonical():
@@ -189,38 +157,24 @@ def test_a_result_that_another_program_sent_becomes_canonical():
 
 
 def change_value(unit, place, value):
-    """Return a unit as plain data in which one value is another; ``...``: is missing."""
+    """Return a unit as plain data in which one value is another."""
     plain_unit = json.loads(canonical_json.dumps(unit))
     *way, last = place
     inner = plain_unit
     for step in way:
         inner = inner[step]
-    if value is ...:
-        del inner[last]
-    else:
-        inner[last] = value
+    inner[last] = value
     return json.dumps(plain_unit)
 
 
 WRONG = [
     (("unit",), 2, "unit.unit: found version 2, expected 1"),
-    (("unit",), ..., "unit: the key 'unit' is missing"),
-    (("unit",), True, "unit.unit: found true, expected a whole number from 0"),
-    (("more",), 1, 'unit: there is no key "more", only unit, submission, '),
     (("submission", "sha256"), "ABC", 'found "ABC", expected a SHA-256 as 64 hexadecimal digits'),
-    (("submission", "sha256"), 7, "found 7, expected a SHA-256"),
-    (("submission", "kept"), "a.py", 'submission.kept: found "a.py", expected a list'),
     (("submission", "kept"), ["a", None], "kept[1]: found null, expected a text"),
-    (("submission", "key"), "a\0b", "expected a text"),
-    (("cases",), {}, "unit.cases: found {}, expected a list"),
     (("cases", 0, "beside"), [{"name": "../x", "sha256": "0" * 64}], "the name of a file below"),
     (("assignment", "files", 0, "name"), "/etc/passwd", "the name of a file below the folder"),
-    (("assignment", "files", 0, "name"), "a/../../b", "the name of a file below the folder"),
     (("assignment",), None, "found null, expected an object with name, files, place"),
     (("limits", "timeout"), -1, "unit.limits.timeout: found -1, expected a number from 0"),
-    (("limits", "timeout"), "1", 'unit.limits.timeout: found "1", expected a number from 0'),
-    (("box", "memory"), 1.5, "unit.box.memory: found 1.5, expected a whole number from 0"),
-    (("alone",), 1, "unit.alone: found 1, expected true or false"),
     (("environment", "sandbox"), "none", "expected one of auto, 3, 2, 1, off"),
 ]
 
@@ -270,44 +224,6 @@ def test_what_is_no_unit_at_all_is_refused(text):
         unit_worker.read(text.encode("utf-8", "surrogatepass"), "unit")
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("{", "unit is not JSON: Expecting property name"),
-        ("NaN", "unit is not JSON: NaN is not a number of JSON"),
-        ("[]", "unit: found [], expected an object with unit, submission, "),
-    ],
-)
-def test_what_a_text_is_instead_of_a_unit(text, said):
-    with pytest.raises(UsageError) as error:
-        unit_worker.read(text, "unit")
-    assert str(error.value).startswith(said)
-
-
-@pytest.mark.parametrize("is_changed", [False, True])
-def test_bytes_that_are_nowhere_are_named(made_class, is_changed, tmp_path):
-    unit = unit_of(made_class, CLASS[0])
-    for one in (made_class / "store").iterdir() if is_changed else ():
-        (tmp_path / one.name).write_bytes(one.read_bytes() + b" ")
-    files = unit_worker.FileFinder([tmp_path])
-    case, first = unit.cases[0], unit.assignment.files[0]
-    asked = {
-        f"the submission of ada is nowhere with the SHA-256 {unit.submission.sha256}": (
-            lambda: files.archive(unit.submission)
-        ),
-        f"the case file {case.name} is nowhere with the SHA-256 {case.sha256}": (
-            lambda: files.case(case, tmp_path / "room")
-        ),
-        f"{first.name} is nowhere with the SHA-256 {first.sha256}": (
-            lambda: files.folder(unit.assignment, tmp_path / "room")
-        ),
-    }
-    for said, ask in asked.items():
-        with pytest.raises(unit_worker.MissingBytesError) as error:
-            ask()
-        assert str(error.value) == f"{said}: has it changed?"
-
-
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
 @pytest.mark.parametrize("read", [worker_events.read, worker_events.kind_of])
 def test_what_is_no_word_is_refused(read, line):
@@ -337,16 +253,16 @@ def read_words(done):
 
 def test_bytes_are_found_by_their_sha256_alone(made_class):
     """Nothing lies where the unit was made: all is laid out from the store."""
-    done = work(made_class, unit_of(made_class, CLASS[0]))
+    done = work(made_class, unit_of(made_class, CLASS[2]))
     assert (done.returncode, done.stderr) == (OK, b"")
     begun, *_, ended = read_words(done)
     assert (begun, ended) == (CaseStarted("one.gtp"), UnitFinished())
     found = {one.basis: one.failed for one in read_words(done) if isinstance(one, AttemptFinished)}
-    assert found == {"one.gtp": False, "two.gtp": False}
+    assert found == {"one.gtp": True, "two.gtp": False}  # one of its tests fails
 
 
 def test_the_test_that_was_judged_is_told_about_once_in_a_second(made_class):
-    slow = CLASS[0]._replace(body="time.sleep(0.6)\n    return 2 * n")
+    slow = CLASS[0]._replace(body="time.sleep(1.1 if n == 1 else 0)\n    return 2 * n")
     done = work(made_class, unit_of(made_class, slow))
     words = read_words(done)
     assert (done.returncode, done.stderr) == (OK, b"")
@@ -355,9 +271,8 @@ def test_the_test_that_was_judged_is_told_about_once_in_a_second(made_class):
             told = [one for one in words[number:] if isinstance(one, CaseProgress)]
             judged = [one.step for one in told if one.basis == word.basis]
             assert judged == sorted(set(judged))
-    assert any(isinstance(word, CaseProgress) for word in words)
-    quick = work(made_class, unit_of(made_class, CLASS[0]))
-    assert not any(isinstance(word, CaseProgress) for word in read_words(quick))
+    told = [word.basis for word in words if isinstance(word, CaseProgress)]
+    assert set(told) == {"one.gtp"}, "the other one was too quick"
 
 
 COMPUTING = """\
@@ -374,7 +289,6 @@ end = time.process_time() + {}
         (0.0, 1.4, Limits(timeout=1), BoxLimits(), "timeout"),
         (2.0, 1.4, Limits(timeout=1), BoxLimits(), None),  # 0.7 s of the reference machine
         (0.5, 0.3, Limits(timeout=1), BoxLimits(), None),  # 0.6 s
-        (0.5, 0.7, Limits(timeout=1), BoxLimits(), "timeout"),  # 1.4 s
         (0.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), "processor time"),
         (2.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), None),  # 0.9 s in both commands
     ],
@@ -407,12 +321,6 @@ def test_an_engine_that_sleeps_has_no_more_time_on_a_slow_machine(made_class):
 
 
 def test_the_three_kinds_of_trouble_are_told_apart(made_class):
-    wrong = work(made_class, unit_of(made_class, CLASS[2]))
-    assert wrong.returncode == OK
-    assert [one.failed for one in read_words(wrong) if isinstance(one, AttemptFinished)] == [
-        True,
-        False,
-    ]
     dies = work(made_class, unit_of(made_class, CLASS[3]))
     kinds = [
         [failure["kind"] for failure in json.loads(one.result)["failures"]]
@@ -429,17 +337,8 @@ def test_the_three_kinds_of_trouble_are_told_apart(made_class):
     assert "is nowhere with the SHA-256 0000" in ended.fault
 
 
-def test_a_case_file_that_has_changed_is_the_harness_s_trouble(made_class, tmp_path):
-    (tmp_path / "one.gtp").write_text("1 twice 1\n#? [3]\n")
-    case = unit_of(made_class, CLASS[0]).cases[0]._replace(sha256="1" * 64, place=str(tmp_path))
-    done = work(made_class, unit_of(made_class, CLASS[0], cases=(case,)))
-    assert done.returncode == FAULT
-    assert "the case file one.gtp is nowhere" in read_words(done)[-1].fault
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"unit": 2}', "\x00\xff"])
-def test_a_wrong_unit_is_a_line_and_status_2(made_class, text):
-    done = work(made_class, None, given=text)
+def test_a_wrong_unit_is_a_line_and_status_2(made_class):
+    done = work(made_class, None, given="\x00\xff")
     assert (done.returncode, done.stdout) == (BAD, b"")
     assert done.stderr.startswith(b"harness.work: unit")
     assert done.stderr.count(b"\n") == 1
@@ -449,17 +348,6 @@ def test_a_unit_may_be_a_file(made_class, tmp_path):
     path = tmp_path / "unit.json"
     path.write_text(canonical_json.dumps(unit_of(made_class, CLASS[0])))
     assert work(made_class, None, str(path), given="").returncode == OK
-    absent = work(made_class, None, "nowhere.json", given="")
-    assert absent.returncode == BAD
-    assert absent.stderr == b"harness.work: cannot read nowhere.json: No such file or directory\n"
-
-
-def test_the_schema_is_told():
-    done = subprocess.run([*WORK, "--schema"], capture_output=True, check=True)
-    assert json.loads(done.stdout) == {
-        "unit": records.schema(WorkUnit),
-        "word": worker_events.schema(),
-    }
 
 
 SLEEPS = Student("Sleeps", "time.sleep(30)\n    return n", 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +18,9 @@ from harness.records import Build, FileResult, Outcome, Verdict
 from harness.running.hangs import HangPolicy, Hangs
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
-from harness.work import bench, canonical_json, fairness, unit_worker
+from harness.work import bench, fairness, unit_worker
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
-from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
 from harness.work.unit_worker import UnitWorker
 from harness.work.worker_events import (
@@ -161,22 +160,6 @@ def test_what_a_case_file_is_run_with(
         assert isinstance(gauge._launcher, PlainLauncher)
 
 
-def test_what_else_an_engine_sees(tmp_path):
-    (tmp_path / "own work").mkdir()
-    box = Box()
-    make_runner(sandbox=box).launcher(CASE, tmp_path, ["/a"])
-    assert box.asked == [(CASE, ("/a",), str(tmp_path / "own work"))]
-
-
-def test_what_an_engine_wrote_is_told_without_the_folders_of_this_machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench.interpreters, "environment_of", lambda program: f"of {program}")
-    wrote = f"{tmp_path}/a.py of /nowhere/bin/python/b.py: {tmp_path.parent}"
-    result = make_result(Verdict.PASSED, stderr=wrote)
-    _, said = attempt(make_runner(), tmp_path, result, monkeypatch)
-    stored = canonical_json.loads(FileResult, said.result)
-    assert stored.stderr == f"/submission/a.py /environment/b.py: {tmp_path.parent}"
-
-
 @pytest.mark.parametrize(
     ("verdicts", "failed"),
     [
@@ -213,14 +196,6 @@ def test_what_is_in_doubt_beside_others(alone, seconds, doubtful, tmp_path, monk
 def test_what_keeps_a_case_file_from_running_is_no_result(error, told, tmp_path, monkeypatch):
     _, said = attempt(make_runner(), tmp_path, error, monkeypatch)
     assert said == HarnessFailed("basis", told)
-
-
-def test_without_a_program_nothing_is_run():
-    said = make_runner(pace=0.0, alone=True, assignment=make_assignment(python=None)).nothing("b")
-    assert (said.basis, said.result, said.failed, said.doubtful) == ("b", NOTHING, True, False)
-    assert (said.figures.alone, said.figures.python, said.figures.pace) == (True, "", 0.0)
-    assert said.figures.cpu == 0
-    assert said.figures.pid == os.getpid()
 
 
 @pytest.mark.parametrize(
@@ -357,14 +332,3 @@ def test_what_another_worker_does_is_left_to_it(worker):
     said: list[Any] = []
     worker.do(make_unit(), said.append, lambda word: Granted(word.case == 1, 0))
     assert [one.basis for one in said if isinstance(one, CaseStarted)] == ["b"]
-
-
-@pytest.mark.parametrize("ok", [False, True])
-def test_what_cannot_be_built_is_not_run(ok, worker, monkeypatch):
-    monkeypatch.setattr(
-        Bench, "furnish", contextmanager(lambda *_: iter([(Path("/"), Build(ok, ""))]))
-    )
-    said: list[Any] = []
-    worker.do(make_unit(), said.append)
-    nothing = [CaseStarted("a"), ("nothing", "a"), CaseStarted("b"), ("nothing", "b")]
-    assert (said[:-1] == nothing) is not ok

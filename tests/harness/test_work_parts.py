@@ -324,63 +324,13 @@ def test_what_is_wrong_with_a_value_is_told_with_its_place(changes, said):
     assert str(told.value) == said
 
 
-def test_what_is_right_is_read():
-    found = records.read(Outer, json.dumps(RIGHT), "it")
-    assert found == Outer("x", 0, 1.0, Sha256("0" * 64), None)
-    assert isinstance(found.share, float)
-    more = {"inner": {"name": "a/b.txt"}, "many": [{"name": "c", "level": "off"}], "is_so": True}
-    found = records.read(Outer, json.dumps({**RIGHT, **more, "number": (1 << 63) - 1}), "it")
-    assert found.inner == Inner(Name("a/b.txt"))
-    assert found.many == (Inner(Name("c"), Level("off")),)
-    assert (found.is_so, found.number) == (True, (1 << 63) - 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("NaN", "it is not JSON: NaN is not a number of JSON"),
-        ("{", "it is not JSON: Expecting property name"),
-        ("[]", f"it: found [], expected an object with {FIELDS}"),
-        (json.dumps(["x" * 99]), f'it: found ["{"x" * 57}…, expected an object with {FIELDS}'),
-        ("{}", "it: the key 'text' is missing"),
-    ],
-)
-def test_what_is_no_record_at_all(text, said):
-    with pytest.raises(UsageError) as told:
-        records.read(Outer, text, "it")
-    assert str(told.value).startswith(said)
-
-
-def test_the_schema_of_a_record():
-    inner = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "minLength": 1},
-            "level": {"type": "string", "enum": ["auto", "3", "2", "1", "off"]},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    assert records.schema(Outer) == {
-        "type": "object",
-        "properties": {
-            "text": {"type": "string"},
-            "number": {"type": "integer", "minimum": 0},
-            "share": {"type": "number", "minimum": 0},
-            "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-            "inner": {"anyOf": [inner, {"type": "null"}]},
-            "many": {"type": "array", "items": inner},
-            "is_so": {"type": "boolean"},
-        },
-        "required": ["text", "number", "share", "digest", "inner"],
-        "additionalProperties": False,
-    }
-
-
 # --- the command
 
 
-def test_a_unit_that_cannot_be_read(capsys):
+def test_a_unit_that_cannot_be_read_and_the_schema_of_units(capsys):
     assert work.main(["/no/such/file"]) == 2
     said = "harness.work: cannot read /no/such/file: No such file or directory\n"
     assert capsys.readouterr().err == said
+    assert work.main(["--schema"]) == 0
+    told = {"unit": records.schema(records.WorkUnit), "word": worker_events.schema()}
+    assert json.loads(capsys.readouterr().out) == told

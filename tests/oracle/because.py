@@ -20,7 +20,6 @@ from tests.oracle.naive import BLACK, EMPTY, WHITE
 
 GTP, SENSEI = "ABCDEFGHJKLMNOPQRSTUVWXYZ", "ABCDEFGHI"
 NAME = {BLACK: "black", WHITE: "white"}
-TITLE = {BLACK: "Black", WHITE: "White"}
 
 _N = r"(-?\d+(?:\.\d+)?)"  # a number
 _V = r"([A-Z]\d+)"  # a vertex

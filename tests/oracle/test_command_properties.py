@@ -10,9 +10,6 @@ from oracle.command_properties import (
     BOARD,
     KOMI,
     STANDARD,
-    CommandProperties,
-    PropertyTable,
-    guess_properties,
 )
 from oracle.gtp import GAMES, new_engine
 
@@ -107,59 +104,6 @@ def test_the_oracles_own_commands_are_told_apart(game):
     """What it does not know as a question can be undone, set anew, or is about its clock."""
     strangers = {name for name in new_engine(game).commands if not EVERYONES[name].is_known}
     assert strangers <= {"time_settings", "time_left"}
-
-
-# What was known by name before there was a table: of commands that nobody told of.
-BY_NAME = """
-lz-analyze          alone
-kata-search_analyze alone
-lz-genmove_analyze  alone chooses changes
-search              alone
-ponder_on           alone
-set_position        changes
-load_file           changes
-tune_setup          changes
-list_handicap
-get_handicap
-query_boardsize
-printsgf
-savesgf
-analyze_me
-time_settings
-selection
-"""
-
-
-@pytest.mark.parametrize("line", BY_NAME.strip().splitlines())
-def test_what_a_name_tells(line):
-    name, *told = line.split()
-    found = guess_properties(name)
-    assert not found.is_known
-    assert ("alone" in told) is found.stands_alone
-    assert ("chooses" in told) is found.chooses
-    assert ("changes" in told) is found.sets_up
-
-
-@pytest.mark.parametrize("name", ["gogui-rules_anything", "oracle-owner"])
-def test_some_names_tell_of_a_question(name):
-    assert guess_properties(name) is ASKS
-
-
-def test_more_is_asked_once_and_only_for_what_is_not_standard():
-    asked = []
-
-    def more():
-        asked.append("more")
-        return {"mine": CommandProperties(sets=frozenset({KOMI})), "play": ASKS}
-
-    command_properties = PropertyTable(STANDARD, more)
-    assert command_properties["play"].moves
-    assert not command_properties.at_hand("mine").is_known
-    assert not asked
-    assert command_properties["mine"].is_setting
-    assert not command_properties["theirs"].is_known
-    assert command_properties["play"].moves, "the standard's own"
-    assert asked == ["more"]
 
 
 def test_an_answer_may_depend_on_more():

@@ -1,7 +1,6 @@
 """The commands of ``gtp-oracle``; ``tests/contract`` holds what each prints, to the letter."""
 
 import io
-import json
 import re
 import shlex
 import subprocess
@@ -11,7 +10,7 @@ import pytest
 
 from oracle.cli import COMMANDS, main
 from tests.contract.oracle_commands import EXAMPLES, FILES
-from tests.oracle.program import ENVIRONMENT, ROOT, WORDS, gtp_oracle
+from tests.oracle.program import ENVIRONMENT, WORDS, gtp_oracle
 
 
 @pytest.fixture
@@ -29,13 +28,6 @@ def run(capsys, command):
     except SystemExit as stop:  # argparse
         status = stop.code
     return status, *capsys.readouterr()
-
-
-@pytest.mark.parametrize("name", [n for n, command in EXAMPLES.items() if "--json" in command])
-def test_json_is_for_programs(name, files, capsys):
-    _, out, _ = run(capsys, EXAMPLES[name])
-    assert out.isascii()
-    assert json.loads(out)
 
 
 # --- help ---------------------------------------------------------------------------------------
@@ -75,11 +67,6 @@ def test_the_examples_of_help_work(files, capsys):
         if "COMMAND" not in line:
             command = line.replace("--move 120", "--move 4 --keep-faults")
             assert run(capsys, command)[0] == 0, command
-
-
-def test_version(capsys):
-    status, out, _ = run(capsys, "--version")
-    assert (status, bool(re.fullmatch(r"gtp-oracle \d+\.\d+\.\d+\n", out))) == (0, True)
 
 
 # --- errors --------------------------------------------------------------------------------------
@@ -155,32 +142,6 @@ def test_a_reader_that_goes_away_is_no_error(files):
         ["bash", "-c", command], capture_output=True, check=False, env=ENVIRONMENT
     )
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.mark.processes
-def test_gtp_is_served(files):
-    done = gtp_oracle("gtp", "--game", "gomoku", input=b"1 name\nquit\n")
-    assert (done.returncode, done.stdout) == (0, b"=1 gtp-oracle\n\n= \n\n")
-
-
-@pytest.mark.processes
-def test_gtp_starts_without_what_only_other_commands_need():
-    code = "import sys; from oracle.cli import main; main(['gtp']); print(*sorted(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=b"quit\n",
-        capture_output=True,
-        check=True,
-        cwd=ROOT,
-    )
-    loaded = set(done.stdout.decode().split())
-    foreign = {"numpy", "sgfmill", "argparse", "re", "json", "typing", "decimal", "pathlib"}
-    bare = subprocess.run(
-        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, check=True
-    )
-    assert not (loaded & foreign) - set(bare.stdout.decode().split())
-    readers = ("oracle.boards", "oracle.formats", "oracle.sgf")
-    assert not {name for name in loaded if name.startswith(readers)}
 
 
 def test_input_that_is_no_text(files, capsys, monkeypatch):

@@ -1,7 +1,9 @@
 """Whatever a file holds: a command answers, or says what is wrong; there is no traceback."""
 
+import contextlib
 import io
 import sys
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -48,41 +50,40 @@ def reader(kind):
     return getattr(__import__(module, fromlist=[function]), function)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-def test_any_file_is_read_or_refused(kind):
-    read = reader(kind)
-
-    @settings(max_examples=200, deadline=None, derandomize=True)
-    @given(files(kind))
-    def check(data):
-        try:
-            snapshot = read(data, "file", None)
-        except FormatError as error:
-            assert str(error).startswith("file:")
-        else:
-            assert isinstance(snapshot, Snapshot)
-            assert snapshot.kind == kind
-
-    check()
+@st.composite
+def files_of_a_kind(draw):
+    kind = draw(st.sampled_from(list(FORMATS)))
+    return kind, draw(files(kind))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_any_file_is_answered(command, monkeypatch):
-    @settings(max_examples=60, deadline=None, derandomize=True)
-    @given(st.sampled_from(list(FORMATS)).flatmap(files), st.booleans())
-    def check(data, as_json):
-        out, err = io.StringIO(), io.StringIO()
-        with monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-            patch.setattr(sys, "stdout", out)
-            patch.setattr(sys, "stderr", err)
-            json = ["--json"] if as_json and "-eyes" not in command else []
-            status = main([*command.split(), "-", *json])
-        if status == 0:
-            assert out.getvalue()
-        else:
-            assert status == (1 if "-eyes" in command else 2)
-            assert err.getvalue()
-            assert not out.getvalue()
+@pytest.mark.soak(2_000)
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(files_of_a_kind())
+def test_any_file_is_read_or_refused(file):
+    kind, data = file
+    try:
+        snapshot = reader(kind)(data, "file", None)
+    except FormatError as error:
+        assert str(error).startswith("file:")
+    else:
+        assert isinstance(snapshot, Snapshot)
+        assert snapshot.kind == kind
 
-    check()
+
+@pytest.mark.soak(2_000)
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(st.sampled_from(COMMANDS), files_of_a_kind(), st.booleans())
+def test_any_file_is_answered(command, file, as_json):
+    json = ["--json"] if as_json and "-eyes" not in command else []
+    with (
+        mock.patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(file[1]))),
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        status = main([*command.split(), "-", *json])
+    if status == 0:
+        assert out.getvalue()
+    else:
+        assert status == (1 if "-eyes" in command else 2)
+        assert err.getvalue()
+        assert not out.getvalue()

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.benchmarks import bench_exhaustive
-from tests.benchmarks.bench_exhaustive import block, classes, compare_colors, stand_for_others
+from tests.benchmarks.bench_exhaustive import classes, compare_colors, stand_for_others
 from tests.oracle.boards import every_board, scatter_stones
 from tests.oracle.definition_in_c import ANSWER, BATCH, RULE, Definition, build
 from tests.oracle.every_question import GOMOKU, QUESTIONS
@@ -58,32 +57,13 @@ def test_all_boards_of_three_by_three_singly(program):
 )
 def test_all_lines_of_nine_points(program, boards):
     assert differences(program, GOMOKU, boards, BATCH) == []
-    assert differences(program, GOMOKU, boards[::20], RULE, ANSWER) == []
+    assert differences(program, GOMOKU, boards[::30], RULE, ANSWER) == []
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 7), (8, 3), (9, 9), (13, 13)])
 def test_boards_at_which_stones_are_thrown(program, shape):
     boards = scatter_stones(np.random.default_rng(shape[0]), 40, *shape)
     assert differences(program, QUESTIONS, boards, BATCH, RULE, ANSWER) == []
-
-
-def test_no_board_has_no_difference(program):
-    assert differences(program, QUESTIONS, every_board(2, 2)[:0], BATCH, RULE, ANSWER) == []
-
-
-def test_the_blocks_are_all_boards():
-    """Ten points differ within a block of 59,049 boards, the other six between the 729 blocks."""
-    first, last = (block(4, 4, number).reshape(-1, 16) for number in (0, 728))
-    powers = 3 ** np.arange(16)
-    assert len(np.unique(first @ powers)) == 3**10
-    assert not first[:, 10:].any()
-    assert (last[:, 10:] == 2).all()
-    assert [block(4, 4, number)[0].ravel() @ powers // 3**10 for number in (1, 300)] == [1, 300]
-
-
-@pytest.mark.parametrize(("size", "known"), [(1, 2), (2, 13), (3, 1444), (4, 2_700_373)])
-def test_boards_that_stand_for_others_are_counted(size, known):
-    assert classes(size) == known
 
 
 def test_the_definition_treats_both_colors_alike(program):
@@ -115,11 +95,3 @@ def test_the_first_board_that_differs_is_drawn(program):
         f"by the definition [[0, 0], [0, 0]]\n{board}",
         f"eyes:black, rule: [{0b11011}], by the definition [0]\n{board}",
     ]
-
-
-def test_a_definition_that_favors_a_color_is_found(program, monkeypatch):
-    """Legal moves of black are held against eyes of white."""
-    chosen = [one for one in QUESTIONS if one.name in ("legal:black", "eyes:white")]
-    monkeypatch.setattr(bench_exhaustive, "QUESTIONS", chosen)
-    (found,) = compare_colors(program, every_board(2, 2))
-    assert (found.question, found.way) == ("eyes:white", "exchanged")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oracle.draw import Diagram, describe, draw_svg, draw_text
+from oracle.draw import Diagram, draw_svg, draw_text
 from oracle.position import BLACK, EMPTY, SENSEI_LETTERS, WHITE, Position
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -54,29 +54,6 @@ TEXTS = [
     A B C D E
 White D2""",
         id="unicode with last move and caption",
-    ),
-    pytest.param(
-        Diagram(POSITION, last=(2, 0)),
-        False,
-        """\
-    A B C D E
- 3 (.)X O . .  3
- 2  X . X O .  2
- 1  . X O . .  1
-    A B C D E""",
-        id="last move at the left edge, its stone gone",
-    ),
-    pytest.param(
-        Diagram(Position.from_rows([[0, 2]]), last=(0, 1)),
-        True,
-        "    A B\n 1  ╶(○) 1\n    A B",
-        id="one row, last move at the right edge",
-    ),
-    pytest.param(
-        Diagram(Position.from_rows([[1], [0]])),
-        True,
-        "    A\n 2  ●  2\n 1  │  1\n    A",
-        id="one column",
     ),
     pytest.param(
         Diagram(POSITION, marks={(0, 0): "a", (1, 2): "12", (2, 4): "b"}),
@@ -160,22 +137,3 @@ def test_svg_escapes_what_it_is_given():
     _, root = read_svg(draw_svg(diagram), 3)
     assert root.findtext(f"{SVG}title") == '</title><script>"&'
     assert [t.text for t in root.iter(f"{SVG}text")][-1] == "<&"
-
-
-def test_svg_marks_the_last_move_in_the_other_color():
-    for point, ink in [((1, 3), "#1a1208"), ((1, 2), "#fff"), ((0, 0), "#1a1208")]:
-        _, root = read_svg(draw_svg(Diagram(POSITION, last=point)), 3)
-        (ring,) = root.iter(f"{SVG}circle")
-        assert ring.get("stroke") == ink
-        assert (3 - int(ring.get("cy", "")), int(ring.get("cx", "")) - 1) == point
-
-
-def test_a_full_board_is_small():
-    """Hundreds of boards go on one page."""
-    full = Position.from_rows([[1, 2] * 9 + [1]] * 19)
-    assert len(draw_svg(Diagram(full))) < 8_000
-
-
-def test_in_words():
-    diagram = Diagram(Position.from_rows([[0, 0], [1, 0]]), last=(0, 0), marks={(1, 1): "x"})
-    assert describe(diagram) == "Black: A1. White: none. Last move: A1. Marked: x B2."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,9 +12,9 @@ import pytest
 
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.errors import OracleError
-from oracle.explanation import Explanation, Fact, Readings, Sentence
+from oracle.explanation import Fact
 from oracle.gtp.protocol import Engine
-from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex, vertex
+from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex
 from tests import golden
 
 NUMBER, VERTEX = re.compile(r"-?\d+(?:\.\d+)?"), re.compile(r"\b[A-Z]\d+\b")
@@ -120,63 +119,7 @@ def test_every_number_point_and_color_of_a_sentence_is_a_fact():
     golden.check(KINDS, "".join(lines))
 
 
-def test_facts_of_one_position():
-    engine = engine_for("go-scoring")
-    for command in ("boardsize 4", "komi 0.5", "gogui-setup b B4 b B3 b A3 b B2 b A1 b B1"):
-        engine.handle(command)
-    engine.handle("gogui-setup w D4 w D3 w C3 w D2 w D1 w C1")
-    count, whites, nobodys, score = engine.explain("score").sentences
-    assert (count.name, nobodys.name, score.name) == ("count", "neutral", "score")
-    assert count.facts == {
-        "color": 1,
-        "stones": 6,
-        "points": 2,
-        "regions": 2,
-        "sizes": (1, 1),
-        "total": 8,
-    }
-    assert whites.facts == {
-        "color": 2,
-        "stones": 6,
-        "points": 0,
-        "komi": Decimal("0.5"),
-        "total": Decimal("6.5"),
-    }
-    assert nobodys.facts == {"regions": 2, "points": 2}
-    assert score.facts == {"score": "B+1.5"}
-
-
 # --- the commands say the same -----------------------------------------------------------------
-
-
-def test_the_commands_write_down_the_records():
-    for _, engine, question in positions(8):
-        why, ways = engine.explain(question), engine.readings(question)
-        *labels, text = engine.handle(f"oracle-explain {question}")[2:-2].split("\n")
-        assert text == f"TEXT {why.text}"
-        pairs = [f"{vertex(point)} {mark}" for point, mark in sorted(why.marks.items())]
-        assert labels == ([f"LABEL {' '.join(pairs)}"] if pairs else [])
-        verdict, *lines = engine.handle(f"oracle-readings {question}")[2:-2].split("\n")
-        assert verdict == ("underspecified" if ways.is_open else "settled")
-        told_ways = [f"{name}: {answer}" for name, answer in ways.answers]
-        assert [line.rstrip() for line in lines] == [
-            one.rstrip() for one in filter(None, [ways.left_open, *told_ways])
-        ]
-
-
-def test_what_is_left_open_whatever_the_readings_has_no_answers():
-    engine = engine_for("go-scoring")
-    assert engine.readings("play black a1").left_open != ""
-    assert engine.readings("play black a1").is_open
-    assert engine.readings("play black a1").answers == ()
-
-
-@pytest.mark.parametrize("command", ["", "# nothing", "komi 5", "10 score", "nonsense"])
-def test_there_is_no_reason_for_what_explains_nothing(command):
-    engine = engine_for("go-scoring")
-    for ask in (engine.explain, engine.readings):
-        with pytest.raises(OracleError):
-            ask(command)
 
 
 def test_a_command_that_is_refused_is_not_explained():
@@ -185,30 +128,3 @@ def test_a_command_that_is_refused_is_not_explained():
 
 
 # --- records -----------------------------------------------------------------------------------
-
-FACT = Fact("stones", 2, "2 stones")
-RECORDS = [
-    FACT,
-    Sentence("count", "Black has ", FACT, "."),
-    Explanation([Sentence("count", FACT)], {(0, 1): "x"}),
-    Readings({"one": "1", "two": "2"}, is_open=True),
-]
-
-
-@pytest.mark.parametrize("record", RECORDS, ids=lambda one: type(one).__name__)
-def test_records_are_not_changed_and_travel_between_processes(record):
-    copy = pickle.loads(pickle.dumps(record))
-    assert copy == record
-    assert hash(copy) == hash(record)
-    assert repr(record).startswith(type(record).__name__)
-    for name in record.__slots__:
-        with pytest.raises(AttributeError):
-            setattr(record, name, None)
-        with pytest.raises(AttributeError):
-            delattr(record, name)
-
-
-def test_records_of_other_kinds_or_values_differ():
-    assert len(set(RECORDS)) == len(RECORDS)
-    assert Fact("stones", 2, "2 stones") == FACT != Fact("stones", 3, "3 stones")
-    assert FACT != "2 stones"

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from sgfmill import ascii_boards, boards
+from sgfmill import ascii_boards
 
 from oracle.boards.diagram import (
     format_diagram,
@@ -25,7 +25,7 @@ from oracle.boards.gosensei import (
 from oracle.cli import main
 from oracle.errors import FormatError, FormatErrors
 from oracle.formats import FORMATS, SnapshotChoice, detect, read_position
-from oracle.position import BLACK, SENSEI_LETTERS, WHITE, Position, grid, parse_vertex
+from oracle.position import BLACK, WHITE, Position, grid
 from tests.oracle import documents
 from tests.oracle.documents import SAMPLE
 
@@ -102,18 +102,6 @@ def stones(position, color):
     return {(row, column) for row, column in position.grid.points(position.stones(color))}
 
 
-def test_colors_and_columns_in_either_case():
-    """gosensei.txt: "either an uppercase B or lowercase b", "a through i or A through I"."""
-    position = parse_gosensei("B a 1\nb I 9\n\n W\tc  4 \nw A 2\n")
-    assert stones(position, BLACK) == {(0, 0), (8, 8)}
-    assert stones(position, WHITE) == {(3, 2), (1, 0)}
-    assert position.grid == grid(9)
-
-
-def test_an_empty_file_is_an_empty_board():
-    assert parse_gosensei("") == parse_gosensei("\n \n") == Position(grid(9))
-
-
 @pytest.mark.parametrize("position", NINES)
 def test_board_files_are_read_as_they_are_written(position):
     assert parse_gosensei(format_gosensei(position)) == position
@@ -168,12 +156,6 @@ def test_the_picture_of_the_gosensei_document_to_the_letter():
     assert parse_picture(PICTURE) == position
 
 
-def test_the_column_i_is_drawn_and_read():
-    position = Position(grid(9), grid(9).bit(parse_vertex("I9", 9, 9, SENSEI_LETTERS)))
-    assert draw_gosensei(position).splitlines()[0] == "9 +-+-+-+-+-+-+-+-b"
-    assert draw_gosensei(position).splitlines()[-1].split()[-1] == "I"
-
-
 @pytest.mark.parametrize("position", NINES)
 def test_pictures_are_read_as_they_are_drawn(position):
     assert parse_picture(draw_gosensei(position)) == position
@@ -199,13 +181,6 @@ def test_faulty_pictures(old, new, expected):
 # --- diagrams -----------------------------------------------------------------------------------
 
 
-def sgfmill_board(position):
-    board = boards.Board(position.grid.rows)
-    points = [stones(position, color) for color in (BLACK, WHITE)]
-    board.apply_setup(*points, [])
-    return board
-
-
 @pytest.mark.parametrize("size", range(1, 26))
 def test_diagrams_are_those_of_sgfmill(size):
     position = random_position(random.Random(size), size, size)
@@ -217,14 +192,6 @@ def test_diagrams_are_those_of_sgfmill(size):
     printed = "\n".join(ascii_boards.render_grid(format_point, size))
     assert format_diagram(position) == printed
     assert parse_diagram(printed) == position
-
-
-def test_a_diagram_that_sgfmill_renders():
-    board = boards.Board(9)
-    board.play(0, 8, "b")
-    board.play(8, 0, "w")
-    position = parse_diagram(ascii_boards.render_board(board))
-    assert (stones(position, BLACK), stones(position, WHITE)) == ({(0, 8)}, {(8, 0)})
 
 
 @pytest.mark.parametrize("position", POSITIONS, ids=lambda p: f"{p.grid.rows}x{p.grid.columns}")
@@ -303,18 +270,6 @@ def test_the_position_before_a_line_or_test(tmp_path, choice, moves):
     assert snapshot.position.grid == grid(5 if choice != {"line": 1} else 19)
 
 
-def test_what_else_a_case_file_says(tmp_path):
-    snapshot = case(tmp_path)
-    assert (snapshot.game, str(snapshot.komi), snapshot.to_play) == ("go", "6.5", WHITE)
-    assert snapshot.last == (1, 1)
-
-
-def test_gomoku_is_told_by_its_commands(tmp_path):
-    text = "boardsize 7\nplay b a1\nplay w b1\nplay b a2\nplay w b2\n1 gogui-rules_final_result\n"
-    assert case(tmp_path, text).game == "gomoku"
-    assert case(tmp_path, text, game="go").game == "go"
-
-
 def test_refused_tests_change_nothing(tmp_path):
     text = "boardsize 5\nplay b a1\n5 play w a1\n#? [.*]\nplay w b1\n"
     assert len(case(tmp_path, text).moves) == 2
@@ -353,15 +308,6 @@ def test_a_genmove_of_which_one_answer_is_right_is_that_move(tmp_path, expectati
             case(tmp_path, text)
     else:
         assert case(tmp_path, text).moves == moves
-
-
-def test_a_row_of_moves_is_played(tmp_path):
-    moves = [(BLACK, (0, 0)), (WHITE, (1, 1))]
-    assert case(tmp_path, "boardsize 5\ngogui-play_sequence b a1 w b2\n").moves == moves
-
-
-def test_a_size_that_is_missing_is_said(tmp_path):
-    assert case(tmp_path, "play b a1\n").notes == ["no boardsize: 19 lines assumed"]
 
 
 @pytest.mark.parametrize(
@@ -488,10 +434,6 @@ def test_one_position_in_every_format(tmp_path, kind, prefix):
     snapshot = read_position(str(path))
     assert (snapshot.kind, snapshot.position) == (kind, parse_digits(SAMPLE))
     assert read_position(str(path), kind).position == snapshot.position
-
-
-def test_the_name_tells_a_case_file():
-    assert detect(b"anything (;", "x.gtp") == detect(b"1 2", "x.tst") == "gtp"
 
 
 @pytest.mark.parametrize("data", [b"", b"\n", b"hello", b"x a 1", b"\xff\xfe\x00", b"3 4"])

@@ -1,6 +1,5 @@
 """The game of Go around its rules: refusals, ko, prisoners, undo, the end of a game, komi."""
 
-import random
 from fractions import Fraction
 
 import pytest
@@ -216,32 +215,6 @@ def test_the_end(moves, of_go, of_java_go):
     for game in (go, java_go):
         play(game, *moves)
     assert (go.is_over, java_go.is_over) == (of_go, of_java_go)
-
-
-def test_nothing_is_left_to_undo():
-    game = GoGame.empty(5)
-    play(game, "b C3", "w pass")
-    assert game.undo() == (WHITE, None)
-    assert game.undo() == (BLACK, (2, 2))
-    with pytest.raises(IndexError):
-        game.undo()
-
-
-def test_random_games_keep_their_books():
-    """Stones on the board and prisoners are all that was played; all legal moves can be played."""
-    for seed in range(10):
-        source, game = random.Random(seed), GoGame.empty(5)
-        for turn in range(60):
-            color = (BLACK, WHITE)[turn % 2]
-            points = game.position.grid.points(game.legal_moves(color))
-            for point in points:
-                game.play(color, point)
-                game.undo()
-            game.play(color, source.choice(points) if points else None)
-        for color in (BLACK, WHITE):
-            played = sum(c == color and p is not None for c, p in game.moves)
-            lost = game.prisoners(BLACK + WHITE - color)
-            assert game.position.stones(color).bit_count() == played - lost
 
 
 # --- komi --------------------------------------------------------------------------------------

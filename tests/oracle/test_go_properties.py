@@ -15,7 +15,7 @@ from oracle.games.go import GoGame
 from oracle.position import BLACK, WHITE, Position, grid
 from oracle.rules import go
 from oracle.rules.flood import regions
-from tests.oracle.boards import from_array, to_array
+from tests.oracle.boards import every_board, from_array, to_array
 
 # The eight symmetries of a board, on arrays whose first two axes are rows and columns.
 SYMMETRIES = {
@@ -93,30 +93,27 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("answer", MAPS)
 @given(board=cells(), symmetry=st.sampled_from(list(SYMMETRIES.values())))
-def test_maps_turn_with_the_board(answer, board, symmetry):
-    turned = from_array(np.ascontiguousarray(symmetry(board)))
-    expected = symmetry(MAPS[answer](from_array(board), BLACK))
-    assert np.array_equal(MAPS[answer](turned, BLACK), expected)
-
-
-@pytest.mark.parametrize("answer", NUMBERS)
-@given(board=cells(), symmetry=st.sampled_from(list(SYMMETRIES.values())))
-def test_numbers_do_not_turn(answer, board, symmetry):
-    turned = from_array(np.ascontiguousarray(symmetry(board)))
-    assert NUMBERS[answer](turned, BLACK) == NUMBERS[answer](from_array(board), BLACK)
-
-
-@pytest.mark.parametrize("answer", [*MAPS, *NUMBERS])
-@given(board=cells())
-def test_the_colors_have_the_same_rules(answer, board):
-    question = {**MAPS, **NUMBERS}[answer]
+def test_answers_turn_with_the_board_and_the_colors_have_the_same_rules(board, symmetry):
     position = from_array(board)
-    expected = question(position, BLACK)
-    if answer == "owners":
-        expected = np.array([0, 2, 1])[expected]
-    assert np.array_equal(question(position.swap_colors(), WHITE), expected)
+    turned = from_array(np.ascontiguousarray(symmetry(board)))
+    swapped = position.swap_colors()
+    for name, ask in MAPS.items():
+        found = ask(position, BLACK)
+        assert np.array_equal(ask(turned, BLACK), symmetry(found)), name
+        of_white = np.array([0, 2, 1])[found] if name == "owners" else found
+        assert np.array_equal(ask(swapped, WHITE), of_white), name
+    for name, count in NUMBERS.items():
+        assert count(position, BLACK) == count(turned, BLACK) == count(swapped, WHITE), name
+
+
+# Tromp and Farnebäck, "Combinatorics of Go" (2006): legal positions by size.
+@pytest.mark.parametrize(("size", "known"), [(1, 1), (2, 57), (3, 12_675)])
+def test_number_of_legal_positions(size, known):
+    boards = every_board(size, size)
+    assert np.count_nonzero(batch.positions_legal(boards)) == known
+    singly = [go.find_captured_of_both(p.grid, p.black, p.white) for p in map(from_array, boards)]
+    assert sum(not (black or white) for black, white in singly) == known
 
 
 @given(board=cells())
@@ -176,37 +173,6 @@ def test_play_then_undo_restores(moves):
             game.play(color, point)
             assert game.undo() == (color, point)
             assert list_facts(game) == before
-
-
-@given(moves)
-def test_a_legality_query_changes_nothing(moves):
-    game = game_of(moves)
-    before = list_facts(game)
-    for color in (BLACK, WHITE):
-        for point in game.position.grid.points(game.position.grid.full):
-            game.is_legal(color, point)
-            java_go.is_legal(game.position, point, color)
-    assert list_facts(game) == before
-
-
-@given(moves)
-def test_scores_do_not_depend_on_how_the_stones_came(moves):
-    position = game_of(moves).position
-    fresh = Position.from_rows(position.to_rows())
-    assert go_scoring.answer(position) == go_scoring.answer(fresh)
-    assert [java_go.score(position, color) for color in (BLACK, WHITE)] == [
-        java_go.score(fresh, color) for color in (BLACK, WHITE)
-    ]
-    assert batch.score(to_array([position])).tolist() == [int(go_scoring.score(fresh))]
-
-
-@given(board=cells())
-def test_every_point_has_one_owner_and_one_region(board):
-    position = from_array(board)
-    owners = go_scoring.owners(position)
-    assert len(owners) == board.size
-    parts = [set(region.points) for region in go_scoring.empty_regions(position)]
-    assert sorted(p for part in parts for p in part) == position.grid.points(position.empty)
 
 
 @given(board=cells())

@@ -72,11 +72,6 @@ def test_wrong_arguments_give_the_usage_and_a_failure(arguments, board, capsys):
         assert option in err
 
 
-def test_help_is_no_failure(capsys):
-    assert main(["gosensei", "--help"]) == 0
-    assert capsys.readouterr().out.startswith("usage: gosensei OPTION FILE")
-
-
 def test_a_faulty_file_is_not_displayed(board, capsys):
     board(EMPTY)
     Path("board").write_text("b a 1\nw A 1\nx b 2\n")
@@ -87,21 +82,6 @@ def test_a_faulty_file_is_not_displayed(board, capsys):
         "board:2: multiple stones on A1; line 1 has a black one there\n"
         "board:3: invalid stone color 'x'; expected B, b, W or w\n"
     )
-
-
-def test_a_file_that_is_not_there(capsys):
-    assert main(["gosensei", "-eyes", "nowhere"]) == 1
-    assert capsys.readouterr() == (
-        "",
-        "nowhere: cannot read the file: No such file or directory\n",
-    )
-
-
-def test_an_empty_file_is_an_empty_board(board, capsys):
-    board(EMPTY)
-    Path("board").write_text("")
-    assert main(["gosensei", "-eyes", "board"]) == 0
-    assert capsys.readouterr().out == f"{EMPTY}\nThere are 0 eyes for black.\n"
 
 
 @pytest.mark.processes

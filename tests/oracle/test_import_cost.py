@@ -8,8 +8,6 @@ import sys
 
 import pytest
 
-import oracle
-
 HEAVY = {
     "numpy",
     "sgfmill",
@@ -47,19 +45,3 @@ def modules_after(statement):
 )
 def test_importing_is_light(statement):
     assert not modules_after(statement) & HEAVY
-
-
-@pytest.mark.processes
-def test_a_batch_brings_numpy():
-    assert "numpy" in modules_after("from oracle import batch")
-
-
-@pytest.mark.parametrize("name", oracle.__all__)
-def test_every_public_name_is_there(name):
-    assert getattr(oracle, name) is not None
-    assert name in dir(oracle)
-
-
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'oracle' has no attribute 'komi_of_nobody'"):
-        _ = oracle.komi_of_nobody

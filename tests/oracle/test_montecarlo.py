@@ -1,80 +1,15 @@
 """The Monte Carlo player: fair playouts, sensible choices, the same moves for the same seed."""
 
-from collections import Counter
 from random import Random
 
 import pytest
 
 from oracle.games.gomoku import GomokuGame
-from oracle.montecarlo import DRAWN, LOST, PLAYOUTS, WON, any_bit, choose_move
+from oracle.montecarlo import PLAYOUTS, choose_move
 from oracle.position import BLACK, WHITE, Position, grid, vertex
-from oracle.rules.gomoku import POLICIES, fives
-from tests.oracle.gomoku_boards import board, points, position
+from tests.oracle.gomoku_boards import board, position
 
 BOTH = pytest.mark.parametrize("policy", PLAYOUTS)
-
-
-def test_any_bit_gives_every_bit_the_same_chance():
-    mask = 0b1011 << 60 | 0b1001
-    random = Random(1)
-    found = Counter(any_bit(mask, random) for _ in range(10_000))
-    assert set(found) == {1 << place for place in (0, 3, 60, 61, 63)}
-    assert all(1800 < times < 2200 for times in found.values())
-
-
-@BOTH
-@pytest.mark.parametrize(
-    ("diagram", "result"),
-    [
-        ("XXXX.", WON),
-        ("OXOXO XOXOX", DRAWN),
-        ("XO.XO", DRAWN),
-        (".OOOO. XXOXXO", LOST),  # whichever end Black takes, White has the other
-    ],
-)
-def test_playout_of_a_forced_game(policy, diagram, result):
-    """Black has the move, and nothing else can happen."""
-    now, random = position(board(diagram)), Random(2)
-    results = {PLAYOUTS[policy](now.grid, now.black, now.white, random) for _ in range(50)}
-    assert results == {result}
-
-
-def test_only_the_rule_based_playout_never_misses_a_win():
-    now, random = position(board("XXXX. OOOO. OXOXO XOXOX")), Random(2)
-    results = {
-        policy: {playout(now.grid, now.black, now.white, random) for _ in range(50)}
-        for policy, playout in PLAYOUTS.items()
-    }
-    assert results == {"rule_based": {WON}, "random": {WON, DRAWN}}
-
-
-def slow_playout(now, policy, random):
-    """Move by move, looking for a five after each; the definition of a playout."""
-    mine, theirs, result = now.black, now.white, WON
-    while True:
-        _, moves = POLICIES[policy](now.grid, mine, theirs)
-        if not moves:
-            return DRAWN
-        mine |= now.grid.bit(random.choice(now.grid.points(moves)))
-        if fives(now.grid, mine):
-            return result
-        mine, theirs, result = theirs, mine, -result
-
-
-@pytest.mark.parametrize(
-    ("policy", "size", "number"),
-    [("random", 5, 3000), ("random", 6, 3000), ("random", 8, 2000), ("rule_based", 6, 800)],
-)
-@pytest.mark.long(0.7)
-def test_results_are_distributed_as_in_games_played_move_by_move(policy, size, number):
-    """The shares of wins, draws and losses agree within four standard deviations."""
-    now, random = Position(grid(size)), Random(3)
-    quick = Counter(PLAYOUTS[policy](now.grid, 0, 0, random) for _ in range(number))
-    slow = Counter(slow_playout(now, policy, random) for _ in range(number))
-    for result in (WON, DRAWN, LOST):
-        share = (quick[result] + slow[result]) / (2 * number)
-        deviation = (2 * number * share * (1 - share)) ** 0.5
-        assert abs(quick[result] - slow[result]) <= 4 * deviation + 1
 
 
 # --- choices -----------------------------------------------------------------------------------
@@ -93,24 +28,6 @@ def test_blocks_a_win(policy):
     now = position(board("OOOO.. XX.... ...X.. ...... ......"))
     for seed in range(5):
         assert vertex(choose_move(now, BLACK, Random(seed), policy, 60)) == "E5"
-
-
-@BOTH
-@pytest.mark.parametrize("playouts", [0, 1, 5])
-def test_every_choice_is_the_policys(policy, playouts):
-    now = position(board("....... ....... ..OOO.. ....... ......."))
-    _, moves = POLICIES[policy](now.grid, now.black, now.white)
-    chosen = {choose_move(now, BLACK, Random(seed), policy, playouts) for seed in range(30)}
-    assert chosen <= set(now.grid.points(moves))
-    assert len(chosen) > 1
-
-
-def test_without_playouts_every_legal_move_comes():
-    """The random player of gomoku-rules.html: "play a random legal move"."""
-    now = position(board("XXXX. OO.OO"))
-    chosen = Counter(choose_move(now, BLACK, Random(seed), playouts=0) for seed in range(400))
-    assert set(chosen) == set(points("E2 C1"))
-    assert min(chosen.values()) > 150
 
 
 @BOTH
@@ -136,11 +53,3 @@ def test_same_seed_same_game(policy):
     games = [self_play(seed, policy) for seed in range(3)]
     assert games == [self_play(seed, policy) for seed in range(3)]
     assert len({tuple(game) for game in games}) == 3
-
-
-@BOTH
-def test_choosing_changes_nothing_but_the_source_of_chance(policy):
-    now = position(board("..... .XO.. ..X.. ..... ....."))
-    black, white = now.black, now.white
-    choose_move(now, WHITE, Random(1), policy, 2)
-    assert (now.black, now.white) == (black, white)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from oracle import readings
 from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.readings import READINGS
 
@@ -169,18 +168,3 @@ def test_the_program_reads_otherwise():
     assert run.stdout == '=1 \n\n= illegal move: "black" wrong color\n\n'
     run = program("--reading=ids-not-repeated", text="10 boardsize 7\n20 play x a1\n")
     assert run.stdout == "= \n\n? syntax error\n\n"
-
-
-@pytest.mark.processes
-def test_the_program_lists_them():
-    run = program("--reading", "list")
-    assert run.returncode == 0
-    assert all(f"  {name} " in run.stdout for name in READINGS)
-    assert run.stdout == readings.listing()
-
-
-@pytest.mark.processes
-def test_one_that_is_unknown():
-    run = program("--reading", "none-such")
-    assert run.returncode == 2
-    assert run.stderr == "gtp-oracle gtp: no reading 'none-such'; --reading list shows all\n"

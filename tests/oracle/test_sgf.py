@@ -51,12 +51,6 @@ def test_a_collection_must_be_chosen_from():
     assert fault("(;SZ[3])", number=0) == "g.sgf: there is no game 0: the file has 1 game"
 
 
-def test_errors_in_a_collection_name_the_game():
-    text = "(;SZ[3])(;SZ[3];B[aa];W[aa])"
-    expected = "g.sgf: game 2, node 3, W[aa] (move 2): the point is occupied"
-    assert fault(text, number=2) == expected
-
-
 def test_a_damaged_game_spares_the_games_before_it():
     text = "(;SZ[3];B[aa])(;SZ[3];B[bb](;W[cc])(;W[ca]"
     assert rows(read(text, number=1)) == ["#..", "...", "..."]
@@ -108,11 +102,6 @@ def test_a_move_that_is_not_there():
     assert fault("(;SZ[3];B[aa])", move=2) == "g.sgf: move 2: the line has only 1 move"
 
 
-def test_what_lies_behind_the_chosen_move_is_not_looked_at():
-    text = "(;SZ[3];B[aa];W[aa])"
-    assert rows(read(text, move=1)) == ["#..", "...", "..."]
-
-
 # --- GM and SZ ----------------------------------------------------------------------------------
 
 SURROUNDED = ";B[ba];W[aa];B[ab]"  # in Go the corner is taken
@@ -122,10 +111,6 @@ def test_gm_4_is_gomoku_where_nothing_is_captured():
     assert rows(read(f"(;GM[1]SZ[3]{SURROUNDED})")) == [".#.", "#..", "..."]
     gomoku = read(f"(;GM[4]SZ[3]{SURROUNDED})")
     assert (gomoku.game, rows(gomoku)) == ("gomoku", ["o#.", "#..", "..."])
-
-
-def test_the_game_can_be_said_whatever_the_file_says():
-    assert rows(read(f"(;GM[1]SZ[3]{SURROUNDED})", game="gomoku")) == ["o#.", "#..", "..."]
 
 
 @pytest.mark.parametrize("value", ["0", "2", "40", "x", "", "-1", "4.0"])
@@ -187,11 +172,6 @@ def test_compressed_point_lists():
     assert rows(snapshot) == ["#..o", "#..o", "##..", "##.o"]
 
 
-def test_setup_plays_nothing():
-    """Stones set up without liberties stay, and take nothing."""
-    assert rows(read("(;SZ[2]AB[aa:bb])")) == ["##", "##"]
-
-
 @pytest.mark.parametrize(
     ("node", "place", "reason"),
     [
@@ -236,23 +216,10 @@ def test_whose_turn_it_is(text, to_play):
     assert read(text).to_play == to_play
 
 
-def test_after_setup_the_next_move_tells_whose_turn_it_is():
-    assert read("(;SZ[9]AB[aa];W[bb])", move=0).to_play == WHITE
-
-
 def test_a_handicap_that_does_not_agree_is_said():
     snapshot = read("(;SZ[9]HA[3]AB[aa][bb];W[cc])")
     assert snapshot.notes == ["HA[3] does not agree with the 2 stones of AB"]
     assert read("(;SZ[9]HA[2];W[cc])").notes == ["HA[2] does not agree with the 0 stones of AB"]
-
-
-def test_a_handicap_may_be_placed_as_moves():
-    text = "(;SZ[9]HA[3];B[aa];B[bb];B[cc];W[dd]"
-    assert read(f"{text})").to_play == BLACK
-    assert "node 6, W[ee] (move 5): it is Black's turn" in fault(f"{text};W[ee])")
-    assert "node 5, B[cc] (move 4): it is White's turn" in fault(
-        "(;SZ[9]HA[3];B[aa];B[bb];B[ff];B[cc])"
-    )
 
 
 # --- moves --------------------------------------------------------------------------------------
@@ -266,10 +233,6 @@ def test_passes(size, value):
     snapshot = read(f"(;SZ[{size}];B[{value}])")
     assert snapshot.moves == [(BLACK, None)]
     assert snapshot.position.black == 0
-
-
-def test_tt_is_a_point_of_a_large_board():
-    assert read("(;SZ[20];B[tt])").last == (0, 19)
 
 
 MOVES = {
@@ -322,12 +285,6 @@ def test_ko():
     assert rows(read(KO, keep_faults=True)) == [".#o.", "#o.o", ".#o."]
 
 
-def test_a_kept_move_on_a_stone_captures():
-    """SGF, "How to execute a move": a stone is placed "no matter what was there before"."""
-    text = "(;SZ[3]AB[ba][bb]AW[aa][ab]PL[B];B[ab])"
-    assert rows(read(text, keep_faults=True)) == [".#.", "##.", "..."]
-
-
 def test_gomoku_ends_with_five():
     line = "".join(f";B[{x}a];W[{x}b]" for x in "abcd") + ";B[ea]"
     assert "node 11, W[eb] (move 10): the game is over" in fault(f"(;GM[4]SZ[9]{line};W[eb])")
@@ -375,44 +332,7 @@ def test_encodings_declared_or_not(encoding, declared, player):
     assert rows(snapshot) == ["...", ".#.", "..."]
 
 
-def test_characters_that_look_like_brackets_in_their_bytes():
-    r"""In GBK 乗 ends in the byte of \ and 漖 in that of ]."""
-    comment = "乗漖对局".encode("gbk")
-    assert b"\\" in comment
-    assert b"]" in comment
-    snapshot = read(b"(;SZ[3]C[" + comment + b"];B[aa]C[" + comment + b"];W[bb])")
-    assert rows(snapshot) == ["#..", ".o.", "..."]
-
-
-# characters that end in the byte of [, \\ or ] in Shift JIS, the last one on its own
-@pytest.mark.parametrize(
-    ("encoding", "player"),
-    [
-        ("shift_jis", "本因坊秀策"),
-        ("shift_jis", "ソフト表示"),
-        ("shift_jis", "いのうえ"),
-        ("shift_jis", "表"),
-        ("shift_jis", "ゾ"),
-        ("gbk", "漖"),
-        ("gbk", "聂漖"),
-        ("latin-1", "José Núñez"),
-        ("latin-1", "é"),
-    ],
-)
-def test_an_encoding_that_nothing_declares_is_recognised(encoding, player):
-    snapshot = read(f"(;SZ[3]PW[{player}]C[{player}];B[bb]C[{player}];W[aa])".encode(encoding))
-    assert rows(snapshot) == ["o..", ".#.", "..."]
-    if player not in "表ゾ":  # each a Chinese character, too
-        assert snapshot.title == f"? (Black) – {player} (White)"
-
-
-def test_an_encoding_that_nobody_can_tell_is_named_as_the_cause():
-    found = fault(b"(;SZ[3]C[\xe9\xe8 \x81]\x81;B[bb]")
-    assert "maybe because of its encoding, neither UTF-8 nor stated by CA; read as" in found
-    assert "encoding" not in fault("(;SZ[3]C[é]é;B[bb]")
-
-
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     st.sampled_from(["shift_jis", "gbk", "big5", "latin-1"]),
     st.lists(st.binary(min_size=2, max_size=8), min_size=1, max_size=3),
@@ -428,32 +348,12 @@ def test_no_undeclared_encoding_moves_a_stone(encoding, texts):
         assert "encoding" in str(error)
 
 
-def test_a_declared_encoding_that_the_file_belies():
-    snapshot = read("(;CA[UTF-8]SZ[3]PB[聂卫平]PW[马晓春];B[aa])".encode("gbk"))
-    assert snapshot.title == "聂卫平 (Black) – 马晓春 (White)"
-
-
 @pytest.mark.parametrize("name", ["utf-7", "rot13", "idna", "cp500", "utf-16", "nonsense", "hex"])
 def test_a_declared_encoding_that_is_none(name):
     assert read(f"(;CA[{name}]SZ[3]PB[a+b];B[aa])").title == "a+b (Black) – ? (White)"
 
 
-def test_the_title_tells_the_game():
-    text = "(;SZ[9]PB[A \\] b]PW[C]GN[Final]EV[Cup]DT[2024-01-02]RE[B+R])"
-    assert read(text).title == "A ] b (Black) – C (White), Final, Cup, 2024-01-02, B+R"
-
-
 # --- files as they are found --------------------------------------------------------------------
-
-
-def test_renju_files_with_properties_that_sgf_does_not_know():
-    snapshot = read("(;GM[4]SZ[15]5A[gg][gh]XX1[a];B[hh]5A[aa];W[hi])")
-    assert [point for _, point in snapshot.moves] == [(7, 7), (6, 7)]
-
-
-def test_properties_of_old_files():
-    snapshot = read("(;GaMe[1]SiZe[3]AddBlack[aa]\n;White[bb]\n;b[cc])")
-    assert rows(snapshot) == ["#..", ".o.", "..#"]
 
 
 @pytest.mark.parametrize(
@@ -500,15 +400,6 @@ def test_what_is_written_is_read_back(start):
     assert snapshot.notes == []
 
 
-def test_sgfmill_reads_what_is_written():
-    data = write_sgf(START, [(BLACK, (0, 0)), (WHITE, None)])
-    game = sgfmill_sgf.Sgf_game.from_bytes(data)
-    assert game.get_size() == 3
-    assert game.root.get_setup_stones() == ({(2, 1)}, {(1, 2)}, set())
-    moves = [node.get_move() for node in game.get_main_sequence()[1:]]
-    assert moves == [("b", (0, 0)), ("w", None)]
-
-
 def random_game(seed):
     """A legal game with a few passes, none after another."""
     rng = random.Random(seed)
@@ -523,7 +414,7 @@ def random_game(seed):
     return game
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 def test_sound_games_are_what_sgfmill_makes_of_them(seed):
     game = random_game(seed)
     data = write_sgf(game.start, game.moves)

@@ -3,20 +3,15 @@
 Where GNU Go is installed it reads the same position, except where a row says why not.
 """
 
-import random
 import re
 import subprocess
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from oracle.boards import SnapshotChoice
 from oracle.errors import SgfError
-from oracle.games.go import GoGame
 from oracle.gtp import new_engine
 from oracle.position import NAMES, vertex
-from oracle.sgf import read_sgf, write_sgf
+from oracle.sgf import read_sgf
 from oracle.sgf.load import load_sgf
 from tests.oracle.program import gtp_oracle
 
@@ -210,100 +205,3 @@ def test_warnings_are_written_where_no_controller_reads_replies(tmp_path):
 
 
 # --- any legal record, written otherwise -------------------------------------------------------
-
-HEADERS = {
-    "SZ": st.sampled_from(["{n}", "{n}:{n}", "{n}x{n}", " {n} X {n} ", "{n}*{n}", "{n} lines"]),
-    "GM": st.sampled_from(["1", "0", "", "Go", "19"]),
-    "HA": st.sampled_from(["", "0", "even", "none", "-", "no handicap"]),
-    "PL": st.sampled_from(["", "B", "black", "1", "x"]),
-}
-COMMAS = {"6.5": ["6.5", "6,5", " 6.5\n", "6½", "6.5 points", "6,50"], "0": ["0", "0,0", "", "-"]}
-AROUND = [
-    ("", ""),
-    ("\ufeff", "\n"),
-    ("From: x\n\n", "-- \n"),
-    ("", ")"),
-    ("", ""),
-    ("\r\n", "\x1a"),
-]
-
-
-def respell_points(nodes):
-    return re.sub(r"(?<=[BW])\[\w\w\]", lambda found: found[0].upper(), nodes)
-
-
-def spell_names_out(nodes):
-    return nodes.replace("B[", "Black[").replace("W[", "White[")
-
-
-CHANGES = [
-    respell_points,
-    spell_names_out,
-    lambda nodes: nodes.replace("[]", "[pass]"),
-    lambda nodes: nodes.replace("[]", "[tt]"),
-    lambda nodes: nodes.replace(";", ";;C[a\\]b(;]\n;"),
-    lambda nodes: nodes[:-1] + "(;C[x])(;B[aa];B[bb]))",
-    lambda nodes: nodes + "(;SZ[5];B[aa])",
-]
-ENDS = [")", "", ";", ";C[x", ";B", ")garbage", "))"]
-
-
-def legal_game(seed):
-    rng = random.Random(seed)
-    game = GoGame.empty(rng.choice([3, 5, 9]))
-    for turn in range(rng.randrange(30)):
-        color = 1 + turn % 2
-        points = game.position.grid.points(game.legal_moves(color))
-        game.play(color, rng.choice(points) if points and rng.random() < 0.9 else None)
-        if game.is_over:
-            break
-    return game
-
-
-@st.composite
-def records(draw):
-    """Draw a game, its komi, and its record in some dialect."""
-    game = legal_game(draw(st.integers(0, 10**6)))
-    komi = draw(st.sampled_from(list(COMMAS)))
-    facts = {
-        name: draw(values).format(n=game.position.grid.rows) for name, values in HEADERS.items()
-    }
-    facts["KM"] = draw(st.sampled_from(COMMAS[komi]))
-    data = write_sgf(game.start, game.moves).decode().replace(";\n", "\n;").strip()
-    nodes = data[data.index(";", 3) :] if game.moves else ")"
-    changes = draw(st.lists(st.sampled_from(CHANGES), max_size=2, unique=True))
-    for change in changes:
-        nodes = change(nodes)
-    nodes = nodes[:-1] + draw(st.sampled_from(ENDS))
-    before, after = draw(st.sampled_from(AROUND))
-    order = draw(st.permutations(sorted(facts)))
-    root = "".join(f"{name}[{facts[name]}]" for name in order)
-    return game, komi, f"{before}(;{root}PB[é]{nodes}{after}"
-
-
-@settings(max_examples=60)
-@given(records(), st.sampled_from(["utf-8", "cp1252", "gb18030"]))
-def test_a_record_in_any_dialect_gives_the_same_board(record, encoding):
-    game, komi, text = record
-    # Half a point is written so in Western records alone: elsewhere its bytes have digits in them.
-    western = "½" in text and encoding == "gb18030"
-    data = text.encode("utf-8" if western or text.startswith("\ufeff") else encoding, "replace")
-    snapshot = load_sgf(data)
-    assert snapshot.position == game.position, text
-    assert float(snapshot.komi or 0) == float(komi)
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10**6), st.floats(0, 1))
-@example(3, 0.5)
-def test_a_file_that_ends_early_gives_the_moves_that_it_has(seed, share):
-    game = legal_game(seed)
-    data = write_sgf(game.start, game.moves)
-    first = data.index(b"]", data.index(b"SZ[")) + 1
-    part = data[: first + int(share * (len(data) - first))]
-    snapshot = load_sgf(part)
-    number = len(snapshot.moves)
-    assert snapshot.moves == game.moves[:number]
-    choice = SnapshotChoice(move=number)
-    assert snapshot.position == read_sgf(data, choice=choice).position
-    assert len(re.findall(rb";\s*[BW]\[", part)) - number in (0, 1)

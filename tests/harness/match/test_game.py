@@ -74,16 +74,6 @@ def test_an_engine_is_told_its_time() -> None:
 
 
 @pytest.mark.processes
-def test_a_tournament_with_all_habits_ends() -> None:
-    players = [player("good"), *(player(one, one) for one in ("crashes", "resigns", "refuses"))]
-    found = hold(match(*players), 2)
-    assert len(found.games) == 12
-    assert not found.unplayed
-    lost = [game for game in found.games if 0 in (game.plan.black, game.plan.white)]
-    assert all(game.plan.player(game.winner) == 0 for game in lost)
-
-
-@pytest.mark.processes
 def test_an_engine_that_does_not_start_loses_and_two_have_no_points() -> None:
     nobody = player("nobody")._replace(words=("/no/such/engine",))
     gone = player("gone")._replace(words=(), absent="nothing was submitted")

@@ -1,1 +1,0 @@
-"""Ends at once, as if all were done, without a word."""
