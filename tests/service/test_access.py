@@ -51,7 +51,7 @@ NOBODY, ADMIN, MATE = "nobody", "admin", "mate"  # a mate: another student of th
 SECOND = "second teacher"  # of the course, about whom others ask
 LEAVER, GONE = "leaver", "gone"  # a student to be removed, and a removed one
 # The people who ask. Those of the other course have the same roles there.
-ASKERS = (NOBODY, ADMIN, *ROLES, MATE, GONE, *(f"other {role}" for role in ROLES))
+ASKERS = (NOBODY, ADMIN, *ROLES, MATE, GONE, f"other {TEACHER}", f"other {STUDENT}")
 ALL, SIGNED_IN = set(ASKERS), set(ASKERS) - {NOBODY}
 # A removed student asks as somebody of another course does.
 HERE = {TEACHER, ASSISTANT, STUDENT, MATE}

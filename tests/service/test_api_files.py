@@ -7,8 +7,7 @@ import pytest
 from harness.service.courses import changes
 from harness.service.storage import courses
 from harness.service.web.request_context import RequestContext
-from tests.service.test_api_gradings import ROSTER
-from tests.service.test_api_teaching import tess
+from tests.service.test_api_gradings import ROSTER, tess
 from tests.service.test_fuzzed_uploads import WITH_FOLDER
 from tests.service.test_own_files import FILES, NEWER, zip_files
 

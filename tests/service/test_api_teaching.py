@@ -6,14 +6,10 @@ import pytest
 
 from harness.service.records import RIGHTS
 from harness.service.storage import courses, uploads
-from tests.service.serving import add_person, work
-from tests.service.test_api_gradings import RIGHT, ROSTER, Asker, grade_public, submit
+from tests.service.serving import work
+from tests.service.test_api_gradings import RIGHT, ROSTER, Asker, grade_public, submit, tess
 
-
-@pytest.fixture
-def tess(service):
-    person = add_person(service, "Tess", is_admin=True)
-    return Asker(service, person.id)
+__all__ = ["tess"]
 
 
 @pytest.fixture

@@ -91,21 +91,6 @@ def test_the_forms_of_a_student_keep_what_was_typed(course, place, told, kept):
         assert kept in form(answer.text, f"/{place}")
 
 
-HEADINGS = [
-    ("/courses/0", 404, "Not found", "There is no such course"),
-    ("/cours", 404, "Not found", "There is no page at this address"),
-    ("/leave", 405, "Not found", "There is no page at this address"),
-    ("/cluster", 403, "You may not do this", "administrators"),
-]
-
-
-@pytest.mark.parametrize(("path", "status", "heading", "said"), HEADINGS)
-def test_other_errors_have_a_plain_heading(service, course, path, status, heading, said):
-    answer = Browser(service).enter(course.links["ada"]).get(path)
-    assert answer.status_code == status and f"<h1>{heading}</h1>" in answer.text
-    assert said in answer.text
-
-
 NAMES_OF_FIELDS = [  # of a form: its page, what is typed, what is said
     ("/courses/new", "/courses", {"title": "x" * 201}, "Title: found 201 characters"),
     ("/tokens", "/tokens", {"name": "ci", "scope": "all", "days": "400"}, "Days: found 400"),

@@ -176,11 +176,6 @@ def test_an_address_that_this_machine_does_not_have(tmp_path):
     assert not told.is_good and told.said.endswith("; --host names another one")
 
 
-def test_a_full_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
-    assert not check(Settings(tmp_path / "data"), "disk").is_good
-
-
 def test_a_damaged_database_and_a_lost_key(tmp_path):
     settings = Settings(tmp_path / "data")
     Database(settings).close()

@@ -52,16 +52,6 @@ def noted(service):
 # --- by the API --------------------------------------------------------------------------------
 
 
-def test_a_teacher_with_an_address_is_sent_links(service, tess, course):
-    made_ = tess.post("/staff", {"name": "Tom", "role": TEACHER, "email": " Tom@Example.org"})
-    assert Browser(service).post("/sign-in/link", "/sign-in", email="tom@example.org").is_success
-    with service.database.reading() as db:
-        (found,) = people.by_email(db, "tom@example.org")
-    assert found.id == made_["id"]
-    wrong = tess.post("/staff", {"name": "Tim", "role": TEACHER, "email": "tim"}, 422)
-    assert "expected a mail address" in wrong["detail"]
-
-
 def test_the_last_teacher_stays(service, tess, course):
     own = f"/staff/{find_id(tess, 'Tess')}"
     assert LAST in tess.ask("DELETE", own, 422)["detail"]
