@@ -321,7 +321,7 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
         (tmp_path / "secret").write_text(secret or "one secret of a test")
         status, path = generate_cases(
-            places["nogo"], "-n", "4", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
+            places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
             name=f"secret{number}.gtp",
         )  # fmt: skip
         assert status == ExitCode.OK
