@@ -87,14 +87,6 @@ def test_a_program_may_be_words_and_tests_may_be_one(tmp_path):
 
 
 @pytest.mark.processes
-def test_a_test_has_its_step_beside_its_outcome():
-    result = harness.run(RUN, "@go-scoring/komi")
-    failed = [s.id for s, outcome in result.files[0].tests if outcome.verdict.value == "FAILED"]
-    assert failed == [20, 30, 40]
-    assert not result.passed
-
-
-@pytest.mark.processes
 @pytest.mark.parametrize(
     ("program", "text"),
     [

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli import _WITHOUT_ENGINES
-from tests.tiers import one_in
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(40)]
 
@@ -48,20 +47,12 @@ ORACLE = "gtp-oracle gtp"
 WRONG = f"{ORACLE} --mistake points-add-up"
 ON_MACOS = [
     ("run --jobs 2 --output pages --json - {WRONG} @go-scoring/public", 1, '"FAILED"'),
-    ("run --jobs 1 --pty {ORACLE} @go-scoring/public", 0, "18 tests, 18 passed"),
     ("run --sandbox auto {ORACLE} @go-scoring", 3, "a sandbox needs Linux, and this is macOS"),
-    ("run ./none @go-scoring/public", 2, "could not be started: there is no such file"),
     ("verify @go-scoring/public", 0, "nothing found"),
-    ("verify {NOGO}/cases/no_capture.gtp --assignment trusted", 0, "nothing found"),
     ("calibrate {NOGO}", 3, 'sandbox = "off" in assignment.toml'),
-    ("strength @go-scoring --assignment go-scoring --sandbox off --engine {WRONG}", 0,
-     "1 of 1 engine caught"),
     ("generate --assignment go-scoring -n 3 -o made.gtp --sandbox off --engine {WRONG}", 1,
      "1 of 1 engine caught"),
-    ("fuzz {WRONG} --assignment go-scoring --sandbox off --findings 1", 1, "points-add-up"),
     ("fuzz {ORACLE} --assignment go-scoring", 3, "--sandbox off"),
-    ("check --assignment go-scoring --overlay {GO}/util assignment1", 0,
-     "Run without a sandbox: a sandbox needs Linux"),
     ("grade class --assignment go-scoring --public-only --overlay {GO}/util --output graded", 3,
      "--unsafe-no-sandbox runs all with your own rights"),
     ("grade class --assignment go-scoring --public-only --overlay {GO}/util --output graded"
@@ -72,29 +63,22 @@ ON_MACOS = [
 
 ON_WINDOWS = [
     ("verify @go-scoring/public @gosensei", 0, "nothing found"),
-    ("convert --to txt --output texts @go-scoring/public", 0, ""),
     ("cases go-scoring --copy mine", 0, "mine"),
-    ("strength @go-scoring/public --assignment go-scoring", 0, "33 of 33"),
     ("generate --assignment go-scoring -n 3 -o made.gtp", 0, "3 tests"),
-    ("submit --help", 0, "Examples"),
     ("history none.db", 2, "there is no such file"),
-    ("help", 0, "gtp-harness help COMMAND"),
     ("run {ORACLE} @go-scoring", 2, "gtp-harness run does not work on Windows: use WSL"),
-    ("run --help", 2, "or the container"),
     ("grade x", 2, "gtp-harness grade does not work on Windows: use WSL"),
-    ("serve", 2, "gtp-harness serve does not work on Windows: use WSL"),
     ("verify @go-scoring --assignment go-scoring --against x", 2, "--against does not work on"),
-    ("strength @go-scoring --assignment go-scoring --engine x", 2, "starting wrong engines does"),
     ("verify {NOGO}/cases --assignment {NOGO}", 2, "starting a reference does not work on"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "status", "told"), one_in(2, ON_MACOS))
+@pytest.mark.parametrize(("line", "status", "told"), ON_MACOS)
 def test_commands_on_macos(course, line, status, told):
     see_answered("macos", course, line, status, told)
 
 
-@pytest.mark.parametrize(("line", "status", "told"), one_in(2, ON_WINDOWS))
+@pytest.mark.parametrize(("line", "status", "told"), ON_WINDOWS)
 def test_commands_on_windows(tmp_path, line, status, told):
     see_answered("windows", tmp_path, line, status, told)
 
@@ -138,12 +122,10 @@ def see_answered(system: str, folder: Path, line: str, status: int, told: str) -
 
 
 # Engines that break in each way, and the part of their report that is the same everywhere.
-BROKEN = [
-    "dies_in_reply", "closes_output", "never_answers", "ignores_quit", "not_utf8", "answers_twice",
-]  # fmt: skip
+BROKEN = ["dies_in_reply", "never_answers", "not_utf8"]
 
 
-@pytest.mark.parametrize("engine", one_in(2, BROKEN))
+@pytest.mark.parametrize("engine", BROKEN)
 def test_engines_end_as_on_linux(tmp_path, engine):
     (tmp_path / "a.gtp").write_text("1 one\n#? [.*]\n2 fault\n#? [.*]\n3 three\n#? [.*]\n")
     words = ["gtp-harness", "run", "--timeout", "1", "--startup-timeout", "3", "--no-color"]

@@ -99,10 +99,3 @@ def test_tox_stays_with_pip_where_uv_cannot_do_it(tmp_path, variables, called):
     machine = Machine(tmp_path, 1000)
     machine.has_venv.touch()
     assert machine.set_up("tox", **variables) == (0, "", [*MADE, *called])
-
-
-@pytest.mark.processes
-def test_a_user_is_told_what_to_install(tmp_path):
-    status, said, called = Machine(tmp_path, 1000).set_up()
-    assert (status, called) == (1, [])
-    assert said.endswith("on Debian: sudo apt install python3-venv\n")

@@ -123,21 +123,6 @@ def test_one_connection_serves_all_units_until_something_fails(
             fetch(found, files[2], tmp_path / "none")
 
 
-def test_many_files_come_in_several_answers(served_bytes, tmp_path, monkeypatch):
-    files = lying(tmp_path, *(bytes(size) for size in range(250)))
-    asked = []
-    plain = ByteConnection.ask
-    monkeypatch.setattr(
-        ByteConnection,
-        "ask",
-        lambda self, token, names: (asked.append(len(names)), plain(self, token, names))[1],
-    )
-    with source(served_bytes, served_bytes.tokens.make(files)) as found:
-        found.fetch([Missing(one.sha256, tmp_path / one.sha256) for one in files])
-    assert asked == [100, 100, 50]
-    assert all(digest((tmp_path / one.sha256).read_bytes()) == one.sha256 for one in files)
-
-
 SENT = [
     (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 3"], b"one", ""),
     (["HTTP/1.1 200 OK", "File-Sizes: 3", "Content-Length: 3"], b"two", "other bytes"),

@@ -224,14 +224,6 @@ def test_what_is_not_as_it_was_unpacked_is_fetched_again(three, source, tmp_path
     assert len(fetched_digests) == 5
 
 
-def test_what_a_worker_that_was_killed_left_is_removed(three, source, tmp_path):
-    one, two, _ = three
-    for left in (one, two):
-        (tmp_path / f".unfinished-{left.packed.sha256}" / "environment").mkdir(parents=True)
-    use(EnvironmentStore(tmp_path, MUCH, [base()]), one, source)
-    assert list_kept(tmp_path) == {one.packed.sha256}
-
-
 # --- what is announced -------------------------------------------------------------------------
 
 

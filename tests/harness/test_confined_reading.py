@@ -20,9 +20,9 @@ from harness.sandbox.seccomp import NUMBERS
 from harness.service import processes
 from harness.service.settings import Settings, dump_settings
 from tests.harness.hostile_archives import LARGE, ROSTER
-from tests.harness.test_intake import honest
+from tests.harness.test_intake import HONEST
 
-ANY = next(iter(honest().values()))  # an archive
+ANY = next(iter(HONEST.values()))()  # an archive
 # A server whose children do something else with an archive.
 PLANTED = """
 import sys; sys.path.insert(0, sys.argv[1])
@@ -73,7 +73,7 @@ def examine_archive(path: Path) -> object:
 @pytest.mark.long(5)
 def test_a_child_finds_what_we_find_ourselves(confined_reader, tmp_path):
     small = {title: one.make() for title, one in ROSTER.items() if title not in LARGE}
-    for title, content in (small | honest()).items():
+    for title, content in (small | {title: make() for title, make in HONEST.items()}).items():
         path = tmp_path / title.replace("/", "_")
         path.write_bytes(content)
         reading.choose(None)

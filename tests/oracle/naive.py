@@ -32,7 +32,7 @@ def diagonals(board, point):
     return on_board(board, [(row + up, column + right) for up in (1, -1) for right in (1, -1)])
 
 
-def part(board, point, diagonally=False):
+def part(board, point):
     """The connected points of one content (a chain, or a region when empty), as a set."""
     found, todo = set(), [point]
     while todo:
@@ -41,8 +41,6 @@ def part(board, point, diagonally=False):
             continue
         found.add(here)
         todo += neighbours(board, here)
-        if diagonally:
-            todo += diagonals(board, here)
     return found
 
 
@@ -63,28 +61,11 @@ def has_no_liberty(board, point):
     return at(board, point) != EMPTY and not liberties(board, point)
 
 
-# --- go-scoring --------------------------------------------------------------------------------
-
-
 def owner(board, point):
     if at(board, point) != EMPTY:
         return at(board, point)
     colors = colors_around(board, part(board, point))
     return colors.pop() if len(colors) == 1 else EMPTY
-
-
-def score(board):
-    owned = [owner(board, point) for point in points(board)]
-    return owned.count(BLACK) - owned.count(WHITE)
-
-
-# --- java-go -----------------------------------------------------------------------------------
-
-
-def is_captured(board, point):
-    if at(board, point) == EMPTY:
-        return owner(board, point) != EMPTY
-    return has_no_liberty(board, point)
 
 
 def without(board, taken):
@@ -116,13 +97,6 @@ def play_move(board, point, color):
     return without(after, captured), captured
 
 
-def is_legal(board, point, color):
-    if at(board, point) != EMPTY:
-        return False
-    after, _ = play_move(board, point, color)
-    return not has_no_liberty(after, point)
-
-
 # --- gosensei ----------------------------------------------------------------------------------
 
 
@@ -139,26 +113,24 @@ def eyes(board, color):
     return {point for point in points(board) if is_eye(board, point, color)}
 
 
-def two_eyes(board, color, combine=any):
-    """``combine`` is any for "rows or columns", all for "rows and columns"."""
+def two_eyes(board, color):
+    """The eyes that have another one within two rows or two columns."""
     found = eyes(board, color)
 
     def near(one, other):
-        return combine([abs(one[0] - other[0]) <= 2, abs(one[1] - other[1]) <= 2])
+        return abs(one[0] - other[0]) <= 2 or abs(one[1] - other[1]) <= 2
 
     return {one for one in found if any(near(one, other) for other in found - {one})}
 
 
-def eye_spaces(board, color, diagonally=False, singles=True):
+def eye_spaces(board, color):
     """The eye spaces, a set of sets of points."""
     found, todo = set(), [point for point in points(board) if at(board, point) == EMPTY]
     while todo:
         region = part(board, todo[0])
         todo = [point for point in todo if point not in region]
         border = around(board, region)
-        if {at(board, stone) for stone in border} != {color}:
-            continue
-        chain = part(board, next(iter(border)), diagonally)
-        if border <= chain and (singles or len(region) > 1):
+        is_of_color = {at(board, stone) for stone in border} == {color}
+        if is_of_color and border <= part(board, next(iter(border))):
             found.add(frozenset(region))
     return found

@@ -175,17 +175,6 @@ def test_play_then_undo_restores(moves):
             assert list_facts(game) == before
 
 
-@given(moves)
-def test_scores_do_not_depend_on_how_the_stones_came(moves):
-    position = game_of(moves).position
-    fresh = Position.from_rows(position.to_rows())
-    assert go_scoring.answer(position) == go_scoring.answer(fresh)
-    assert [java_go.score(position, color) for color in (BLACK, WHITE)] == [
-        java_go.score(fresh, color) for color in (BLACK, WHITE)
-    ]
-    assert batch.score(to_array([position])).tolist() == [int(go_scoring.score(fresh))]
-
-
 @given(board=cells())
 def test_legal_moves_leave_a_liberty(board):
     """Check legality by playing: the map of all points against the move itself."""

@@ -11,13 +11,6 @@ from oracle.gtp import serve
 from tests.oracle.test_against_gnugo import replies as gnugo_replies
 
 GAMES = oracle.gtp.GAMES
-# Section 6 of the specification: what an engine for Go must and may know.
-STANDARD = """
-protocol_version name version known_command list_commands quit boardsize clear_board komi
-fixed_handicap place_free_handicap set_free_handicap play genmove undo time_settings time_left
-final_score final_status_list loadsgf reg_genmove showboard
-"""
-RULER = "game_id board board_size legal_moves side_to_move final_result"
 
 
 def ask(engine, *lines):
@@ -31,15 +24,6 @@ def ask(engine, *lines):
 
 
 # --- tables ------------------------------------------------------------------------------------
-
-
-def test_go_has_all_of_the_standard():
-    assert set(STANDARD.split()) <= set(oracle.gtp.new_engine("go").commands)
-
-
-def test_gomoku_has_all_that_gogui_asks_of_a_ruler():
-    wanted = {f"gogui-rules_{name}" for name in RULER.split()} | {"gogui-analyze_commands"}
-    assert wanted <= set(oracle.gtp.new_engine("gomoku").commands)
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -107,14 +91,6 @@ def test_reg_genmove_repeats_itself_and_plays_nothing(game):
     assert ask(engine, f"play w {first}") == [""]
 
 
-def test_a_random_game_of_go_ends_by_two_passes():
-    engine = oracle.gtp.new_engine("go", seed=3)
-    moves = ask(engine, "boardsize 5", *["genmove b", "genmove w"] * 100)[1:]
-    end = next(n for n in range(len(moves)) if moves[n] == moves[n + 1] == "pass")
-    assert end > 10
-    assert "pass" not in moves[: end // 2]
-
-
 def test_a_game_of_gomoku_ends_and_the_rest_is_resign_and_pass():
     engine = oracle.gtp.new_engine("gomoku", seed=5, playouts=0)
     ask(engine, "boardsize 6")
@@ -127,19 +103,6 @@ def test_a_game_of_gomoku_ends_and_the_rest_is_resign_and_pass():
     other = "bw".replace(color, "")
     expected = {"draw": "pass", {"b": "black", "w": "white"}[color]: "resign"}[result]
     assert ask(engine, *[f"genmove {other}"] * 2) == [expected, expected]
-
-
-@pytest.mark.long(1)
-def test_rule_based_genmove_plays_one_of_the_policy_moves():
-    engine = oracle.gtp.new_engine("gomoku", seed=1, playouts=2)
-    ask(engine, "boardsize 8", "policy rule_based")
-    for color in "bw" * 12:
-        kind, *moves = ask(engine, "policy_moves")[0].split() or [""]
-        (move,) = ask(engine, f"genmove {color}")
-        if not kind:
-            assert move in ("resign", "pass")
-            break
-        assert move in moves
 
 
 @pytest.mark.parametrize("size", [*range(5, 12), 13, 15, 18, 19])
@@ -168,11 +131,6 @@ def serve_chunks(chunks, game="go"):
 
 def test_each_command_is_answered_before_the_next_begins():
     assert serve_chunks([b"name\nprotocol_version\n"]) == [b"= gtp-oracle\n\n", b"= 2\n\n"]
-
-
-def test_runs_of_play_are_answered_together():
-    chunk = b"boardsize 5\nplay b A1\nplay w A2\nplay b A3\nscore\n"
-    assert serve_chunks([chunk]) == [b"= \n\n" * 4, b"= B+1\n\n"]
 
 
 def test_lines_may_arrive_in_pieces_and_without_the_last_newline():
