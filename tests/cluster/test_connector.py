@@ -9,7 +9,7 @@ from distributed.core import Status
 
 from harness.cluster import dask_messages, state
 from harness.cluster.bytes_server import Tokens
-from harness.cluster.connector import Connector, NoSchedulerError
+from harness.cluster.connector import Connector
 from harness.cluster.dask_messages import BROUGHT, GuardedScheduler
 from harness.cluster.records import (
     DepartedWorker,
@@ -95,42 +95,6 @@ def test_a_load_for_workers_that_left_before_it_came_is_lost_at_once():
         LostUnit("id", "its worker is gone", begun=False),
     ]
     assert is_released
-
-
-class Scheduler:
-    """Says of each look how the workers are, and counts how often it tells all of them."""
-
-    def __init__(self, *looks):
-        self.looks, self.told = list(looks), 0
-
-    async def gtp_harness_census(self):
-        return hash(self.looks[0])
-
-    async def gtp_harness_left(self):
-        return []
-
-    async def identity(self, n_workers):
-        assert n_workers == -1
-        self.told += 1
-        (_, resources), workers = ("", list_announced_resources(ONE)), self.looks[0]
-        found = {one: {"name": "one:1", "resources": resources} for one in workers}
-        return {"type": "GuardedScheduler", "workers": found}
-
-
-def test_workers_are_looked_at_in_full_when_one_comes_or_goes(monkeypatch):
-    scheduler = Scheduler((), (), ("tcp://one",), ("tcp://one",), ("tcp://one",), ())
-    client, said = SimpleNamespace(status="running", scheduler=scheduler), []
-
-    async def next_look(_seconds):
-        del scheduler.looks[0]
-        if not scheduler.looks:
-            raise NoSchedulerError
-
-    monkeypatch.setattr("harness.cluster.connector.asyncio.sleep", next_look)
-    with pytest.raises(NoSchedulerError):
-        asyncio.run(Connector(client, Served(), said.append).watch())
-    assert [[one.address for one in news.workers] for news in said] == [[], ["tcp://one"], []]
-    assert scheduler.told == 4  # of six looks: the first of all, and of each change
 
 
 @pytest.fixture

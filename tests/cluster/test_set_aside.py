@@ -1,4 +1,7 @@
-"""What a machine said before it was set aside counts for no mark, and is run again elsewhere."""
+"""What a machine said before it was set aside counts for no mark, and is run again elsewhere.
+
+So is what is in doubt.
+"""
 
 from contextlib import closing
 from fractions import Fraction
@@ -7,6 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from harness.assignments import assignment
+from harness.errors import NoClusterError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
 from harness.grading.attempts.orders import SetAside, ran_on
 from harness.grading.attempts.units import GradingListener
@@ -19,7 +23,7 @@ from harness.reading import casefile
 from harness.records import Build, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
 from harness.work import canonical_json
-from harness.work.canonical_json import Measurements
+from harness.work.canonical_json import NOTHING, Measurements
 from harness.work.worker_events import AttemptFinished, BuildFinished
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
@@ -202,3 +206,49 @@ def test_what_somebody_has_leased_is_not_withdrawn(class_of_two):
         token = ledger.lease(bases[:1])
         assert ledger.withdraw(bases, "why") == bases[1:]
         ledger.release(token)
+
+
+# --- second runs -------------------------------------------------------------------------------
+
+
+class Doubting:
+    """A machine that doubts each first run, and is lost before a second one if it is told to."""
+
+    def __init__(self, *, is_lost):
+        self.is_lost = is_lost
+        self.asked = []  # (whether it is to be alone, where it was run before)
+
+    def level(self, _choice):
+        return "3"
+
+    def run(self, units, _store, means, on_word, _on_time):
+        self.secret = means.secret
+        for index, unit in enumerate(units):
+            ran_on = {means.ran_on[case.basis] for case in unit.cases}
+            self.asked.append((unit.alone, ran_on))
+            if unit.alone and self.is_lost:
+                raise NoClusterError("it is gone")
+            for case in unit.cases:
+                own = Measurements(machine="one", alone=unit.alone)
+                doubtful = not unit.alone
+                on_word(index, AttemptFinished(case.basis, NOTHING, own, True, doubtful))
+            yield index, None
+
+
+def test_another_process_knows_where_the_first_run_was(class_of_two):
+    """What is in doubt is run again on another machine: the ledger tells on which it was."""
+    wanted, output = class_of_two, class_of_two.output
+    store = Store(output / ORIGINALS)
+    first, second = Doubting(is_lost=True), Doubting(is_lost=False)
+    with closing(Ledger(output / LEDGER)) as ledger:
+        found = grade.prepare(wanted, ledger, store)
+        with pytest.raises(NoClusterError):
+            grade.run(wanted, ledger, found, store, GradingListener(), other_machines=first)
+    with closing(Ledger(output / LEDGER)) as ledger:
+        found = grade.load_last_plan(ledger)
+        grade.run(wanted, ledger, found, store, GradingListener(), other_machines=second)
+        assert second.secret == ledger.seed != ""
+        assert grade.count_pending(ledger, found) == 0
+    assert first.asked[0] == (False, {""})
+    assert first.asked[-1] == (True, {"one"})
+    assert second.asked and all(asked == (True, {"one"}) for asked in second.asked)

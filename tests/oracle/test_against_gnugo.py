@@ -105,7 +105,9 @@ def played_out(size, rng):
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize(("size", "games"), [(5, 50), (9, 60), (13, 30)])
+@pytest.mark.parametrize(
+    ("size", "games"), [(5, 50), pytest.param(7, 60, marks=pytest.mark.slow), (9, 60), (13, 30)]
+)
 def test_final_score(gnugo, size, games):
     rng = random.Random(size)
     positions = [played_out(size, rng) for _ in range(games)]
@@ -179,7 +181,10 @@ def _captures(game, color):
 
 @pytest.mark.parametrize(
     ("size", "games", "kos"),
-    [(2, 40, 0), (3, 60, 10), (5, 20, 15), (9, 4, 5)],
+    [
+        *[(2, 40, 0), (3, 60, 10), (5, 20, 15), (9, 4, 5)],
+        *[pytest.param(*one, marks=pytest.mark.slow) for one in ((4, 40, 10), (7, 36, 20))],
+    ],
 )
 def test_legal_moves_and_captures(gnugo, size, games, kos):
     rng = random.Random(size)

@@ -1,6 +1,6 @@
 """sgfmill scores positions of random play, middles and ends, as the oracle does.
 
-500 of each size; in the slow tier 100,000 in all.
+500 of each of six sizes; in the slow tier 100,000 of all of them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,11 @@ from oracle.position import grid
 from tests.oracle.boards import end_of, random_game, to_array
 from tests.tiers import long_if
 
-SIZES = (2, 3, 5, 9, 13, 19)
-NUMBERS = [500, pytest.param(17_000, marks=pytest.mark.slow)]
+SIZES = range(2, 20)
+NUMBERS = [
+    *[long_if(size > 9, size, 500) for size in (2, 3, 5, 9, 13, 19)],
+    *[pytest.param(size, 100_000 // len(SIZES) + 1, marks=pytest.mark.slow) for size in SIZES],
+]
 
 
 def random_play(size, number):
@@ -40,8 +43,7 @@ def sgfmill_score(cells):
     return board.area_score()
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-@pytest.mark.parametrize("size", [long_if(size > 9, size) for size in SIZES])
+@pytest.mark.parametrize(("size", "number"), NUMBERS)
 def test_area_score(size, number):
     positions = random_play(size, number)
     boards = to_array(positions)

@@ -10,8 +10,6 @@ from oracle.command_properties import (
     BOARD,
     KOMI,
     STANDARD,
-    CommandProperties,
-    PropertyTable,
 )
 from oracle.gtp import GAMES, new_engine
 
@@ -106,23 +104,6 @@ def test_the_oracles_own_commands_are_told_apart(game):
     """What it does not know as a question can be undone, set anew, or is about its clock."""
     strangers = {name for name in new_engine(game).commands if not EVERYONES[name].is_known}
     assert strangers <= {"time_settings", "time_left"}
-
-
-def test_more_is_asked_once_and_only_for_what_is_not_standard():
-    asked = []
-
-    def more():
-        asked.append("more")
-        return {"mine": CommandProperties(sets=frozenset({KOMI})), "play": ASKS}
-
-    command_properties = PropertyTable(STANDARD, more)
-    assert command_properties["play"].moves
-    assert not command_properties.at_hand("mine").is_known
-    assert not asked
-    assert command_properties["mine"].is_setting
-    assert not command_properties["theirs"].is_known
-    assert command_properties["play"].moves, "the standard's own"
-    assert asked == ["more"]
 
 
 def test_an_answer_may_depend_on_more():

@@ -56,29 +56,6 @@ White D2""",
         id="unicode with last move and caption",
     ),
     pytest.param(
-        Diagram(POSITION, last=(2, 0)),
-        False,
-        """\
-    A B C D E
- 3 (.)X O . .  3
- 2  X . X O .  2
- 1  . X O . .  1
-    A B C D E""",
-        id="last move at the left edge, its stone gone",
-    ),
-    pytest.param(
-        Diagram(Position.from_rows([[0, 2]]), last=(0, 1)),
-        True,
-        "    A B\n 1  ╶(○) 1\n    A B",
-        id="one row, last move at the right edge",
-    ),
-    pytest.param(
-        Diagram(Position.from_rows([[1], [0]])),
-        True,
-        "    A\n 2  ●  2\n 1  │  1\n    A",
-        id="one column",
-    ),
-    pytest.param(
         Diagram(POSITION, marks={(0, 0): "a", (1, 2): "12", (2, 4): "b"}),
         False,
         """\

@@ -14,7 +14,7 @@ from oracle.assignments import ASSIGNMENTS, engine_for
 from oracle.errors import OracleError
 from oracle.explanation import Fact
 from oracle.gtp.protocol import Engine
-from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex, vertex
+from oracle.position import GTP_LETTERS, NAMES, SENSEI_LETTERS, parse_vertex
 from tests import golden
 
 NUMBER, VERTEX = re.compile(r"-?\d+(?:\.\d+)?"), re.compile(r"\b[A-Z]\d+\b")
@@ -120,28 +120,6 @@ def test_every_number_point_and_color_of_a_sentence_is_a_fact():
 
 
 # --- the commands say the same -----------------------------------------------------------------
-
-
-def test_the_commands_write_down_the_records():
-    for _, engine, question in positions(8):
-        why, ways = engine.explain(question), engine.readings(question)
-        *labels, text = engine.handle(f"oracle-explain {question}")[2:-2].split("\n")
-        assert text == f"TEXT {why.text}"
-        pairs = [f"{vertex(point)} {mark}" for point, mark in sorted(why.marks.items())]
-        assert labels == ([f"LABEL {' '.join(pairs)}"] if pairs else [])
-        verdict, *lines = engine.handle(f"oracle-readings {question}")[2:-2].split("\n")
-        assert verdict == ("underspecified" if ways.is_open else "settled")
-        told_ways = [f"{name}: {answer}" for name, answer in ways.answers]
-        assert [line.rstrip() for line in lines] == [
-            one.rstrip() for one in filter(None, [ways.left_open, *told_ways])
-        ]
-
-
-def test_what_is_left_open_whatever_the_readings_has_no_answers():
-    engine = engine_for("go-scoring")
-    assert engine.readings("play black a1").left_open != ""
-    assert engine.readings("play black a1").is_open
-    assert engine.readings("play black a1").answers == ()
 
 
 def test_a_command_that_is_refused_is_not_explained():

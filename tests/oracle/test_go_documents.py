@@ -10,12 +10,11 @@ from decimal import Decimal
 
 import pytest
 
-from oracle import batch
 from oracle.answers import go_scoring, gosensei, java_go
 from oracle.position import BLACK, SENSEI_LETTERS, WHITE, parse_vertex, vertex
 from oracle.rules import go
 from tests.oracle import documents
-from tests.oracle.boards import board, sensei_board, to_array
+from tests.oracle.boards import board, sensei_board
 
 
 def at(position, name, letters=None):
@@ -239,25 +238,3 @@ def test_the_display_example_has_no_eyes():
     assert (
         gosensei.eyes(DISPLAY) == gosensei.two_eyes(DISPLAY) == gosensei.eye_spaces(DISPLAY) == []
     )
-
-
-@pytest.mark.parametrize(
-    ("sentence", "number", "text"),
-    [
-        (gosensei.eyes_sentence, 0, "There are 0 eyes for black."),
-        (gosensei.eyes_sentence, 1, "There is 1 eye for black."),
-        (gosensei.two_eyes_sentence, 2, "There are 2 two eye for blacks."),
-        (gosensei.two_eyes_sentence, 1, "There is 1 two eye for black."),
-        (gosensei.eye_spaces_sentence, 4, "There are 4 eyespaces for black."),
-        (gosensei.eye_spaces_sentence, 1, "There is 1 eyespace for black."),
-    ],
-)
-def test_sentences_to_the_letter(sentence, number, text):
-    assert sentence(number) == text
-
-
-def test_a_batch_answers_the_gosensei_examples():
-    boards = to_array([DISPLAY, EYES, EYE_SPACES])
-    assert batch.eyes(boards).sum(axis=(1, 2)).tolist() == [0, 3, 0]
-    assert batch.two_eyes(boards).sum(axis=(1, 2)).tolist() == [0, 2, 0]
-    assert batch.count_eye_spaces(boards).tolist() == [0, 3, 2]

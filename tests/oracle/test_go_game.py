@@ -217,15 +217,6 @@ def test_the_end(moves, of_go, of_java_go):
     assert (go.is_over, java_go.is_over) == (of_go, of_java_go)
 
 
-def test_nothing_is_left_to_undo():
-    game = GoGame.empty(5)
-    play(game, "b C3", "w pass")
-    assert game.undo() == (WHITE, None)
-    assert game.undo() == (BLACK, (2, 2))
-    with pytest.raises(IndexError):
-        game.undo()
-
-
 # --- komi --------------------------------------------------------------------------------------
 
 RESULTS = [

@@ -1,11 +1,12 @@
 """The game: turns, the first five, undo; and what no symmetry and no question may change."""
 
+from itertools import product
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracle import symmetry
 from oracle.answers import gomoku_policy, gomoku_rules
 from oracle.errors import IllegalMove
 from oracle.games.gomoku import GomokuGame
@@ -33,25 +34,6 @@ def snapshot(game):
         game.moves,
         game.legal_moves(),
     )
-
-
-class TestTurn:
-    def test_black_begins(self):
-        """gomoku-rules.html, "Rules of Gomoku": "Black goes first."."""
-        assert new_game().to_play == BLACK
-
-    def test_other_color_after_a_move(self):
-        """`play` does not insist on turn order; after `play C` it is the other's turn."""
-        game = new_game()
-        play(game, WHITE, "A1")
-        assert game.to_play == BLACK
-        play(game, WHITE, "A2")
-        assert game.to_play == BLACK
-        play(game, BLACK, "A3")
-        assert game.to_play == WHITE
-
-    def test_a_position_set_up_says_whose_turn_it_is(self):
-        assert GomokuGame(Position(grid(5)), WHITE).to_play == WHITE
 
 
 class TestEnd:
@@ -95,30 +77,6 @@ class TestEnd:
     def test_a_five_on_the_first_board_has_won(self):
         game = GomokuGame(position(board("OOOOO")), BLACK)
         assert (game.result, game.legal_moves()) == ("white", 0)
-
-
-class TestRefusal:
-    def test_occupied(self):
-        game = new_game()
-        play(game, BLACK, "A1")
-        before = snapshot(game)
-        for color in (BLACK, WHITE):
-            with pytest.raises(IllegalMove) as refused:
-                game.play(color, (0, 0))
-            assert refused.value.reason == "occupied"
-        assert snapshot(game) == before
-
-    @pytest.mark.parametrize("point", [(7, 0), (0, 7), (-1, 0), (0, -1)])
-    def test_off_board(self, point):
-        game = new_game()
-        with pytest.raises(IllegalMove) as refused:
-            game.play(BLACK, point)
-        assert refused.value.reason == "off board"
-        assert snapshot(game) == snapshot(new_game())
-
-    def test_undo_of_nothing(self):
-        with pytest.raises(IndexError):
-            new_game().undo()
 
 
 # --- properties --------------------------------------------------------------------------------
@@ -175,6 +133,19 @@ def test_questions_change_nothing(played):
         gomoku_policy.explain_policy_moves(game.position, color)
         gomoku_policy.readings_policy_moves(game.position, color)
     assert snapshot(game) == before
+
+
+@steady
+@given(seed=st.integers(0, 2**32), size=st.integers(5, 19), number=st.sampled_from(symmetry.ALL))
+def test_symmetries_move_every_answer(seed, size, number):
+    now = position(random_board(Random(seed), size, size))
+    image = symmetry.transform(now, number)
+    assert gomoku_rules.result(image) == gomoku_rules.result(now)
+    for color, policy in product((BLACK, WHITE), ("random", "rule_based")):
+        kind, found = gomoku_policy.policy_moves(now, color, policy)
+        moved = symmetry.transform(Position(now.grid, now.grid.mask(found)), number).black
+        image_kind, image_found = gomoku_policy.policy_moves(image, color, policy)
+        assert (image_kind, image.grid.mask(image_found)) == (kind, moved)
 
 
 @steady

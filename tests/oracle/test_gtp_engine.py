@@ -11,13 +11,6 @@ from oracle.gtp import serve
 from tests.oracle.test_against_gnugo import replies as gnugo_replies
 
 GAMES = oracle.gtp.GAMES
-# Section 6 of the specification: what an engine for Go must and may know.
-STANDARD = """
-protocol_version name version known_command list_commands quit boardsize clear_board komi
-fixed_handicap place_free_handicap set_free_handicap play genmove undo time_settings time_left
-final_score final_status_list loadsgf reg_genmove showboard
-"""
-RULER = "game_id board board_size legal_moves side_to_move final_result"
 
 
 def ask(engine, *lines):
@@ -31,15 +24,6 @@ def ask(engine, *lines):
 
 
 # --- tables ------------------------------------------------------------------------------------
-
-
-def test_go_has_all_of_the_standard():
-    assert set(STANDARD.split()) <= set(oracle.gtp.new_engine("go").commands)
-
-
-def test_gomoku_has_all_that_gogui_asks_of_a_ruler():
-    wanted = {f"gogui-rules_{name}" for name in RULER.split()} | {"gogui-analyze_commands"}
-    assert wanted <= set(oracle.gtp.new_engine("gomoku").commands)
 
 
 @pytest.mark.parametrize("game", GAMES)

@@ -146,13 +146,6 @@ def test_the_list_has_every_name_with_its_sentence():
 
 
 @pytest.mark.processes
-def test_an_unknown_name_is_refused():
-    run = program("--mistake", "none-such")
-    assert (run.returncode, run.stdout) == (2, "")
-    assert "no mistake 'none-such'; --mistake list shows all" in run.stderr
-
-
-@pytest.mark.processes
 def test_a_crash_is_one():
     run = program("--mistake", "is-captured-reads-past-column-0", text="is_captured a1\nname\n")
     assert (run.returncode, run.stdout) == (1, "")

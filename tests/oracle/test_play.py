@@ -159,18 +159,6 @@ def test_the_game_is_saved_and_gone_on_with(sit_down, tmp_path):
 
 
 @pytest.mark.processes
-def test_any_moment_of_a_record_can_be_gone_on_with(sit_down, tmp_path):
-    """With its ko: the game's memory comes along, not the stones alone."""
-    record = "(;SZ[4:3]AB[ba][ab][bc]AW[ca][bb][db][cc]PL[B];B[cb];W[da];B[dc])"
-    (tmp_path / "games.sgf").write_text(f"(;SZ[2]){record}")
-    game = sit_down("games.sgf", "--game", "2", "--move", "1", "--ascii")
-    assert draw_rows(game.welcome) == [". X O .", "X . X O", ". X O ."]
-    assert "Black: 1 prisoner" in game.welcome
-    assert "B2 is not legal: the ko rule" in game.type("b2")
-    assert "Black takes C2 back." in game.type("undo")
-
-
-@pytest.mark.processes
 @pytest.mark.parametrize("key", ["sendeof", "sendintr"])
 def test_the_end_of_the_input_and_an_interrupt_leave_the_game(key, sit_down):
     game = sit_down("--size", "3")
@@ -227,11 +215,3 @@ def test_stones_without_liberties_on_the_first_board_count_twice():
     """As in the document's own count: the stone as a prisoner, its point as territory."""
     table = GameTable(parse_digits("0 1 0\n1 2 1\n0 1 0"))
     assert table.score(BLACK) == 4 + 2
-
-
-def test_a_table_may_begin_with_moves_that_were_played():
-    table = GameTable(Position(grid(3)), WHITE, [(WHITE, (0, 0)), (BLACK, None)])
-    assert table.prompt() == "White to play: "
-    assert read_sgf(table.record()).title == ""
-    assert table.handle("undo").startswith("Black takes the pass back.\n")
-    assert table.handle("undo").startswith("White takes A1 back.\n")

@@ -222,15 +222,6 @@ def test_a_handicap_that_does_not_agree_is_said():
     assert read("(;SZ[9]HA[2];W[cc])").notes == ["HA[2] does not agree with the 0 stones of AB"]
 
 
-def test_a_handicap_may_be_placed_as_moves():
-    text = "(;SZ[9]HA[3];B[aa];B[bb];B[cc];W[dd]"
-    assert read(f"{text})").to_play == BLACK
-    assert "node 6, W[ee] (move 5): it is Black's turn" in fault(f"{text};W[ee])")
-    assert "node 5, B[cc] (move 4): it is White's turn" in fault(
-        "(;SZ[9]HA[3];B[aa];B[bb];B[ff];B[cc])"
-    )
-
-
 # --- moves --------------------------------------------------------------------------------------
 
 
@@ -339,28 +330,6 @@ def test_encodings_declared_or_not(encoding, declared, player):
     snapshot = read(text.encode(encoding))
     assert snapshot.title == f"{player} (Black) – ? (White)"
     assert rows(snapshot) == ["...", ".#.", "..."]
-
-
-# characters that end in the byte of [, \\ or ] in Shift JIS, the last one on its own
-@pytest.mark.parametrize(
-    ("encoding", "player"),
-    [
-        ("shift_jis", "本因坊秀策"),
-        ("shift_jis", "ソフト表示"),
-        ("shift_jis", "いのうえ"),
-        ("shift_jis", "表"),
-        ("shift_jis", "ゾ"),
-        ("gbk", "漖"),
-        ("gbk", "聂漖"),
-        ("latin-1", "José Núñez"),
-        ("latin-1", "é"),
-    ],
-)
-def test_an_encoding_that_nothing_declares_is_recognised(encoding, player):
-    snapshot = read(f"(;SZ[3]PW[{player}]C[{player}];B[bb]C[{player}];W[aa])".encode(encoding))
-    assert rows(snapshot) == ["o..", ".#.", "..."]
-    if player not in "表ゾ":  # each a Chinese character, too
-        assert snapshot.title == f"? (Black) – {player} (White)"
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -3,20 +3,15 @@
 Where GNU Go is installed it reads the same position, except where a row says why not.
 """
 
-import random
 import re
 import subprocess
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from oracle.boards import SnapshotChoice
 from oracle.errors import SgfError
-from oracle.games.go import GoGame
 from oracle.gtp import new_engine
 from oracle.position import NAMES, vertex
-from oracle.sgf import read_sgf, write_sgf
+from oracle.sgf import read_sgf
 from oracle.sgf.load import load_sgf
 from tests.oracle.program import gtp_oracle
 
@@ -210,31 +205,3 @@ def test_warnings_are_written_where_no_controller_reads_replies(tmp_path):
 
 
 # --- any legal record, written otherwise -------------------------------------------------------
-
-
-def legal_game(seed):
-    rng = random.Random(seed)
-    game = GoGame.empty(rng.choice([3, 5, 9]))
-    for turn in range(rng.randrange(30)):
-        color = 1 + turn % 2
-        points = game.position.grid.points(game.legal_moves(color))
-        game.play(color, rng.choice(points) if points and rng.random() < 0.9 else None)
-        if game.is_over:
-            break
-    return game
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10**6), st.floats(0, 1))
-@example(3, 0.5)
-def test_a_file_that_ends_early_gives_the_moves_that_it_has(seed, share):
-    game = legal_game(seed)
-    data = write_sgf(game.start, game.moves)
-    first = data.index(b"]", data.index(b"SZ[")) + 1
-    part = data[: first + int(share * (len(data) - first))]
-    snapshot = load_sgf(part)
-    number = len(snapshot.moves)
-    assert snapshot.moves == game.moves[:number]
-    choice = SnapshotChoice(move=number)
-    assert snapshot.position == read_sgf(data, choice=choice).position
-    assert len(re.findall(rb";\s*[BW]\[", part)) - number in (0, 1)
