@@ -3,8 +3,6 @@
 :func:`make` writes an assignment, its course folder, public and private cases, and a download as
 Canvas gives it. The mark of each submission is computed here from what the submission does,
 by a scoring of its own and the assignment's points; nothing of the harness takes part.
-
-``python -m tests.harness.real_class FOLDER`` writes it all and prints the marks.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import gzip
 import io
 import itertools
 import random
-import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -564,13 +561,3 @@ def student_file(number: int, real: Real) -> str:
     """Return what Canvas calls it."""
     surname = "student" + "".join(chr(ord("a") + int(digit)) for digit in str(number))
     return canvas_name(f"{surname}, Ada", number, 70_000 + number, real.name, real.late)
-
-
-def main() -> None:
-    """Write a class into the folder that is named."""
-    for number, (label, mark) in make(Path(sys.argv[1])).marks.items():
-        print(number, f"{float(mark):.2f}", label, sep="\t")
-
-
-if __name__ == "__main__":
-    main()

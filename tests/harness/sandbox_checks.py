@@ -252,27 +252,6 @@ def its_own_files_take_no_room(level: int) -> None:
                 assert result.end.status == 0, result
 
 
-def what_is_left_behind_is_removed(level: int) -> None:
-    """Folders that are shut, and a thousand in one another; of level 1, the others are memory."""
-    code = """
-import os
-os.mkdir("shut"); open("shut/file", "w").close(); os.mkdir("shut/in", 0)
-for _ in range(1500):
-    os.mkdir("deep"); os.chdir("deep")
-print("done")
-"""
-    with tempfile.TemporaryDirectory() as name, launcher_at(level) as launcher:
-        os.chmod(name, 0o755)
-        place = Path(name, "submission")
-        place.mkdir()
-        words = [levels.interpreter(), "-I", "-S", "-c", code]
-        seen = view.of_program(words, str(place), submission=str(place))
-        _, out, err = finish(launcher.start(seen, words))
-        assert out == "done\n", err
-        assert os.listdir(name) == ["submission"]
-        assert os.listdir(place) == []
-
-
 # --- how it ends
 
 ENDINGS: dict[str, int] = {
@@ -709,7 +688,6 @@ CHECKS: dict[str, Callable[[int], None]] = {
         writable_places,
         a_copy_of_its_own,
         its_own_files_take_no_room,
-        what_is_left_behind_is_removed,
         endings,
         no_such_program,
         ends_by_force,

@@ -125,9 +125,9 @@ def test_the_reason_is_told_with_a_hint(words, hint, builds):
 # --- the command ---
 
 
-def students(folder, count, more=()):
+def students(folder, count):
     """Hand in ``count`` different programs that need a package which is not here."""
-    room = small_class.make(folder, tuple(more))
+    room = small_class.make(folder, ())
     for number in range(count):
         engine = f"# by {number}\n{'#' * number}\nimport colorama_of_2018\n{ENGINE}"
         body = engine.format(body="return 2 * n")
@@ -151,12 +151,3 @@ def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_p
     left = int(re.search(r"(\d+) of 24 attempts", again)[1])
     assert 24 - 3 * (5 + 2) <= left <= 24 - 3 * 5  # nothing is run twice, and nothing more
     assert "9 marks" in grade(room, "--no-images", "--go-on", status=ATTENTION)
-
-
-@pytest.mark.processes
-@pytest.mark.usefixtures("sandbox")
-def test_one_program_that_runs_is_enough_to_go_on(tmp_path):
-    room = students(tmp_path, 2, more=small_class.CLASS[:1])
-    said = grade(room, "--no-images", status=ATTENTION)
-    assert "the same except for blanks and comments (file engine.py): student00, student01" in said
-    assert len(marks(room)) == 4

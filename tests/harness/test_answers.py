@@ -270,7 +270,6 @@ def test_refusals_can_be_dropped() -> None:
     assert found == ("# refused, which no test for GTP can expect:\na\n20 b\n#? []\n")
 
 
-WORDS = st.text(st.sampled_from("abB1 .+*?|()[]{}\\^$!@=#-"), max_size=8)
 EXPRESSIONS = st.sampled_from(
     ["a|b", "[ab]+", "(?i)a b", ".*", "!a", "!(?i)a|b", r"\d", "a(b)?", "", "a", r"B\+1(\.0)?"]
 )
@@ -294,32 +293,6 @@ def test_a_converted_test_passes_for_the_same_replies(expression: str, reply: Re
     assert verdict(again, reply) is verdict(before, reply)
     there = conversion.to_answers(again)
     assert conversion.to_answers(read(conversion.to_gtp(read(there)), "x.gtp")) == there
-
-
-BLOCKS = st.tuples(
-    st.booleans(),
-    st.lists(WORDS.filter(lambda text: text.strip()), max_size=3),
-    st.sampled_from(["= 1", "= 1", "= illegal move: a1 (x)"]),
-)
-
-
-def is_an_answer(line: str) -> bool:
-    text = line.strip()
-    is_status = text.startswith("=") and not text.startswith("==")
-    return not (is_status or text.startswith(("#", "@")) or " #" in line)
-
-
-@given(st.lists(BLOCKS, min_size=1))
-def test_answers_survive_the_way_there_and_back(
-    blocks: list[tuple[bool, list[str], str]],
-) -> None:
-    lines = []
-    for counts, answer, status in blocks:
-        shown = [] if status != "= 1" else list(filter(is_an_answer, answer))
-        lines += [f"{'?' * counts}ask", *(shown if counts else []), status if counts else "= 1"]
-    before = read("\n".join(lines) + "\n")
-    after = read(conversion.to_answers(read(conversion.to_gtp(before), "x.gtp")))
-    assert [step[1:] for step in after.steps] == [step[1:] for step in before.steps]
 
 
 # --- with the oracle, and on the command line --------------------------------------------------

@@ -138,7 +138,8 @@ def test_a_step_sees_neither_harness_nor_cases(stage, box):
 
 def test_what_is_left_can_be_read_and_programs_be_run(stage, sandbox):
     """Whatever it is called: at level 1 a compiler cannot make its program executable."""
-    lines = ("umask 077", "mkdir d", "echo '#!/bin/sh' > d/program", "echo x > d/data")
+    lines = ["umask 077", "mkdir d", "echo '#!/bin/sh' > d/program", "echo x > d/data"]
+    lines += ["echo x > one", "ln one two"]  # what has two names may also be something else
     command = "; ".join([*lines, "chmod 644 d/program", "ln -s /etc/passwd p"])
     built = build(steps(command), stage, sandbox)
     assert built is not None
@@ -147,6 +148,7 @@ def test_what_is_left_can_be_read_and_programs_be_run(stage, sandbox):
     modes = {name: stat.S_IMODE((folder / name).stat().st_mode) for name in ("d", "d/program")}
     assert modes == {"d": 0o755, "d/program": 0o755}
     assert stat.S_IMODE((folder / "d/data").stat().st_mode) == 0o755
+    assert stat.S_IMODE((folder / "one").stat().st_mode) == 0o600
     assert stat.S_IMODE(os.stat("/etc/passwd").st_mode) == 0o644
 
 

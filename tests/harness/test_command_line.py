@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from harness.cli import run
 from harness.cli.commandline import Plain
-from harness.errors import UsageError
 
 PARSER = run.RUN.parser()
 FLAGS = [flag for action in PARSER._actions for flag in action.option_strings]
@@ -52,11 +51,6 @@ def test_plain_command_lines(words: list[str]) -> None:
     assert found is not None
     assert expected is not None
     assert vars(found) == vars(expected)
-
-
-def test_its_errors_are_told_as_ever() -> None:
-    with pytest.raises(UsageError, match=r"argument --jobs: found '0', expected a whole number"):
-        run.RUN.main(["--jobs", "0", "./engine", "t.gtp"])
 
 
 @pytest.mark.processes

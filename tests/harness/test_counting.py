@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from harness.records import Pattern
 from harness.report.board_evidence import evidence, find_explaining_points
@@ -80,41 +76,6 @@ def test_of_very_many_regions_none_is_named():
     assert find_explaining_points(pattern("0"), "B+11", many) == ((), ())
     few = {(2 * row, 0): "n" for row in range(10)}
     assert len(find_explaining_points(pattern("0"), "B+10", few)[0]) == 10
-
-
-@given(
-    st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=12),
-    st.integers(-13, 13),
-)
-def test_what_is_named_makes_the_answer_and_nothing_else_does(neutral, more):
-    """By all sets of points without a neighbor outside: those are the unions of regions."""
-    answer = f"B+{more}" if more > 0 else f"W+{-more}" if more else "0"
-    found = find_explaining_points(pattern("0"), answer, dict.fromkeys(neutral, "n"))
-    points = sorted(neutral)
-    whole = [
-        some
-        for some in combinations(points, abs(more))
-        if more
-        and all(beside not in neutral or beside in some for one in some for beside in around(one))
-    ]
-    only = whole[0] if len(whole) == 1 and regions(neutral) <= 10 else ()
-    assert found == ((only, ()) if more > 0 else ((), only))
-
-
-def around(point):
-    row, column = point
-    return [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
-
-
-def regions(points) -> int:
-    left, count = set(points), 0
-    while left:
-        count, edge = count + 1, [left.pop()]
-        while edge:
-            near = left & {*around(edge.pop())}
-            left -= near
-            edge += near
-    return count
 
 
 def test_it_is_drawn_and_said():

@@ -92,6 +92,7 @@ def test_what_is_slow_wherever_it_was_asked_is_not_tried_on_every_other_board():
     assert list_affordable(costs, 24, BIG) == list(BIG)
 
 
+@pytest.mark.long(1)
 def test_a_player_that_thinks_leaves_time_for_all_else(monkeypatch):
     """With genmove at two seconds there was one conversation in ten, and nothing was found."""
     at_once = InProcess.answer
@@ -106,7 +107,7 @@ def test_a_player_that_thinks_leaves_time_for_all_else(monkeypatch):
 
     monkeypatch.setattr(InProcess, "answer", think)
     start = specification("gomoku-rules").reference_engine
-    with start_fuzzer(start, "gomoku-rules", examples=6) as fuzzer:
+    with start_fuzzer(start, "gomoku-rules", examples=20) as fuzzer:
         assert list(fuzzer.findings()) == []
         ((name, _, _, left_out),) = fuzzer.slow
     assert name == "genmove"

@@ -191,24 +191,6 @@ def test_no_move_led_to_a_board_after_a_forbidden_one():
     assert (moment.before, moment.move, moment.taken, moment.to_play) == (moment.board, 0, 0, 1)
 
 
-@pytest.mark.long(1)
-@pytest.mark.usefixtures("without_mistakes")
-def test_the_report_says_what_is_odd(tmp_path, capsys):
-    (tmp_path / "odd.sgf").write_text("\n".join(text for text, *_ in ODD))
-    (tmp_path / "other.sgf").write_text("(;GM[2]SZ[8];B[aa])(;SZ[37];B[aa])")
-    arguments = ("--assignment", "go-scoring", "-n", 2, "--half", "all")
-    _, case = generate(tmp_path / "a.gtp", tmp_path, *arguments)
-    report = capsys.readouterr().out
-    assert "Odd, but used:\n     3  a move that the rules forbid, which SGF has played" in report
-    assert "1  damaged or cut off; used up to there" in report
-    assert "2  another game, or a size that is not known" in report
-    assert not measure([case], specification("go-scoring")).wrong
-    generate(tmp_path / "b.gtp", tmp_path, *arguments, "--strict")
-    report = capsys.readouterr().out
-    assert "forbid" not in report
-    assert "6  another game, or a size that is not known" in report
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -343,20 +325,6 @@ def test_private_and_public_together_catch_everything(assignment, tmp_path, monk
     assert SECRET not in text
     assert text.count("# From ") == text.replace("\n# ", " ").count("turned or mirrored") > 0
     assert not verify([public, private], specification(assignment)).findings
-
-
-@pytest.mark.long(1)
-@pytest.mark.usefixtures("without_mistakes")
-def test_what_comes_from_games_says_from_which(tmp_path, records, capsys):
-    _, case = generate(tmp_path / "a.gtp", records, "--assignment", "go-scoring", "-n", 22)
-    text = comments(case)
-    assert re.search(r"# From game \d+ of .*club\.sgf, after move \d+\.", text)
-    assert "The score is" in text
-    assert re.search(r"\nplay [BW] J\d", "\n".join(case.lines))
-    report = capsys.readouterr().out
-    assert "10 files, 36 games" in report.replace("9 files", "10 files").replace(" 8 ", " 8 ")
-    assert "another game" in report  # the Gomoku records
-    assert "kept for private cases" in report
 
 
 @pytest.mark.long(1)

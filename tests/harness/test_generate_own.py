@@ -321,21 +321,20 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
         (tmp_path / "secret").write_text(secret or "one secret of a test")
         status, path = generate_cases(
-            places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
+            places["nogo"], "-n", "2", "--sizes", "2", "--secret", str(tmp_path / "secret"),
             name=f"secret{number}.gtp",
         )  # fmt: skip
         assert status == ExitCode.OK
         texts.append(path.read_text())
     assert texts[0] == texts[2] != texts[1]
-    sizes = set(re.findall(r"boardsize (\d)", "".join(texts)))
-    assert sizes <= {"2", "3"}
+    assert set(re.findall(r"boardsize (\d)", "".join(texts))) == {"2"}
 
 
 @pytest.mark.long(5)
 def test_a_file_of_answers_accuses_no_right_program(places, capsys):
     """Another right program gives other reasons for its refusals."""
     place = places["takuzu"]
-    status, path = generate_cases(place, "-n", "12", name="made.txt")
+    status, path = generate_cases(place, "-n", "4", name="made.txt")
     assert status == ExitCode.OK
     assert main(["verify", str(path), "--assignment", str(place)]) == ExitCode.OK
     other = f"{sys.executable} -S -E {place / 'other_takuzu.py'}"

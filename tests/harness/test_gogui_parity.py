@@ -178,14 +178,6 @@ def test_refused(case: bytes, line: int, message: str) -> None:
     assert error.value.line == line
 
 
-@pytest.mark.parametrize("expression", ["\\p{IsGreek}", "\\X", "(?iu)é", "(a\\1)*", "(?U)a"])
-def test_java_without_counterpart_is_refused(expression: str) -> None:
-    """Java has a verdict there. Rather than a wrong one there is an error with its line."""
-    with pytest.raises(CaseError) as error:
-        casefile.parse(f"1 a\n#? [{expression}]\n".encode(), "case.tst")
-    assert error.value.line == 2
-
-
 GNUGO = [
     (b"1 a\n#? [A|B]\n2 a\n#? [A|B]\n", b"=1 Ax\n\n=2 xB\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n2 a\n#? [!x]\n", b"?1 x\n\n?2 y\n\n", "1:passed 2:passed"),

@@ -371,25 +371,14 @@ def test_new_submissions_do_not_touch_old_marks(few):
     assert len(marks(few)) == 4
 
 
-@pytest.mark.parametrize(
-    ("statement", "says"),
-    [
-        (
-            "UPDATE mark SET marks = replace(marks, '6', '7')",
-            r"mark \d+ \(.* was changed .*: marks",
-        ),
-        ("DELETE FROM result WHERE link = 2", "result 2 is missing"),
-        ("DROP TABLE mark", "is damaged: no such table: mark"),
-    ],
-)
-def test_no_marks_are_given_of_an_edited_ledger(graded_class, statement, says):
+def test_no_marks_are_given_of_an_edited_ledger(graded_class):
     before = (graded_class / "out" / "marks.csv").read_bytes()
     with sqlite3.connect(graded_class / "out" / "ledger.sqlite") as db:
-        db.execute(statement)
+        db.execute("UPDATE mark SET marks = replace(marks, '6', '7')")
     for words in (["--marks-only"], ["--regrade", "--accept"]):
         source = None if "--marks-only" in words else "submissions"
         said = grade(graded_class, *words, source=source, status=BAD)
-        assert re.search(says, said)
+        assert re.search(r"mark \d+ \(.* was changed .*: marks", said)
         assert "gtp-harness ledger check tells more" in said
     assert (graded_class / "out" / "marks.csv").read_bytes() == before
 

@@ -220,20 +220,14 @@ def true_mark(one: Graded, number: int) -> Fraction:
 def points(part: Part, cases: dict[str, list], one: Graded, number: int) -> Fraction:
     if part.kind not in cases:
         return Fraction(part.points)
-    passed, tests = counts(part, cases[part.kind], one, number)
-    return Fraction(part.points * passed, tests) if tests else Fraction(0)
-
-
-def counts(part: Part, cases: list, one: Graded, number: int) -> tuple[int, int]:
-    """Return how many tests of a part are passed, and how many there are."""
     tests = [
         (case, step.line)
-        for case in cases
+        for case in cases[part.kind]
         for step in case.steps
         if step.is_test and (not part.commands or step.command.split()[0] in part.commands)
     ]
     lost = [test for test in tests if number == BEN and test[1] in wrong_lines(one, test[0])]
-    return len(tests) - len(lost), len(tests)
+    return Fraction(part.points * (len(tests) - len(lost)), len(tests) or 1)
 
 
 def public_cases(one: Graded) -> list[CaseFile]:

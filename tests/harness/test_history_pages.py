@@ -189,20 +189,6 @@ def test_a_plot_of_times_tells_the_median_and_the_quartiles():
     assert plots.times_of_runs("Time", []) == ""
 
 
-@given(st.lists(st.floats(0, 1e4), min_size=1, max_size=30))
-def test_a_spread_is_drawn_in_its_order(times):
-    """Whisker, box, stroke: within the picture and one another, except for a least width."""
-    drawn = plots.time(list(enumerate(times)), plots.Scale([*times, 0.5]))
-    ends, box, middle = re.findall(r'd="M([\d.e-]+) \dh([\d.e-]+)v', drawn)
-    (low, wide), (first, width), (stroke, _) = (
-        tuple(map(float, pair)) for pair in (ends, box, middle)
-    )
-    assert -0.5 <= low <= first + 0.2
-    assert first + width <= low + wide + 2.2  # they are rounded
-    assert max(first + width, low + wide) <= 80.5
-    assert first - 1 <= stroke <= first + width + 0.7
-
-
 # --- large ones --------------------------------------------------------------------------------
 
 

@@ -20,17 +20,15 @@ from harness.records import Repeat
 from harness.report import html, json, report_files
 from harness.report.baseline import compare
 from harness.report.file_view import view
-from harness.report.html.card import card, title
+from harness.report.html.card import title
 from harness.report.html.failure_ways import ways
 from harness.report.html.page_names import (
     LOG_SCRIPT,
     LOG_SHA256,
     SCRIPT,
     SHA256,
-    LogPages,
     page_names,
 )
-from harness.report.html.parts import step_times
 from harness.report.markup import Markup, SharedMarkup, escape, join_markup
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
@@ -291,31 +289,6 @@ def test_a_test_is_called_what_is_said_of_it(lines, heading):
     text[-1] = text[-1]._replace(verdict=V.FAILED)
     file = made_file("x.gtp", text)
     assert title(view(file), 0, "\n".join(lines)) == (heading or "6 owl_defend C3")
-
-
-def test_a_failed_test_shows_what_each_command_of_it_took():
-    """The last stroke is its own; what is before its setup and after it is not shown."""
-    file = made_file(
-        "x.gtp",
-        [
-            Line("1 old", "=1", "[]", V.PASSED),
-            Line("boardsize 5"),
-            Line("play b a1"),
-            Line("2 list", "=2", "[A1]", V.FAILED),
-            Line("3 new", "=3", "[]", V.PASSED),
-        ],
-    )
-    seconds = (9, 0.5, 0.25, 0.125, 9)
-    pairs = zip(file.replies, seconds, strict=True)
-    file = file._replace(replies=tuple(one._replace(seconds=time) for one, time in pairs))
-    drawn = step_times(file, 1, 3)
-    assert 'd="M1 36v-34.0M3 36v-17.0"' in drawn
-    assert 'd="M5 36v-8.5"' in drawn
-    assert "875 ms in all, the longest 500 ms: line 3, boardsize 5" in drawn
-    assert step_times(file, 3, 3) == "", "one alone stands with the test"
-    assert "Times of 3 commands" in card(
-        view(file), file.outcomes[1], LogPages(["x.out.html"], [1])
-    )
 
 
 # --- pages that are cut into parts ---------------------------------------------------------------

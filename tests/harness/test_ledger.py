@@ -299,13 +299,14 @@ with ledger.naming_errors():
 
 @pytest.mark.long(10)
 @pytest.mark.processes
-def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
-    where = place.path if isinstance(place, LedgerFile) else place.address
+def test_what_was_written_survives_sigkill_at_any_moment(tmp_path):
+    """On a server, too: see ``test_ledger_server``."""
+    place = LedgerFile(tmp_path / "ledger.sqlite")
     chance = random.Random(5)
     told = set()
     for _ in range(3):
         writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, where, tmp_path / "key"],
+            [sys.executable, "-c", WRITER, place.path, tmp_path / "key"],
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -314,8 +315,7 @@ def test_what_was_written_survives_sigkill_at_any_moment(place, tmp_path):
         writer.send_signal(signal.SIGKILL)
         rest = writer.communicate()[0]
         told |= set((first + rest).split())
-        if isinstance(place, LedgerFile):
-            assert execute(place, "PRAGMA integrity_check") == [("ok",)]
+        assert execute(place, "PRAGMA integrity_check") == [("ok",)]
         rows = execute(place, "SELECT basis, result FROM result")
         done = {row[0] for row in execute(place, "SELECT basis FROM attempt WHERE state = 'done'")}
         assert {basis for basis, _ in rows} == done >= told

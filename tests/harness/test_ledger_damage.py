@@ -1,6 +1,5 @@
 """A ledger that was edited, damaged or lost its key: that is named, and what holds is saved."""
 
-import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -294,20 +293,6 @@ def test_damage_is_named(path, kind, expected, capsys):
     assert "the harness itself failed" not in said
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("no magic", r"its first bytes are not SQLite's"),
-        ("half a page", r"it ends after [1-9][\d,]+ of [1-9][\d,]+ bytes"),
-    ],
-)
-def test_what_is_wrong_with_a_file_is_told_before_its_rows(path, kind, expected, capsys):
-    damage(path, kind)
-    status, said = ledger(capsys, "check", path)
-    assert status == 1
-    assert re.search(rf"(^|\W){expected}", said), said
-
-
 def test_a_row_about_something_that_is_lost_is_lost_with_it(made_ledger, path, tmp_path, capsys):
     edit(path, "DELETE FROM content")
     status, said = ledger(capsys, "salvage", path, "-o", tmp_path / "new")
@@ -510,12 +495,6 @@ def test_a_ledger_of_version_3_of_before_is_used_as_it_is(tmp_path, capsys):
         assert read.finish("basis3", token, ROW, 1, last=True)
         read.give(1, "t2", [MarkRow("student1", "4", "{}", ("basis2", "basis3"))])
         read.check()
-
-
-@pytest.mark.parametrize("words", [["check"], ["salvage", "x"]])
-def test_command_lines_that_make_no_sense(words, capsys):
-    status, said = ledger(capsys, *words)
-    assert (status, "ledger --help tells more" in said) == (2, True)
 
 
 def test_files_that_are_not_there(tmp_path, capsys):

@@ -268,7 +268,7 @@ def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
         spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
-        for _ in range(4)
+        for _ in range(3)
     ]
     for one in workers:
         one.start()
@@ -396,7 +396,7 @@ def test_what_was_written_survives_a_server_that_is_killed(own_postgresql, tmp_p
     place = ServerPlace(own_postgresql.address("own"), tmp_path / "key")
     chance = random.Random(7)
     told = set()
-    for _ in range(3):
+    for _ in range(2):
         words = [sys.executable, "-c", WRITER, place.address, str(tmp_path / "key")]
         writer = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         first = writer.stdout.readline()

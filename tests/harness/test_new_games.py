@@ -60,13 +60,6 @@ def test_a_draft_needs_no_question(place, name):
     assert status == ExitCode.OK
 
 
-def test_the_programs_are_many_and_unlike():
-    games = list(map(facts, NAMES))
-    assert len(games) >= 8
-    assert all(len(game.wrong) >= 5 for game in games)
-    assert len({game.needs for game in games}) == len(games)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_fuzz_tells_wrong_variants_and_accuses_no_right_one(place, name, capsys):

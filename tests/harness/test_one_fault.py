@@ -8,17 +8,16 @@ from fractions import Fraction
 
 import pytest
 
-from harness.assignments import assignment, public_tests
+from harness.assignments import assignment
 from harness.assignments.public_tests import run_public_tests
 from harness.options import BoxLimits, Limits, Options
 from harness.processes import children, descendants
 from harness.reading import casefile
 from harness.reading.dialect import find_dialect
 from harness.reading.pattern import read_gogui
-from harness.records import CaseFile, FailureKind, Reply, RunResult, Verdict
+from harness.records import FailureKind, Reply, Verdict
 from harness.report.difference import difference
 from harness.running.file_runner import RunContext, run_file
-from harness.running.gathering import RunListeners, not_run
 from harness.running.hangs import HANGS, HangPolicy, Hangs, do_anything
 from harness.sandbox import levels
 from harness.sandbox.boxed_engines import Sandbox
@@ -257,29 +256,3 @@ def test_check_runs_a_failed_choice_again_before_it_tells(tmp_path):
     )
     assert [one.verdict for one in told[0].outcomes] == [Verdict.PASSED] * 3
     assert trial.result.files == tuple(told)
-
-
-@pytest.mark.parametrize("doubtful", [{"a"}, {"b"}, {"a", "c"}, {"d"}, set(), set("abcd")])
-def test_check_tells_of_files_in_their_order(doubtful, monkeypatch):
-    """Those that are run again come where they would otherwise, and so do those after them."""
-    again = []
-
-    def run_made_up(_program, tests, _options, _progress=None, tell=lambda _: None, **_):
-        files = tuple(not_run(CaseFile(path, (), ())) for path in tests)
-        again.extend(tests if len(tests) == 1 else ())
-        for file in files:
-            tell(file)
-        return RunResult("engine", files, (), "", "", {})
-
-    monkeypatch.setattr(public_tests, "run", run_made_up)
-    monkeypatch.setattr(
-        public_tests, "fails_by_choice", lambda file, _: file.case.path in doubtful
-    )
-    monkeypatch.setattr(
-        public_tests, "believe", lambda _first, second, _command_properties: second
-    )
-    told = []
-    found = assignment.find("go-scoring")
-    public_tests._run(found, "engine", "abcd", Options(), RunListeners(None, told.append))
-    assert [file.case.path for file in told] == list("abcd")
-    assert again == sorted(doubtful)

@@ -13,7 +13,7 @@ from harness.engine import engine_session, process
 from harness.options import Limits, Options
 from harness.records import Progress, Waiting
 from harness.report import progress
-from harness.report.progress import Heartbeat, describe_waiting
+from harness.report.progress import Heartbeat
 from harness.running.runs import run
 
 ENGINES = Path(__file__).parent.parent / "engines"
@@ -81,20 +81,6 @@ def test_what_answers_soon_is_not_told(case: str) -> None:
 
 
 # --- how it is said
-
-
-def test_the_words() -> None:
-    one, two = Waiting("10 genmove b", 65.4, 534.6), Waiting("", 31.0, NEVER)
-    assert describe_waiting({}) == ""
-    assert (
-        describe_waiting({"a.gtp": one}) == "a.gtp has waited 1:05 for '10 genmove b', 8:55 left"
-    )
-    assert describe_waiting({"a.gtp": two}) == (
-        "a.gtp has waited 0:31 for the engine's first reply, no time limit"
-    )
-    many = dict.fromkeys("abcde", one)
-    assert describe_waiting(many).count("has waited") == 3
-    assert describe_waiting(many).endswith("; 2 more")
 
 
 def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,20 +188,6 @@ def test_the_same_file_is_read_otherwise():
     assert explain_change(old, new, files) == "The same file is read otherwise."
 
 
-def test_of_many_answers_three_are_shown():
-    old, new = make_graded(attempt_of("pfffff")), make_graded(attempt_of("pppppp"))
-    sentence = explain_change(old, new)
-    assert "test 20 'wrong', then '2'" in sentence
-    assert "test 40 'wrong', then '4'" in sentence
-    assert sentence.endswith(" (and 2 more).")
-    assert "test 50" not in sentence
-    replies = tuple("123456")
-    judged = make_graded(attempt_of("pfffff", replies=replies))
-    assert explain_change(judged, make_graded(attempt_of("pppppp", replies=replies))).endswith(
-        "the same answers are judged otherwise: test 20, test 30, test 40 and 2 more."
-    )
-
-
 def test_a_comment_is_no_change_of_a_test():
     old = make_graded(make_attempt(FIRST, "1", "2"))
     new = make_graded(make_attempt(f"# A comment.\n{FIRST}", "1", "9"))

@@ -234,16 +234,6 @@ def _write_files_without_tests(here):
     os.mkfifo(here / "fifo.gtp")
 
 
-def test_the_report_for_readers(capsys, program):
-    status, out, err = call(capsys, "--report", program, "bad.gtp", "dying.gtp")
-    assert (status, err) == (2, "")
-    assert "✗ FAILED  10 say B+2  bad.gtp:4\n    expected  B+1\n" in out
-    assert " 2  ├(●)┤  2\n" in out
-    assert "✗ ENGINE died  dying.gtp:3: 2 die\n" in out
-    assert "Its last words: last words" in out
-    assert out.count("✗ FAILED") == 2
-
-
 # --- files -------------------------------------------------------------------------------------
 
 
@@ -525,20 +515,6 @@ def test_no_color(here, program):
     assert status == 1
     assert "✗ FAILED  10 say B+2" in written
     assert "\x1b[1;31m" not in written
-
-
-def test_ascii_where_the_terminal_knows_no_more(here, program):
-    latin = {**ENVIRONMENT, "PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}
-    found = subprocess.run(
-        [*COMMAND, "--report", program, "bad.gtp"],
-        capture_output=True,
-        check=False,
-        env=latin,
-        timeout=60,
-    )
-    assert found.returncode == 1
-    assert b" 2  .(X).  2\n" in found.stdout
-    assert b"Traceback" not in found.stderr
 
 
 # --- places to write ---------------------------------------------------------------------------

@@ -461,7 +461,7 @@ def test_another_trial_that_clears_the_page_cache_is_no_escape(receiver: str) ->
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [3, 1])
 def test_doctor_that_is_interrupted_leaves_nothing(
     level: int, open_place: Path, open_room: Path
 ) -> None:
@@ -550,12 +550,6 @@ def proof_with(path: str) -> None:
 def test_a_bubblewrap_that_fails_is_no_engine_that_fails(tmp_path: Path, bwrap: str) -> None:
     with pytest.raises(SandboxError, match="bwrap: no namespaces today"):
         proof_with(fake_bubblewrap(tmp_path, "sys.exit('bwrap: no namespaces today')"))
-
-
-@pytest.mark.long(20)  # until it is given up
-def test_a_bubblewrap_that_hangs_is_given_up(tmp_path: Path, bwrap: str) -> None:
-    with pytest.raises(SandboxError, match="it could not be made in time"):
-        proof_with(fake_bubblewrap(tmp_path, "import time; time.sleep(600)"))
 
 
 def test_a_bubblewrap_without_a_filter_is_noticed(tmp_path: Path, bwrap: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -88,23 +87,3 @@ def test_a_folder_that_is_empty_is_made_for_the_start(stage):
     assert made.seen.folder == str(room / "far")
     assert list((room / "far").iterdir()) == []
     untrusted_folders.remove(made.folder)
-
-
-def test_folders_above_are_made_and_those_that_are_there_left(tmp_path):
-    relocating._make(str(tmp_path / "a" / "b" / "c"), 0)
-    (tmp_path / "a").chmod(0o700)
-    relocating._make(str(tmp_path / "a"), 54321)
-    relocating._make(str(tmp_path / "a" / "b" / "c"), 54321)
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o700
-    assert (tmp_path / "a" / "b" / "c").stat().st_uid == os.geteuid()
-
-
-@pytest.mark.parametrize(
-    ("shut", "expected"),
-    [("", False), ("/a/b", True), ("/a", True), ("/", True), ("/a/b/c", False)],
-)
-def test_a_folder_above_may_be_shut(shut, expected, monkeypatch):
-    modes = {path: 0o770 if path == shut else 0o711 for path in ("/", "/a", "/a/b")}
-    fake = SimpleNamespace(path=os.path, stat=lambda path: SimpleNamespace(st_mode=modes[path]))
-    monkeypatch.setattr(relocating, "os", fake)
-    assert relocating.is_unreachable("/a/b/c") is expected

@@ -105,23 +105,6 @@ def test_replies_before_the_engine_broke_are_kept(count: int) -> None:
     assert texts(ahead.replies) == ["a", "think", "b", "c"][:count]
 
 
-@pytest.mark.parametrize(
-    ("protocol", "data", "is_whole"),
-    [
-        ("gtp", b"= a\n\n? b\n\n", True),
-        ("gtp", b"= a\n\n? b\n", False),
-        ("status last", b"= 1\n", True),
-        ("status last", b"0 1\n= 1\n.0\n= -1\n", True),
-        ("status last", b"== an edge\n", False),
-        ("status last", b"= 1\n0 1\n", False),
-        ("status last", b"= illegal mo", False),
-        ("status last", b"\n", False),
-    ],
-)
-def test_what_is_read_is_mostly_whole_replies(protocol: str, data: bytes, is_whole: bool) -> None:
-    assert find_protocol(protocol).is_whole(data) is is_whole
-
-
 @given(st.lists(st.sampled_from([b"=", b" 1", b"x", b"\n", b"\r", b"\n\n", b"?"])))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_what_is_whole_ends_with_a_reply(protocol: str, pieces: list[bytes]) -> None:

@@ -9,7 +9,6 @@ import pytest
 from harness import shipped
 from harness.cli import main
 from harness.engine import launch
-from harness.errors import CaseError
 from harness.reading import casefile
 from harness.reading.suite import expand
 from harness.sandbox import view
@@ -89,18 +88,6 @@ def test_names_in_suites_and_beside_folders(elsewhere):
                                     *shipped.find_paths("go-scoring/public")]  # fmt: skip
     (elsewhere / "go-scoring").mkdir()
     assert expand(["@go-scoring/public"]) == shipped.find_paths("go-scoring/public")
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("@go-scorin", "@go-scoring"), ("@gosensei/eye", "@gosensei/eyes"),
-     ("@Java-Go/Public", "@java-go/public"), ("@my-suite", "")],
-)  # fmt: skip
-def test_misspelt(name, meant):
-    with pytest.raises(CaseError) as error:
-        expand([name])
-    end = f"No such file or directory; did you mean {meant}?" if meant else "or directory"
-    assert str(error.value).endswith(end)
 
 
 COMMANDS = [

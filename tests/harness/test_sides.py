@@ -61,17 +61,6 @@ def test_both_sides(command, reply, pattern, expected, got):
     assert not found.asked
 
 
-def test_many_occupied_points_are_counted():
-    board = BOARD.position
-    for name in ("A1", "A2", "A3", "A4"):
-        board = board.place(parse_vertex(name, 5, 5), BLACK)
-    file = made_file("x.gtp", [Line("moves", "= A1 A2 A3 A4 B2", "[E5]", V.FAILED)])
-    seen = view(file)._replace(boards={0: Diagram(board)})
-    assert str(sides(seen, file.outcomes[0]).got).endswith(
-        "; 5 of them are occupied, such as A1, A2, B2 and A3"
-    )
-
-
 def test_the_pattern_stands_apart_where_words_do_not_say_it():
     found = tell_sides("score", "= B", r"[B\+[0-9]+]").expected
     assert found.pattern == r"B\+[0-9]+"

@@ -157,13 +157,3 @@ def test_sets_are_named_in_the_same_order_whatever_came_first():
     for mistakes in (alike, alike[::-1]):
         found = search(replayer, mistakes).smallest()
         assert [next(iter(one)).name for one in found] == ["c", "d", "e", "f"]
-
-
-def test_of_too_many_sets_the_likeliest_are_looked_at(monkeypatch):
-    """The likeliest leave the least unexplained."""
-    first = [Made(f"a{place}", ("x", "", "q")) for place in range(3)]
-    right = Made("z", ("x", "", ""))
-    replayer = MadeReplayer([right], 3)
-    for width in (4, 1):
-        monkeypatch.setattr(diagnosis, "_WIDTH", width)
-        assert search(replayer, [*first, right]).smallest() == [frozenset({right})]

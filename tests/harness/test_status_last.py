@@ -18,7 +18,6 @@ from harness.options import STATUS_LAST, Limits, Options
 from harness.reading import answer_files
 from harness.records import FailureKind, FileResult, Reply, Verdict
 from harness.report.junit import mismatch
-from harness.running import protocol_facts
 from harness.running.runs import run
 
 ENGINE = Path(__file__).parent / "status_last_engine.py"
@@ -159,39 +158,12 @@ def test_a_refusal_of_the_set_up_counts_unless_the_file_has_it(tmp_path: Path) -
     assert run_against("refuses", tmp_path, text=text.format("-1")).errors == 0
 
 
-@pytest.mark.processes
-def test_an_engine_in_gtp_is_told_what_might_be_meant(tmp_path: Path) -> None:
-    path = tmp_path / "case.gtp"
-    path.write_text("10 fault\n")
-    limits = LIMITS._replace(startup=1.5)
-    result = run(f"{sys.executable} {ENGINE} in_order", [str(path)], Options(limits=limits))
-    assert result.files[0].failure
-    assert (
-        result.files[0].failure.message.endswith(
-            "but a reply ends with an empty line (is the engine's --protocol 'status last'?)."
-        )
-        or "a reply begins with = or ?" in result.files[0].failure.message
-    )
-
-
 def test_a_file_of_answers_is_refused_in_a_run_of_gtp(tmp_path: Path) -> None:
     path = tmp_path / "case.txt"
     path.write_text(CASE)
     result = run("true", [str(path)])
     (error,) = result.errors
     assert error.startswith(f"{path}:2: found answers that end with a status line")
-
-
-@given(st.lists(st.sampled_from(["1 0", "10", "x", "=="])), ENDS)
-def test_an_answer_with_a_status_lacks_no_id(lines: list[str], status: str) -> None:
-    """A caller that does not name the protocol, such as fuzzing, gets nothing wrong."""
-    (reply,) = (
-        find_protocol(STATUS_LAST)
-        .splitter(strict=True)
-        .split("\n".join([*lines, status, ""]).encode())
-    )
-    told = protocol_facts.warnings([protocol_facts.own_step("show")], [reply])
-    assert not [one for one in told if "id" in one]
 
 
 # --- output, cut -------------------------------------------------------------------------------

@@ -139,25 +139,6 @@ def test_the_tests_are_verified_against_the_reference(
     assert "WRONG" in capsys.readouterr().out
 
 
-def test_tests_for_gtp_are_needed_where_submissions_speak_it(
-    open_place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    own = assignment(open_place / "zeros")
-    path = own / "assignment.toml"
-    path.write_text(path.read_text().replace('protocol = "status last"', 'protocol = "gtp"'))
-    archive = submission(open_place / "class_a1.tgz", RIGHT)
-    arguments = [
-        str(archive.parent),
-        "--assignment",
-        str(own),
-        "--output",
-        str(open_place / "out"),
-    ]
-    assert main(["grade", *arguments, "--public-only"]) == 2
-    error = capsys.readouterr().err
-    assert "found answers that end with a status line, and the engine speaks GTP" in error
-
-
 # --- run, its reports, and pytest --------------------------------------------------------------
 
 # By option: the file that a report goes to.

@@ -125,11 +125,6 @@ def test_a_mistake_that_hangs_is_caught_where_it_hangs():
     assert "fill-never-ends-on-empty-board" not in second, "it was not reached"
 
 
-def test_a_mistake_that_hangs_at_setup_is_caught_by_the_next_test():
-    found = strength_of("boardsize 2\nscore\nplay b a1\n10 score\n#? [B\\+4]\n")
-    assert "fill-never-ends-on-empty-board" in names(found, found.tests[0].caught)
-
-
 def test_a_wrong_test_counts_for_nothing():
     found = strength_of(KOMI.replace("20 score\n#? [B", "20 score\n#? [W"))
     assert [test.step.id for test in found.wrong] == [20]
@@ -245,8 +240,6 @@ def test_json(komi, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["x.gtp"], "give --assignment"),
-        (["--private", "x.gtp"], "give --assignment"),
-        (["x.gtp", "--assignment", "chess"], "there is no assignment 'chess'"),
         (["no-such.gtp", "--assignment", "go-scoring"], "no-such.gtp: cannot be read"),
     ],
 )
@@ -269,24 +262,6 @@ def test_the_table_of_sets(capsys):
         text for name in ASSIGNMENTS for text in (name, "")
     ]
     assert {tuple(line[16:].split()[:1]) for line in lines[1:]} == {("public",), ("thorough",)}
-
-
-@pytest.mark.long(1)
-def test_private_tests_are_counted_with_the_public_ones(tmp_path, capsys):
-    secret = tmp_path / "private.gtp"
-    secret.write_text(KOMI)
-    arguments = ["strength", "--assignment", "go-scoring", "--private", str(tmp_path)]
-    assert main(arguments) == ExitCode.OK
-    rows = capsys.readouterr().out.splitlines()[1:]
-    assert [" ".join(row[16:36].split()) for row in rows] == [
-        "public",
-        "thorough",
-        "private",
-        "public and private",
-    ]
-    assert "; not " in rows[2]
-    secret.write_text(KOMI + "".join(f"{n} score\n#? [B\\+1\\.5]\n" for n in range(30, 60)))
-    assert main(arguments) == ExitCode.FAILED  # more than forty
 
 
 def sets(public, together, size):

@@ -86,28 +86,7 @@ class Heart:
 
 OTHERWISE = {
     "one answer": lambda number, text: f"={number} 0\n\n",
-    "another": lambda number, text: f"={number} {GUESSES[text.split()[0]]}\n\n",
     "an error": lambda number, text: f"?{number} I do not know this\n\n",
-}
-# What is right most often.
-GUESSES = {
-    "score": "0",
-    "play": "",
-    "gogui-rules_final_result": "unknown",
-    "gogui-rules_legal_moves": "",
-    "gogui-rules_side_to_move": "white",
-    "gogui-rules_board_size": "7",
-    "policy_moves": "Win D4",
-    "eyes": "There is 1 eye for black.",
-    "twoeyes": "There are 2 eyes for black.",
-    "eyespaces": "There is 1 eye space for black.",
-    "is_captured": "true",
-    "is_legal": "true",
-    "can_play": "true",
-    "captures": "1",
-    "is_over": "false",
-    "display": "",
-    "is_valid": "true",
 }
 
 
@@ -181,17 +160,37 @@ def test_an_engine_that_breaks_fails_the_test_under_way_and_no_other():
     ]
 
 
-def test_only_public_tests_that_passed_are_counted():
-    """Eight of ten pass; all images of all ten fail."""
+def images_that_fail(tests, failed):
+    """Return an attempt at images of three kinds of so many tests, of which so many fail."""
     lines = [
-        f"{line * 10 + kind} score\n#? [right]\n" for kind in range(3) for line in range(1, 21, 2)
+        f"{line * 10 + kind} score\n#? [right]\n"
+        for kind in range(3)
+        for line in range(1, 2 * tests, 2)
     ]
     case = parse("".join(lines).encode(), "a.gtp")
     wrong = Reply(True, "wrong", "= wrong", 0.0)
-    outcomes = [Outcome(step, Verdict.FAILED, wrong) for step in range(len(case.steps))]
-    result = not_run(case)._replace(outcomes=tuple(outcomes), replies=(wrong,) * len(case.steps))
+    outcomes = tuple(
+        Outcome(step, Verdict.FAILED if step % tests < failed else Verdict.PASSED, wrong)
+        for step in range(len(case.steps))
+    )
+    result = not_run(case)._replace(outcomes=outcomes, replies=(wrong,) * len(case.steps))
+    return Attempt("ada", IMAGE, "a.gtp", result)
+
+
+@pytest.mark.parametrize(
+    ("tests", "failed", "is_told"),
+    [(6, 5, True), (4, 4, False)],  # chances of 1/132 and of 1/70
+)
+def test_answers_are_suspected_from_a_chance_of_one_in_a_hundred(tests, failed, is_told):
+    public = Attempt("ada", PUBLIC, "a.gtp", result_of("p" * tests))
+    found = suspicion([public, images_that_fail(tests, failed)])
+    assert (found is not None) is is_told
+
+
+def test_only_public_tests_that_passed_are_counted():
+    """Eight of ten pass; all images of all ten fail."""
     public = Attempt("ada", PUBLIC, "a.gtp", result_of("pppppppp" + "ff"))
-    found = suspicion([public, Attempt("ada", IMAGE, "a.gtp", result)])
+    found = suspicion([public, images_that_fail(10, 10)])
     assert found is not None
     assert found[:3] == (8, 24, 24)
     assert found[-1].startswith("a.gtp:1, 'score', was answered right.")

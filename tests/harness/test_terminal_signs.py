@@ -27,12 +27,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-@pytest.mark.parametrize(("count", "is_wood"), [(0, False), (8, False), (256, True), (True, True)])
-def test_wood_needs_256_colors(count: int, is_wood: bool) -> None:
-    assert (Paint(count).board(BOARD) != BOARD) is is_wood
-    assert (Paint(count)("bad", "x") != "x") is (count > 0)
-
-
 @pytest.mark.parametrize(
     ("environment", "count"),
     [

@@ -71,13 +71,6 @@ def test_the_limit_by_the_clock_for_one_that_has_a_share_of_a_processor(
     assert now[0] - 50 == pytest.approx(expected, rel=0.05)
 
 
-@pytest.mark.processes
-def test_a_program_that_has_ended_is_no_error(monkeypatch):
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    assert TimeLeft(child.pid, 1.0).left() == pytest.approx(0.25)
-
-
 # --- calls of a program -------------------------------------------------------------------------
 
 CALLER = """\

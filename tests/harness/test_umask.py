@@ -9,7 +9,6 @@ from harness.adapters import ADAPTERS, Adapter
 from harness.assignments import assignment
 from harness.grading import grade
 from harness.grading.grade import GradeOptions
-from harness.vocabulary.script import Script, lay_files
 from tests.harness import small_class
 from tests.harness.small_class import CLASS
 from tests.harness.umasks import strict_umask
@@ -21,13 +20,6 @@ LEVELS = ("3", "1")
 def strict():
     with strict_umask():
         yield
-
-
-@pytest.mark.usefixtures("strict")
-def test_folders_and_files_are_open(tmp_path):
-    file_system.write_open(tmp_path / "a" / "b" / "file", b"x")
-    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("a", "a/b", "a/b/file")]
-    assert modes == [0o755, 0o755, 0o644]
 
 
 @pytest.mark.usefixtures("strict")
@@ -50,13 +42,6 @@ def test_an_adapter_is_open(tmp_path, name):
     assert len(found) > 3
     shut = [path for path in found if path.stat().st_mode & 0o044 != 0o044]
     assert shut == []
-
-
-@pytest.mark.usefixtures("strict")
-def test_board_files_of_commands_are_open(tmp_path):
-    lay_files(Script((), (("boards/a.txt", "b e5\n"),)), tmp_path)
-    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("boards", "boards/a.txt")]
-    assert modes == [0o755, 0o644]
 
 
 @pytest.mark.processes

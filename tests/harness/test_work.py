@@ -224,30 +224,6 @@ def test_what_is_no_unit_at_all_is_refused(text):
         unit_worker.read(text.encode("utf-8", "surrogatepass"), "unit")
 
 
-@pytest.mark.parametrize("is_changed", [False, True])
-def test_bytes_that_are_nowhere_are_named(made_class, is_changed, tmp_path):
-    unit = unit_of(made_class, CLASS[0])
-    for one in (made_class / "store").iterdir() if is_changed else ():
-        (tmp_path / one.name).write_bytes(one.read_bytes() + b" ")
-    files = unit_worker.FileFinder([tmp_path])
-    case, first = unit.cases[0], unit.assignment.files[0]
-    asked = {
-        f"the submission of ada is nowhere with the SHA-256 {unit.submission.sha256}": (
-            lambda: files.archive(unit.submission)
-        ),
-        f"the case file {case.name} is nowhere with the SHA-256 {case.sha256}": (
-            lambda: files.case(case, tmp_path / "room")
-        ),
-        f"{first.name} is nowhere with the SHA-256 {first.sha256}": (
-            lambda: files.folder(unit.assignment, tmp_path / "room")
-        ),
-    }
-    for said, ask in asked.items():
-        with pytest.raises(unit_worker.MissingBytesError) as error:
-            ask()
-        assert str(error.value) == f"{said}: has it changed?"
-
-
 @pytest.mark.parametrize("line", [b"", b"{}\n", b'{"word":"x"}\n', b'{"word":["x"]}\n', b"\xff\n"])
 @pytest.mark.parametrize("read", [worker_events.read, worker_events.kind_of])
 def test_what_is_no_word_is_refused(read, line):

@@ -18,7 +18,7 @@ from harness.records import Build, FileResult, Outcome, Verdict
 from harness.running.hangs import HangPolicy, Hangs
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
-from harness.work import bench, canonical_json, fairness, unit_worker
+from harness.work import bench, fairness, unit_worker
 from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
 from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
@@ -158,15 +158,6 @@ def test_what_a_case_file_is_run_with(
         assert gauge.end(SimpleNamespace(status=lambda: 0)) == ["left"]
     else:
         assert isinstance(gauge._launcher, PlainLauncher)
-
-
-def test_what_an_engine_wrote_is_told_without_the_folders_of_this_machine(tmp_path, monkeypatch):
-    monkeypatch.setattr(bench.interpreters, "environment_of", lambda program: f"of {program}")
-    wrote = f"{tmp_path}/a.py of /nowhere/bin/python/b.py: {tmp_path.parent}"
-    result = make_result(Verdict.PASSED, stderr=wrote)
-    _, said = attempt(make_runner(), tmp_path, result, monkeypatch)
-    stored = canonical_json.loads(FileResult, said.result)
-    assert stored.stderr == f"/submission/a.py /environment/b.py: {tmp_path.parent}"
 
 
 @pytest.mark.parametrize(

@@ -324,43 +324,6 @@ def test_what_is_wrong_with_a_value_is_told_with_its_place(changes, said):
     assert str(told.value) == said
 
 
-def test_what_is_right_is_read():
-    found = records.read(Outer, json.dumps(RIGHT), "it")
-    assert found == Outer("x", 0, 1.0, Sha256("0" * 64), None)
-    assert isinstance(found.share, float)
-    more = {"inner": {"name": "a/b.txt"}, "many": [{"name": "c", "level": "off"}], "is_so": True}
-    found = records.read(Outer, json.dumps({**RIGHT, **more, "number": (1 << 63) - 1}), "it")
-    assert found.inner == Inner(Name("a/b.txt"))
-    assert found.many == (Inner(Name("c"), Level("off")),)
-    assert (found.is_so, found.number) == (True, (1 << 63) - 1)
-
-
-def test_the_schema_of_a_record():
-    inner = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "minLength": 1},
-            "level": {"type": "string", "enum": ["auto", "3", "2", "1", "off"]},
-        },
-        "required": ["name"],
-        "additionalProperties": False,
-    }
-    assert records.schema(Outer) == {
-        "type": "object",
-        "properties": {
-            "text": {"type": "string"},
-            "number": {"type": "integer", "minimum": 0},
-            "share": {"type": "number", "minimum": 0},
-            "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-            "inner": {"anyOf": [inner, {"type": "null"}]},
-            "many": {"type": "array", "items": inner},
-            "is_so": {"type": "boolean"},
-        },
-        "required": ["text", "number", "share", "digest", "inner"],
-        "additionalProperties": False,
-    }
-
-
 # --- the command
 
 

@@ -4,8 +4,6 @@ Everybody had to score games of Go, in a language of their choice: :func:`make` 
 assignment, its public and private cases, a download as Canvas gives it, and the gradebook. The
 truth is computed here, from the mistakes themselves and by rules written down once more, never by
 what is tested.
-
-``python -m tests.harness.whole_class FOLDER`` writes it all.
 """
 
 from __future__ import annotations
@@ -17,8 +15,6 @@ import io
 import itertools
 import marshal
 import random
-import shutil
-import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -568,16 +564,3 @@ def _write_gradebook(path: Path, numbered: tuple[tuple[int, Case], ...]) -> None
     points = ["    Points Possible", "", "", "", "5.00", "(read only)"]
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([head, points, *rows])
-
-
-def main() -> None:
-    """Write a class into the folder named."""
-    folder = Path(sys.argv[1])
-    shutil.rmtree(folder, ignore_errors=True)
-    made = make(folder)
-    for number, case in made.cases:
-        print(number, case.mark, case.label, sep="\t")
-
-
-if __name__ == "__main__":
-    main()
