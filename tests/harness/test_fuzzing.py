@@ -283,6 +283,7 @@ def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
     assert len(texts[0]) == 1
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 def test_after_an_interrupt_it_tells_what_it_found_and_leaves_nothing_else(tmp_path):
     report = tmp_path / "found.json"
@@ -382,7 +383,7 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
     with strict_umask():
-        assert main(["fuzz", *words, *shown, "--examples", "20", "--output", str(found)]) == 0
+        assert main(["fuzz", *words, *shown, "--examples", "8", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 
