@@ -89,7 +89,7 @@ def test_the_right_engine_is_never_blamed(assignment, examples):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", PLAIN)
 def test_nor_is_another_right_program(assignment, examples):
     """The second implementation shares nothing with the oracle, and is slow."""
@@ -260,7 +260,7 @@ def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, 
     status, out = fuzz(
         capsys,
         *(oracle_with("komi-ignored"), "--assignment", "go-scoring", "--sandbox", "off"),
-        *("--examples", "300", "--output", str(folder), "--json", str(report)),
+        *("--examples", "100", "--output", str(folder), "--json", str(report)),
     )
     assert status == 1
     assert "komi-ignored: As if the komi were 0." in out
