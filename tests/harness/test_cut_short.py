@@ -368,11 +368,13 @@ PROFILES = {
 }
 
 
-@pytest.mark.parametrize("free", ["ben", ""])
-@pytest.mark.parametrize("name", PROFILES)
-def test_nobody_loses_a_test_that_is_answered_in_time(name, free, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "free",
+    ["", "loops", "loops at first", "slower now and then", "needs a while, loops at one test"],
+)
+def test_nobody_loses_a_test_that_is_answered_in_time(free, tmp_path, monkeypatch):
     """And nobody has one that is not."""
-    class_ = PaperClass({"ada": PROFILES["right"], "ben": PROFILES[name]}, free=free)
+    class_ = PaperClass(PROFILES, free=free)
     for basis, result in class_.grade(tmp_path, monkeypatch).items():
         needs = class_.engines[basis.partition("/")[0]]
         for outcome in result.outcomes:
@@ -487,5 +489,5 @@ def test_what_computes_for_long_comes_after_all_others_and_has_its_full_limit(wo
         range(8), lambda *_: None, workers, lambda *note: notes.append(note), forked=True,
         parts=lambda _: 1, hire=partial(_Worker, []))]  # fmt: skip
     assert sorted(ends) == [*range(8)]  # each of them once
-    assert ends[-len(last) :] == last
+    assert all(ends.index(task) > max(map(ends.index, range(2, 8))) for task in last)
     assert sorted(notes) == [(0, "full limit"), (1, "full limit")]

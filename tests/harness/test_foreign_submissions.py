@@ -103,6 +103,7 @@ def test_an_exit_status_beside_the_sentence_does_not_count(stage):
     assert failures(run(found, stage)) == []
 
 
+@pytest.mark.long(1)
 @pytest.mark.usefixtures("c_tools")
 def test_a_project_for_cmake_may_put_its_program_into_a_folder_bin(stage):
     top = write("gosensei", "gosensei", stage) / "CMakeLists.txt"

@@ -89,7 +89,7 @@ def test_the_right_engine_is_never_blamed(assignment, examples):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("examples", [20, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", PLAIN)
 def test_nor_is_another_right_program(assignment, examples):
     """The second implementation shares nothing with the oracle, and is slow."""
@@ -260,7 +260,7 @@ def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, 
     status, out = fuzz(
         capsys,
         *(oracle_with("komi-ignored"), "--assignment", "go-scoring", "--sandbox", "off"),
-        *("--examples", "300", "--output", str(folder), "--json", str(report)),
+        *("--examples", "100", "--output", str(folder), "--json", str(report)),
     )
     assert status == 1
     assert "komi-ignored: As if the komi were 0." in out
@@ -283,6 +283,7 @@ def test_the_same_seed_finds_the_same(tmp_path, capsys, monkeypatch):
     assert len(texts[0]) == 1
 
 
+@pytest.mark.long(2)
 @pytest.mark.processes
 def test_after_an_interrupt_it_tells_what_it_found_and_leaves_nothing_else(tmp_path):
     report = tmp_path / "found.json"
@@ -382,7 +383,7 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
     with strict_umask():
-        assert main(["fuzz", *words, *shown, "--examples", "20", "--output", str(found)]) == 0
+        assert main(["fuzz", *words, *shown, "--examples", "8", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 
