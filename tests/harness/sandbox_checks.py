@@ -681,6 +681,22 @@ def signals_on_an_older_kernel(level: int) -> None:
                 assert finding.escapes == (), finding
 
 
+OURS = ("namespace", "mounts", "tmpfs", "mask")
+
+
+def what_level_2_makes_itself_holds(level: int) -> None:
+    """Its namespaces and mounts are our own work; all else is as at the other levels."""
+    if level == 2:
+        attacks = tuple(
+            attack
+            for attack in ROSTER
+            if any(word in attack.layer[2] for word in OURS) and not attack.receiver
+        )
+        assert len(attacks) > 50
+        for finding in referee.play_at_once((level,), attacks):
+            assert finding.escapes == (), finding
+
+
 CHECKS: dict[str, Callable[[int], None]] = {
     check.__name__: check
     for check in (
@@ -705,6 +721,7 @@ CHECKS: dict[str, Callable[[int], None]] = {
         a_build_step,
         others_do_not_count,
         signals_on_an_older_kernel,
+        what_level_2_makes_itself_holds,
     )
 }
 

@@ -142,7 +142,7 @@ OUTPUTS = {
     "ledger": ("ledger salvage out/grade/deep/ledger.sqlite -o {}/new", "new"),
     "match": ("match --size 2 --games 2 a=gtp-oracle b=gtp-oracle --output {}", "index.html"),
     "gradescope": (f"gradescope {OWN} --public-only -o {{}}/x.zip", "x.zip"),
-    "generate": (f"generate {GO} -n 1 -o {{}}/x.gtp", "x.gtp"),
+    "generate": (f"generate {GO} -n 1 --sizes 2 -o {{}}/x.gtp", "x.gtp"),
     "fuzz": ("", ""),  # test_fuzzing.py: test_the_command_writes_a_case_file_that_the_engine_fails
 }
 

@@ -179,7 +179,7 @@ def scripts(draw):
 
 @pytest.mark.soak(3_000)
 @given(scripts())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_from_each_place_of_drawn_files(script):
     game, text = script
     assert_same_from_each_place(parse(text, str(JAVA_GO / "drawn.gtp")), game)
