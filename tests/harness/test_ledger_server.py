@@ -311,7 +311,7 @@ def test_no_more_is_taken_than_wanted_and_in_that_order(kind, request, tmp_path)
 def test_two_that_make_a_ledger_at_once_make_one(place):
     spawning = spawn_context()
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
-    workers = [spawning.Process(target=grab, args=(place, ready, go, results)) for _ in range(3)]
+    workers = [spawning.Process(target=grab, args=(place, ready, go, results)) for _ in range(2)]
     go.set()
     for one in workers:
         one.start()
