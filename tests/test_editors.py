@@ -105,11 +105,3 @@ def test_what_is_refused_is_marked(line: str) -> None:
 def test_both_editors_have_the_same_grammar() -> None:
     golden.check(SUBLIME, plistlib.dumps(GRAMMAR).decode())
     assert plistlib.loads(SUBLIME.read_bytes()) == GRAMMAR
-
-
-def test_the_extension_names_files_that_are_there() -> None:
-    found = json.loads((VSCODE / "package.json").read_text())["contributes"]
-    (language,), (grammar,) = found["languages"], found["grammars"]
-    assert (VSCODE / grammar["path"]).exists() and (VSCODE / language["configuration"]).exists()
-    assert grammar["scopeName"] == GRAMMAR["scopeName"]
-    assert [name.lstrip(".") for name in language["extensions"]] == GRAMMAR["fileTypes"]

@@ -1,19 +1,14 @@
-"""Archives that nobody should take in, made byte by byte, each with its refusal.
-
-``python -m tests.harness.hostile_archives FOLDER`` writes them all.
-"""
+"""Archives that nobody should take in, made byte by byte, each with its refusal."""
 
 import gzip
 import hashlib
 import io
 import lzma
 import struct
-import sys
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from tests.harness import archives
@@ -552,8 +547,3 @@ def python_tar(entries: Iterable[tuple[str, bytes]], mode: str = "w:gz") -> byte
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return archives.gzip_bytes(buffer.getvalue()) if is_gzip else buffer.getvalue()
-
-
-if __name__ == "__main__":
-    for title, hostile in ROSTER.items():
-        Path(sys.argv[1], title + hostile.suffix).write_bytes(hostile.make())

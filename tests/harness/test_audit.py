@@ -141,8 +141,7 @@ for line in sys.stdin:
 RIGHT = "pass"
 SUBTLE = "if not stones: lead -= size * size"  # no case asks for an empty board
 BAD = "lead = 1"
-MOODY = "if not stones and random.random() < 0.1: lead += 1"
-STUDENTS = {"Ada Right": RIGHT, "Ben Subtle": SUBTLE, "Cyd Bad": BAD, "Dan Moody": MOODY}
+STUDENTS = {"Ada Right": RIGHT, "Ben Subtle": SUBTLE, "Cyd Bad": BAD}
 SUBTLE_KEY, SECONDS = "subtleben_101", "20"
 MANY = 8  # conversations with each engine
 
@@ -215,25 +214,23 @@ def test_who_is_wrong_all_the_same_is_told_with_a_case(audited_class):
     assert case.steps[-1].pattern is not None
     assert "play" not in (folder / "out" / name).read_text()
     page = (folder / "out" / "class.html").read_text()
-    assert "Nearly full marks, but wrong answers: 1 of 3 audited" in page
+    assert "Nearly full marks, but wrong answers: 1 of 2 audited" in page
     assert f'<a href="{name}">' in page
     own = folder / "scoring"
     more = f"gtp-harness generate --assignment {own} --kill {own}/area.gtp -o more.gtp"
     assert more in html.unescape(page)
 
 
-def test_who_is_right_or_moody_is_not_accused(audited_class):
+def test_who_is_right_is_not_accused(audited_class):
     folder, _ = audited_class
-    for key in ("rightada_100", "moodydan_103"):
-        found = audit_of(folder, key)
-        assert found["wrong"] == []
-        assert (found["conversations"], found["trouble"]) == (MANY, "")
+    found = audit_of(folder, "rightada_100")
+    assert (found["wrong"], found["conversations"], found["trouble"]) == ([], MANY, "")
 
 
 def test_who_is_known_to_be_wrong_is_not_looked_at(audited_class):
     folder, _ = audited_class
     names = {path.name for path in (folder / "out" / "audit").iterdir()}
-    assert names == {"rightada_100", SUBTLE_KEY, "moodydan_103"}
+    assert names == {"rightada_100", SUBTLE_KEY}
 
 
 def test_no_mark_changes_by_it(audited_class):
@@ -246,7 +243,7 @@ def test_what_was_audited_is_kept_and_not_done_twice(audited_class, capsys):
     before = document(folder)["audits"]
     assert GRADE.main(words(folder, "--audit", SECONDS)) == ExitCode.OK
     said = capsys.readouterr().out
-    assert "3 submissions with nearly full marks, 0 to be audited" in said
+    assert "2 submissions with nearly full marks, 0 to be audited" in said
     told = f"audited and still wrong (marks do not change): subtleben: audit/{SUBTLE_KEY}/"
     assert told in said
     assert GRADE.main(words(folder)) == ExitCode.OK

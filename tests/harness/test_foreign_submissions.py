@@ -20,8 +20,11 @@ from tests.tiers import one_in
 
 pytestmark = pytest.mark.processes
 
-RIGHT = [("gosensei", "gosensei"), ("gosensei", "with-make"), ("java-go", "go"),
-         pytest.param("java-go", "static", marks=pytest.mark.slow)]  # fmt: skip
+RIGHT = [
+    *(("gosensei", "gosensei", "*.gtp"), ("gosensei", "with-make", "**/*.gtp")),
+    ("java-go", "go", "*.gtp"),
+    pytest.param("java-go", "static", "**/*.gtp", marks=pytest.mark.slow),
+]
 
 
 @pytest.fixture
@@ -77,11 +80,11 @@ def change(file: Path, *changes: tuple[str, str]) -> None:
 
 
 @pytest.mark.long(7)
-@pytest.mark.parametrize(("key", "right"), RIGHT)
+@pytest.mark.parametrize(("key", "right", "cases"), RIGHT)
 @pytest.mark.usefixtures("tools")
-def test_right_ones_pass(key, right, stage):
+def test_right_ones_pass(key, right, cases, stage):
     write(key, right, stage)
-    found = quick(key, "**/*.gtp")
+    found = quick(key, cases)
     built = build(found, stage)
     assert built is not None
     assert (built.ok, built.message) == (True, "")

@@ -200,7 +200,7 @@ def both(*names):
 @pytest.mark.long(4)
 def test_it_goes_on_to_the_next_cause():
     names = ("captures-of-the-other-color", "never-over")
-    with start_fuzzer(lambda: both(*names), "java-go", examples=1200) as fuzzer:
+    with start_fuzzer(lambda: both(*names), "java-go", examples=300) as fuzzer:
         found = [finding.mistakes[0].name for finding in fuzzer.findings()]
     assert sorted(found) == sorted(names)
 

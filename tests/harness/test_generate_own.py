@@ -159,7 +159,7 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
     """Against a solver of this test's own: every move is tried."""
     seen = 0
     made = drafter(places["solver"])
-    for number in range(12):
+    for number in range(6):
         for one in made.drafts(Random(number), 4):
             if one.name == "solve":
                 game = module("nogo").NoGo()
@@ -171,7 +171,7 @@ def test_a_solvers_test_accepts_every_winning_move_and_no_other(places):
                 told = one.expression.removeprefix("(?i)").split("|")
                 assert {text.partition(" ")[2] for text in told} - {""} == right, one
                 seen += len(right) > 1
-    assert seen > 3
+    assert seen > 1
 
 
 def test_every_legal_move_is_accepted(places):
@@ -307,7 +307,7 @@ def test_wrong_programs_may_be_declared(places, capsys, tmp_path):
     try:
         words = ["--assignment", str(place), "--sandbox", "off"]
         path = tmp_path / "made.gtp"
-        status = main(["generate", *words, "-n", "5", "--sizes", "2", "-o", str(path)])
+        status = main(["generate", *words, "-n", "2", "--sizes", "2", "-o", str(path)])
         assert (status, "1 of 1 engine caught" in capsys.readouterr().out) == (ExitCode.OK, True)
         assert main(["strength", str(path), *words]) == ExitCode.OK
         assert re.search(r"^four +[1-5] ", capsys.readouterr().out, re.M)
@@ -321,13 +321,13 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
         (tmp_path / "secret").write_text(secret or "one secret of a test")
         status, path = generate_cases(
-            places["nogo"], "-n", "2", "--sizes", "2", "--secret", str(tmp_path / "secret"),
+            places["nogo"], "-n", "6", "--sizes", "2-3", "--secret", str(tmp_path / "secret"),
             name=f"secret{number}.gtp",
         )  # fmt: skip
         assert status == ExitCode.OK
         texts.append(path.read_text())
     assert texts[0] == texts[2] != texts[1]
-    assert set(re.findall(r"boardsize (\d)", "".join(texts))) == {"2"}
+    assert set(re.findall(r"boardsize (\d)", "".join(texts))) <= {"2", "3"}
 
 
 @pytest.mark.long(5)

@@ -11,11 +11,6 @@ from tests.harness.made_run import Line, V, made_file
 # (line of the case file, plain line, long line)
 LINES = [
     (
-        Line("12 score", "=12 B+2", r"[B\+1]", V.FAILED),
-        r"12 unexpected FAIL: Correct 'B\+1', got 'B+2'",
-        r"12 FAILED: Correct 'B\+1', got 'B+2'",
-    ),
-    (
         Line("12 score", "=12 {0}%s\x1b", "[{1}]", V.FAILED),
         "12 unexpected FAIL: Correct '{1}', got '{0}%s\\x1b'",
         "12 FAILED: Correct '{1}', got '{0}%s\\x1b'",

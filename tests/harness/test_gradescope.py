@@ -353,19 +353,3 @@ def test_a_submission_gets_its_points_reads_no_private_case_and_writes_no_result
     answers = [test["output"] for test in found["tests"] if "two.gtp" in test["name"]]
     assert answers and all("nothing" in text for text in answers), answers
     assert SECRET not in json.dumps(found) and "[14]" not in json.dumps(found)
-
-
-@pytest.mark.slow
-@pytest.mark.processes
-def test_setup_makes_an_image_in_which_submissions_are_graded(container):
-    """With what Gradescope has: the scripts, apt and pip; nothing of this checkout."""
-    opt = container.parent / "installed"
-    opt.mkdir()
-    status, said = in_container(container, "bash", "/autograder/source/setup.sh", installed=opt)
-    assert status == 0, said
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (container / "source").rglob("*")]
-    assert not [mode for mode in modes if mode & 0o077]
-    hand_in(container, "return 2 * n")
-    status, said = in_container(container, *DOCKER, "/autograder/run_autograder", installed=opt)
-    assert status == 0, said
-    assert results(container)["score"] == 7.0

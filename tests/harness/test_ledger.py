@@ -1,5 +1,6 @@
 """The ledger, and results as they are stored: nothing lost, nothing doubled, nothing random."""
 
+import os
 import random
 import signal
 import sqlite3
@@ -47,7 +48,6 @@ from harness.records import (
 from harness.work import canonical_json
 from harness.work.canonical_json import PLACE, Measurements
 from tests.harness.ledgers import KINDS, execute, place_of
-from tests.harness.spawning import spawn_context
 
 RUN = Run("2026-01-01T00:00:00Z", "1.0", "go-scoring", "d" * 64, "{}")
 ROW = ResultRow("{}", "2026-01-01T00:00:01Z", 1, 0.5, 0.25, 1 << 20, 0.01, "{}")
@@ -246,25 +246,30 @@ def test_a_key_is_found_whenever_its_maker_puts_it_in_place(tmp_path, monkeypatc
     assert chains.find(tmp_path / "another") is None
 
 
-def hold(place, ready):
-    ledger = Ledger(place)
-    ledger.lease(BASES)
-    ready.set()
-    time.sleep(60)
+def hold_in_another_process(place):
+    """Lease all in a process of its own; return its id."""
+    ready, told = os.pipe()
+    if (pid := os.fork()) == 0:
+        try:
+            Ledger(place).lease(BASES)
+            os.write(told, b"+")
+            time.sleep(60)
+        finally:
+            os._exit(1)
+    os.close(told)
+    with open(ready, "rb") as line:
+        assert line.read(1) == b"+"
+    return pid
 
 
 @pytest.mark.processes
 def test_a_lease_of_a_living_process_holds_and_of_a_dead_one_does_not(ledger, place):
-    spawning = spawn_context()
-    ready = spawning.Event()
-    other = spawning.Process(target=hold, args=(place, ready))
-    other.start()
-    assert ready.wait(30)
-    with pytest.raises(BusyError, match=f"process {other.pid} on .* is using"):
+    pid = hold_in_another_process(place)
+    with pytest.raises(BusyError, match=f"process {pid} on .* is using"):
         ledger.lease(BASES[:1])
     assert states(ledger) == ["leased"] * 4
-    other.kill()
-    other.join()
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
     assert ledger.finish(BASES[0], ledger.lease(BASES), ROW, 1, last=True)
 
 

@@ -41,7 +41,7 @@ def test_the_set_that_was_drawn_is_named(assignment, size, count, floor):
 def test_what_explains_everything_answers_everything_alike(assignment):
     """Computed anew, from the public tests alone: few, and many sets look the same to them."""
     memory, explained = {}, 0
-    for mistakes in draw(assignment, 2, 3, seed=21):
+    for mistakes in draw(assignment, 2, 6, seed=21):
         files = files_of(mistakes, assignment)
         for found in diagnoses(files, memory):
             for chosen in found.sets if found.failures == found.total else ():

@@ -108,20 +108,6 @@ def test_what_tests_and_the_program_tell_is_proposed(place, capsys):
     )
 
 
-@pytest.mark.long(2)
-def test_one_command_with_two_numbers_does_not_make_all_points_numbers(place):
-    """GNU Go has many commands; one of them takes two numbers that are no point."""
-    weighs = 'if name == "arrange":\n        return int(words[0]) + int(words[1])\n    '
-    text = ENGINE.replace('if name == "boardsize"', f'{weighs}if name == "boardsize"', 1)
-    (place / "row.py").write_text(
-        text.replace('"boardsize clear_board', '"arrange boardsize clear_board')
-    )
-    _, table, commands = make_assignment(place)
-    assert "vertices" not in table["game"]
-    assert table["game"]["refused"] == "(?i)illegal move"
-    assert commands["count"]["arguments"] == ["color"]
-
-
 def test_nothing_is_written_over(place, capsys):
     (place / "row").mkdir()
     (place / "row" / "assignment.toml").write_text("title = 'x'\n")

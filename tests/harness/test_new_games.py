@@ -11,8 +11,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ExitCode
-from tests.harness.new_games import GAMES, NAMES, facts, lay, make_environment
-from tests.tiers import one_in
+from tests.harness.new_games import NAMES, facts, lay, make_environment
 
 pytestmark = pytest.mark.processes
 
@@ -78,16 +77,3 @@ def test_fuzz_tells_wrong_variants_and_accuses_no_right_one(place, name, capsys)
     for variant, changes in game.wrong.items():
         status = fuzz(variant, changes, "--findings", "1", *ENOUGH)
         assert status == ExitCode.FAILED, variant
-
-
-OWN = {"hex": "chain.gtp", "nogo": "no_capture.gtp begins.gtp", "takuzu": "three.txt end.txt"}
-
-
-@pytest.mark.long(5)
-@pytest.mark.parametrize("name", one_in(3, OWN))
-def test_games_of_other_tests_need_no_question_either(name, capsys):
-    folder = GAMES.parent / "own_games" / name
-    public = [str(folder / "cases" / one) for one in OWN[name].split()]
-    words = ["new", "made", "--reference", f"python3 {folder / name}.py", "--public", *public]
-    assert main([*words, *OFF, "--conversations", "10"]) == ExitCode.OK
-    assert "10 conversations: nothing to look at\n" in capsys.readouterr().out

@@ -399,25 +399,3 @@ def test_a_log_is_filtered_by_text_and_by_who_wrote_it(browser, site):
         assert seen["Errors"][:2] == ["play w c9", "? illegal move"]
         assert stream.text_content() == whole
         assert stream.locator("#L16").is_visible(), "what links lead to is still there"
-
-
-def test_arrows_lead_through_a_history(browser, site):
-    """One stop of the Tab key; left, right, up and down as the cells stand."""
-    with open_page(browser, site / "history/a.html") as page:
-        links = page.locator(".mx a")
-        assert links.count() > 15
-        assert page.locator('.mx a[tabindex="0"]').count() == 1
-        page.locator('.mx a[tabindex="0"]').focus()
-        assert focus(page) == ("A", "1")
-        page.keyboard.press("ArrowRight")
-        assert focus(page) == ("A", "2")
-        page.keyboard.press("ArrowDown")
-        assert focus(page)[1] == "FAILED since run 2", "the flaky test, which failed in run 2"
-        page.keyboard.press("ArrowRight")
-        assert focus(page)[1] == "FAILED since run 5"
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowDown")
-        assert focus(page)[1] == "FAILED since run 5"
-        page.keyboard.press("Enter")
-        assert page.evaluate("location.hash.slice(0, 2)") == "#t"
-        assert page.locator(":target").is_visible()

@@ -108,15 +108,6 @@ def test_errors_are_a_line_on_standard_error_and_exit_2(command, expected, files
         assert len(err.splitlines()) == 1
 
 
-def test_eyes_are_named_by_nine_letters_only(files, capsys):
-    (files / "wide.txt").write_text("0 " * 10)
-    status, _, err = run(capsys, "eyes wide.txt")
-    assert (status, err) == (
-        2,
-        "gtp-oracle: the columns A to I are not enough for a board of 10\n",
-    )
-
-
 # --- as a program --------------------------------------------------------------------------------
 
 

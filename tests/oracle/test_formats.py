@@ -199,12 +199,6 @@ def test_diagrams_of_any_rectangle(position):
     assert parse_diagram(format_diagram(position)) == position
 
 
-def test_stones_without_liberties_stay():
-    """interpret_diagram plays the stones of a diagram, and so captures some of them."""
-    text = "2  #  o\n1  o  #\n   A  B"
-    assert parse_diagram(text).to_rows() == [[1, 2], [2, 1]]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

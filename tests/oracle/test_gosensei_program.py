@@ -7,7 +7,6 @@ import pytest
 from oracle.boards.gosensei import format_gosensei, parse_picture
 from oracle.cli import main
 from tests.oracle.documents import THREE_EYES, TWO_SPACES
-from tests.oracle.program import gtp_oracle
 
 EMPTY = THREE_EYES.replace("b", "+").replace("w", "+")
 ONE_EYE = EMPTY.replace("1 +-+-+", "1 +-b-+", 1).replace("2 +-+", "2 b-b", 1)
@@ -82,11 +81,3 @@ def test_a_faulty_file_is_not_displayed(board, capsys):
         "board:2: multiple stones on A1; line 1 has a black one there\n"
         "board:3: invalid stone color 'x'; expected B, b, W or w\n"
     )
-
-
-@pytest.mark.processes
-def test_the_exit_status_of_the_program(board):
-    right = gtp_oracle("gosensei", "-eyes", board(ONE_EYE))
-    wrong = gtp_oracle("gosensei", "-eyes")
-    assert (right.returncode, wrong.returncode) == (0, 1)
-    assert right.stdout.decode() == f"{ONE_EYE}\nThere is 1 eye for black.\n"

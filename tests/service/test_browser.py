@@ -13,20 +13,27 @@ from pathlib import Path
 import pytest
 
 from harness import shipped
+from harness.service.people import accounts
+from harness.service.web.access import COOKIE
 from tests.harness import small_class
 from tests.service.serving import (
+    FUTURE,
     KINDS_AT_LENGTH,
+    Browser,
     add_person,
     link_for,
     open_service,
     settings_of,
     work,
 )
-from tests.service.stories import AT_LENGTH, World, listening
+from tests.service.serving import grade as grade_at_once
+from tests.service.serving import hand_in as upload
+from tests.service.serving import make_course as make_course_at_once
+from tests.service.stories import AT_LENGTH, WAYS, World, listening
+from tests.service.test_roster_files import GROUPS
 
 pytestmark = [pytest.mark.long(60), pytest.mark.processes]
 
-FUTURE = "2999-01-01T00:00"
 ROSTER = "student,name,group\nada,Ada Right,\nben,Ben Wrong,\n"
 
 
@@ -268,3 +275,43 @@ def other_points(world, tess, assignment):
     tess.look("preview")
     assert "7 of 7 becomes 11 of 11" in tess.text()
     assert "public: one.gtp:2" in tess.text()
+
+
+def test_pages_of_marks_that_change_are_for_everybody_who_reads(world, files):
+    """Of a group with a later deadline, a comment and another mark; as axe says."""
+    service, course = world.service, make_course_at_once(world.service, GROUPS, deadline=FUTURE)
+    tess, one = course.teacher, course.assignment
+    student, private = f"{one}/students/Duo", f"{one}/private"
+    for name, file in (("alan", "wrong.tgz"), ("emmy", "right.tgz")):
+        upload(Browser(service).enter(course.links[name]), course, (files / file).read_bytes())
+    work(service)
+    tess.post(f"{student}/extension", student, deadline="2999-02-03T04:05")
+    tess.post(f"{student}/comment", student, text="See test 2.")
+    grade_at_once(service, course)
+    tess.post(private, private, {"file": ("mine.gtp", b"1 twice 2\n#? [4]\n")})
+    work(service)
+    grading = tess.post(f"{one}/gradings", one, all_the_same="yes").url.path
+    work(service)
+    with service.database.reading() as db:
+        teacher = link_for(service, accounts.by_session(db, tess.cookies[COOKIE]))
+    with world.person(teacher, WAYS[0]) as reader:
+        look_at(reader, {"grading-changes": grading})
+        tess.post(f"{grading}/accept", grading)
+        work(service)
+        told = {"points": "5.5", "reason": "The case file came late."}
+        tess.post(f"{student}/override", student, **told)
+        work(service)
+        tess.post(f"{grading}/release", early="yes")
+        look_at(reader, {"student-overridden": student, "staff": f"{course.course}/staff"})
+        pages = ("class.html", "evidence/Duo.html")
+        look_at(reader, {"grading-overridden": grading})
+        look_at(reader, {page: f"{grading}/files/{page}" for page in pages})
+    with world.person(course.links["ada"], WAYS[0]) as ada:
+        look_at(ada, {"assignment-group-released": one, "mark-overridden": f"{one}/mark"})
+        assert "5.5 of 7" in ada.text() and "See test 2." in ada.text()
+
+
+def look_at(reader, paths):
+    for name, path in paths.items():
+        reader.go(path)
+        reader.look(name)

@@ -26,13 +26,15 @@ from tests.harness.browsing import PHONE
 from tests.service.serving import (
     KINDS_AT_LENGTH,
     Browser,
+    add_person,
     hand_in,
     link_for,
     make_course,
     open_service,
     settings_of,
 )
-from tests.service.stories import World, listening
+from tests.service.stories import WAYS, World, listening
+from tests.service.test_suites import Author, F, P, X
 
 pytestmark = [pytest.mark.long(20), pytest.mark.processes]
 
@@ -277,3 +279,37 @@ def test_times_are_in_the_readers_zone(world, browser):
         assert title == describe_time(moment.astimezone())
         assert text.startswith(f"{there.day} {there:%b %Y}, {there:%H:%M}"), text
         assert text.endswith(" (in 2 days)"), text
+
+
+# --- suites ------------------------------------------------------------------------------------
+
+
+def test_pages_of_suites_are_for_everybody_who_reads(world):
+    """On a phone and on a desk, as axe says."""
+    ann = Author(world.service, "Ann Author")
+    suite = ann.suite()
+    runs = [ann.post(suite, *run)["id"] for run in ([P, P, X], [P, F, X])]
+    shown = ann.ask("PATCH", suite, json={"is_open": True, "has_badge": True})
+    page = suite.removeprefix("/api/v1")
+    paths = {"suites": "/suites", "suite": page, "run": f"{page}/runs/{runs[-1]}"}
+    paths["suite-history"] = f"{page}/history/index.html"
+    paths["suite-history-file"] = f"{page}/history/a.gtp.html"
+    ben = link_for(world.service, add_person(world.service, "Ben Reader"))
+    with world.person(link_of(world.service, ann), WAYS[0]) as author:
+        for name, path in paths.items():
+            author.go(path)
+            author.look(name)
+        author.go(page)
+        picture = author.page.get_by_role("img", name="The badge")
+        picture.scroll_into_view_if_needed()
+        assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") > 50
+        assert picture.evaluate("one => one.src").endswith(shown["badge"].rpartition("/")[2])
+    with world.person(ben, WAYS[0]) as reader:
+        reader.go(page)
+        reader.look("suite-reader")
+        assert reader.page.locator("main form").count() == 0
+
+
+def link_of(service, author):
+    with service.database.reading() as db:
+        return link_for(service, people.PEOPLE.find(db, id=author.id))

@@ -137,14 +137,6 @@ def test_an_address_that_programs_mistype_is_told_in_a_sentence(
     assert answer.headers.get("allow", "") == ("GET, HEAD, PATCH" if status == 405 else "")
 
 
-def test_a_form_that_cannot_be_read_is_told_in_a_sentence(course, ada):
-    broken = {"content-type": "multipart/form-data; boundary=x"}
-    answer = ada._client.post(f"{course.assignment}/uploads", content=b"none", headers=broken)
-    assert answer.status_code == 400
-    said = "What was sent cannot be read (Invalid multipart data): send it once more.<"
-    assert said in answer.text
-
-
 def test_what_is_sent_without_end_ends_at_once_for_head():
     said = []
 

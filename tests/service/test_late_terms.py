@@ -24,7 +24,7 @@ from harness.service.local_times import (
 )
 from harness.service.storage import courses
 from harness.work import canonical_json
-from tests.service.serving import Browser, hand_in, make_course, without_times, work
+from tests.service.serving import Browser, hand_in, make_course, without_times
 from tests.service.test_api_gradings import Asker
 
 ROSTER = "student,name,group\nada,Ada,\nben,Ben,\ncyd,Cyd,duo\ndan,Dan,duo\n"
@@ -260,18 +260,6 @@ def test_a_closed_assignment_stays_closed_when_the_hour_comes_again(service, cou
     assert f'value="{TWICE}:00"' in course.teacher.get(page).text
     course.teacher.post(f"{page}/extension", page, deadline=TWICE)  # the form as it was shown
     assert facts(course.teacher.get(page).text)["Own deadline"] == "25 Oct 2026, 02:30 CET"
-
-
-@pytest.mark.processes
-def test_a_page_of_a_submission_tells_no_time_without_a_zone(service, counting):
-    course = make_course(service, ROSTER)
-    ada = Browser(service).enter(course.links["ada"])
-    page = hand_in(ada, course).url.path
-    assert work(service) == 1
-    text = without_times(ada.get(page).text)
-    assert "What you submitted" in text
-    assert re.search(r"<dt>Received</dt><dd>[^<]*\d\d:\d\d:\d\d [A-Z]+</dd>", text)
-    assert not re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d(?!:)", text)
 
 
 def test_an_extension_to_the_second_of_two_equal_times_is_told(service, counting, zone):

@@ -18,11 +18,11 @@ from tests.service.serving import (
     Browser,
     hand_in,
     make_course,
+    marks,
     open_service,
     settings_of,
     work,
 )
-from tests.service.test_moving import MARK
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(60), pytest.mark.stored]
 
@@ -91,7 +91,7 @@ def test_what_finds_the_ledger_locked_is_tried_again(service, counting, monkeypa
     with service.database.reading() as db:
         assert {job.state for job in queue.JOBS.all(db)} == {DONE}
     assert calls
-    assert dict(MARK.findall(course.teacher.get(grading).text))["ada"] == "5.6 of 7"
+    assert marks(course.teacher.get(grading).text)["ada"] == "5.6 of 7"
 
 
 def step(one):

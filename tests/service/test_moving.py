@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import re
 
 import pytest
 
@@ -12,8 +11,9 @@ from harness.service.people import accounts
 from harness.service.records import TEACHER, CourseAssignment
 from harness.service.storage import courses
 from tests.harness import small_class
-from tests.service.serving import Browser, make_course, work
+from tests.service.serving import Browser, grade_public, make_course, work
 from tests.service.serving import hand_in as submit
+from tests.service.serving import marks as read_marks
 from tests.service.test_api_gradings import Asker
 
 ALONE, DUO = "ada,\nben,\ncyd,\ndan,\n", "ada,\nben,\ncyd,duo\ndan,duo\n"
@@ -186,20 +186,11 @@ def test_the_audit_log_tells_who_was_moved(service):
 # --- the whole way -----------------------------------------------------------------------------
 
 ROSTER = f"{HEAD}ada,\nben,\ncyd,duo\ndan,duo\n"
-MARK = re.compile(r"<tr><td[^>]*>(?:<a[^>]*>)?(\w+)(?:</a>)?</td><td[^>]*>([^<]*)</td>")
 RIGHT, WRONG = "return 2 * n", "return n"
 
 
 def send(student, course, body):
     return submit(student, course, small_class.submission(body)).url.path
-
-
-def grade_public(service, course):
-    """Grade public case files; return the path of the grading and the marks on its page."""
-    work(service)
-    grading = course.teacher.post(f"{course.assignment}/gradings", public_only="yes").url.path
-    work(service)
-    return grading, dict(MARK.findall(course.teacher.get(grading).text))
 
 
 def move(course, lines):
@@ -254,7 +245,7 @@ def test_marks_pages_and_overrides_follow_who_is_moved(service, counting):
     tess.post(f"{grading}/accept", grading)
     work(service)
     text_ = tess.get(grading).text
-    assert dict(MARK.findall(text_))["duo"] == "5 of 5"
+    assert read_marks(text_)["duo"] == "5 of 5"
     assert "cyd: 3 of 5" in text_ and "ada: 3" not in text_
 
 
@@ -297,7 +288,7 @@ def test_who_is_new_in_a_group_is_told_to_have_no_mark_yet(service, counting):
     assert told[0]["reason"].startswith("new in duo: no mark until")
     tess.post(f"{grading}/accept", grading)
     work(service)
-    marks = dict(MARK.findall(tess.get(grading).text))
+    marks = read_marks(tess.get(grading).text)
     assert marks == {"ben": "0 of 5", "dan": "1 of 5", "duo": "5 of 5"}
 
     # A group whose students have all gone holds nobody's mark: nothing is to be accepted.

@@ -39,6 +39,11 @@ ROOT = Path(__file__).parents[2]
 # --- serve --check -----------------------------------------------------------------------------
 
 
+def check(settings, name):
+    """Return the result of one check."""
+    return health.of(name, health.LOOKS[name], settings)
+
+
 def run_checks(settings):
     """Return the results of the checks, without the slow ones."""
     return {
@@ -100,13 +105,13 @@ def make_state(*levels, version=__version__):
 def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", workers=1000, scheduler="tcp://127.0.0.1:1")
     monkeypatch.setattr(state, "look", lambda _: make_state("3", "1"))
-    assert run_checks(settings)["cluster"].said == "2 workers, sandbox levels 3, 1"
-    assert run_checks(settings)["workers"].is_good  # they are not cores of this machine
+    assert check(settings, "cluster").said == "2 workers, sandbox levels 3, 1"
+    assert check(settings, "workers").is_good  # they are not cores of this machine
     monkeypatch.setattr(state, "look", lambda _: make_state())
-    assert "no worker has come to the scheduler" in run_checks(settings)["cluster"].said
-    assert not run_checks(settings)["cluster"].is_good
+    assert "no worker has come to the scheduler" in check(settings, "cluster").said
+    assert not check(settings, "cluster").is_good
     monkeypatch.setattr(state, "look", lambda _: make_state("3", version="0.0.9"))
-    told = run_checks(settings)["cluster"]
+    told = check(settings, "cluster")
     assert told.said.endswith(f"3 gets no work: {OLD}")
     assert not told.is_good
 
@@ -114,23 +119,23 @@ def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
 @pytest.mark.processes
 def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", scheduler="tcp://127.0.0.1:1")
-    assert "it cannot be reached" in run_checks(settings)["cluster"].said
+    assert "it cannot be reached" in check(settings, "cluster").said
     papers = tmp_path / "papers"
     tls.make(papers, 30)
     settings = settings._replace(scheduler="tls://127.0.0.1:1", tls=str(papers))
     monkeypatch.setattr(state, "look", lambda _: make_state("3"))
-    assert "certificates are good until 2" in run_checks(settings)["cluster"].said
+    assert "certificates are good until 2" in check(settings, "cluster").said
     shutil.rmtree(papers)
     tls.make(papers, 0)
-    assert "gtp-harness cluster certificates makes" in run_checks(settings)["cluster"].said
+    assert "gtp-harness cluster certificates makes" in check(settings, "cluster").said
     (papers / "server.pem").write_text("nonsense")
-    assert not run_checks(settings)["cluster"].is_good
+    assert not check(settings, "cluster").is_good
 
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "data").write_text("")
-    assert "is not a folder" in run_checks(Settings(tmp_path / "data" / "in"))["data"].said
-    assert "is not a folder" in run_checks(Settings(tmp_path / "data"))["data"].said
+    assert "is not a folder" in check(Settings(tmp_path / "data" / "in"), "data").said
+    assert "is not a folder" in check(Settings(tmp_path / "data"), "data").said
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o711])
@@ -147,9 +152,9 @@ def test_what_others_can_read_is_not_good(settings):
     letters = settings.data / "mail"
     letters.mkdir()
     letters.chmod(0o755)
-    assert run_checks(settings)["data"].is_good  # nobody comes so far
+    assert check(settings, "data").is_good  # nobody comes so far
     settings.data.chmod(0o755)
-    told = run_checks(settings)["data"]
+    told = check(settings, "data")
     assert not told.is_good
     assert f"can read {letters}: chmod -R go= {settings.data}" in told.said
 
@@ -157,23 +162,23 @@ def test_what_others_can_read_is_not_good(settings):
 def test_a_port_that_is_taken(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as other:
         settings = Settings(tmp_path / "data", port=other.getsockname()[1])
-        told = run_checks(settings)["port"]
+        told = check(settings, "port")
         assert not told.is_good
         assert told.said.endswith("Address already in use; --port names another one")
         with monitoring.announce_worker(settings.workers_folder):
-            told = run_checks(settings)["port"]
+            told = check(settings, "port")
             assert told.is_good, told.said
             assert "by this service" in told.said
 
 
 def test_an_address_that_this_machine_does_not_have(tmp_path):
-    told = run_checks(Settings(tmp_path / "data", host="192.0.2.1", port=0))["port"]
+    told = check(Settings(tmp_path / "data", host="192.0.2.1", port=0), "port")
     assert not told.is_good and told.said.endswith("; --host names another one")
 
 
 def test_a_full_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(health, "LEAST_FREE", 1 << 62)
-    assert not run_checks(Settings(tmp_path / "data"))["disk"].is_good
+    assert not check(Settings(tmp_path / "data"), "disk").is_good
 
 
 def test_a_damaged_database_and_a_lost_key(tmp_path):
@@ -181,10 +186,10 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     Database(settings).close()
     key = settings.keys / "service.key"
     key.rename(tmp_path / "key")
-    assert "its key is missing" in run_checks(settings)["database"].said
+    assert "its key is missing" in check(settings, "database").said
     (tmp_path / "key").rename(key)
     (settings.data / "service.sqlite").write_bytes(b"not a database" * 1000)
-    assert "cannot be used now" in run_checks(settings)["database"].said
+    assert "cannot be used now" in check(settings, "database").said
 
 
 @pytest.mark.parametrize("version", ["0", "999"])
@@ -197,21 +202,21 @@ def test_tables_of_another_version_are_named_and_left_alone(settings, version):
         f"was made by another version of gtp-harness: it has tables of version {version}, and"
         f" this one needs version {VERSION}. Use the gtp-harness that made it, or another --data"
     )
-    told = run_checks(settings)["database"]
+    told = check(settings, "database")
     assert not told.is_good and said in told.said
     with pytest.raises(UsageError, match=re.escape(said)):
         Database(settings)
 
 
 def test_a_rule_for_old_data_that_cannot_be_read_is_not_good(settings):
-    assert run_checks(settings)["keep"].said.startswith("days: logs 90, ")
-    told = run_checks(settings._replace(keep="logs=soon"))["keep"]
+    assert check(settings, "keep").said.startswith("days: logs 90, ")
+    told = check(settings._replace(keep="logs=soon"), "keep")
     assert not told.is_good and "--keep logs: found 'soon'" in told.said
 
 
 def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
     address = "postgresql://me:s3cret@127.0.0.1:1/none"
-    said = run_checks(Settings(tmp_path / "data", address))["database"].said
+    said = check(Settings(tmp_path / "data", address), "database").said
     assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
     assert "cannot be used now" in said
     assert "same command" not in said  # that is grade's
@@ -259,10 +264,10 @@ ZONES = [("XYZ-1XYST,M3.5.0,M10.5.0/3", True), ("CET-1", False), ("UTC0", False)
 def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, is_same):
     settings.data.mkdir(parents=True, exist_ok=True)
     in_zone(CET)
-    assert run_checks(settings)["zone"] == ("zone", True, "CET/CEST (UTC+01:00)")
+    assert check(settings, "zone") == ("zone", True, "CET/CEST (UTC+01:00)")
     print_timezone(settings)
     in_zone(other)
-    found = run_checks(settings)["zone"]
+    found = check(settings, "zone")
     assert found.is_good is is_same
     assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.said
     assert capfd.readouterr().err == ""

@@ -9,7 +9,7 @@ import pytest
 from harness.assignments import assignment as assignments
 from harness.cli import client as commands
 from harness.client import Client, suite_of
-from harness.service.courses import cases, own_files
+from harness.service.courses import own_files
 from harness.service.storage import courses
 from tests.service.serving import BASE, KINDS_AT_LENGTH, work
 from tests.service.test_api_submissions import Through
@@ -133,17 +133,6 @@ def test_what_is_not_taken(service, ann):
         answer = send(ann, suite, files, 422, **more)
         assert why in answer["detail"] and str(service.settings.data) not in answer["detail"]
     assert ann.ask("GET", suite)["source"] == ""
-
-
-def test_what_is_too_large(service, ann, monkeypatch):
-    monkeypatch.setattr(cases, "MOST_BYTES", 10)
-    assert "the limit is 10" in send(ann, ann.suite(), CASES, 422)["detail"]
-
-
-def test_a_suite_of_an_assignment_that_ships_keeps_its_cases(ann):
-    made = ann.ask("POST", "/api/v1/suites", 201, json={"title": "x", "source": "gosensei"})
-    answer = send(ann, f"/api/v1/suites/{made['id']}", CASES, 422)
-    assert "by the case files of gosensei: make another suite" in answer["detail"]
 
 
 @pytest.mark.stored

@@ -193,6 +193,8 @@ FOUND = DraftFindings(
     0b1000,
     (),
 )
+
+
 EXCHANGED = [
     # chosen, dropped, which, what comes for it
     ((0, 1), (), 1, 3),  # of its kind, and catches more; not 4, which asks the same as 0

@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from sqlalchemy import event
 
 from harness.service.records import FAULT
 from harness.service.storage import courses, queue, uploads
 from tests.harness import small_class
 from tests.service.serving import Browser, grade_public, hand_in, make_course, work
+from tests.service.test_live_looks import count_statements
 from tests.service.test_standing import keys, table
 from tests.service.test_student import at
 
@@ -55,25 +55,6 @@ def test_a_list_is_filtered_searched_and_sorted_by_its_address(service, counting
         assert keys(tess.get(f"{page}{query}").text) == wanted, query
     assert "3 of 11 submitted" not in tess.get(page).text  # one was refused
     assert "2 of 11 submitted" in tess.get(page).text
-
-
-def test_one_student_leads_to_the_next_of_the_same_list(service, counting):
-    course = make_class(service, 11, deadline=at(9))
-    submit(service, course, "s2", "s9", "s10")
-    tess, place = course.teacher, f"{course.assignment}/students"
-    page = tess.get(f"{place}/s2?show=submitted")
-    assert "1 of 3" in page.text and links(page.text) == {"next": f"{place}/s9?show=submitted"}
-    page = tess.get(links(page.text)["next"])
-    assert "2 of 3" in page.text
-    assert links(page.text)["next"] == f"{place}/s10?show=submitted"
-    assert "3 of 11" in tess.get(f"{place}/s3").text  # without a list all are in it
-    page = tess.get(f"{place}/s3?show=submitted").text  # not in it: from where it would be
-    assert "No longer in the list of 3" in page
-    assert links(page) == {rel: f"{place}/{key}?show=submitted"
-                           for rel, key in (("prev", "s2"), ("next", "s9"))}  # fmt: skip
-    assert links(tess.get(f"{place}/s2?order=-student").text) == {
-        "prev": f"{place}/s3?order=-student", "next": f"{place}/s1?order=-student"
-    }  # fmt: skip
 
 
 def test_a_mark_that_is_given_leads_on_or_stays_in_the_list(service, counting):
@@ -175,19 +156,6 @@ def test_a_student_sees_no_difference_before_the_release(service, counting):
     assert "Your newer submission is not in it" in see()[0]
 
 
-def count_statements(service, ask):
-    """Return how many SQL statements a request takes."""
-    found = []
-    engine = service.database.engine
-    note = lambda *args: found.append(args[2])  # noqa: E731
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        assert ask().status_code == 200
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
-    return len(found)
-
-
 def test_a_page_asks_the_database_as_often_for_few_students_as_for_many(service, counting):
     before, after = [], []
     for number in (3, 5):
@@ -206,9 +174,9 @@ def test_a_page_asks_the_database_as_often_for_few_students_as_for_many(service,
 def count_for_pages(service, course):
     """Return how many statements pages of a class take."""
     queries = ("", "?show=submitted&order=-mark&find=s", "/students/s1?show=submitted")
-    return [
-        count_statements(
-            service, lambda query=query: course.teacher.get(course.assignment + query)
-        )
-        for query in queries
-    ]
+    counts = []
+    for query in queries:
+        with count_statements(service) as found:
+            assert course.teacher.get(course.assignment + query).status_code == 200
+        counts.append(len(found))
+    return counts

@@ -3,7 +3,6 @@
 import html
 import itertools
 import json
-import os
 import re
 import threading
 
@@ -15,7 +14,6 @@ from harness.service.records import STUDENT, TEACHER, Member
 from harness.service.storage import courses, people
 from tests.harness import archives
 from tests.service.serving import BASE, Browser, client_of, make_course, rows
-from tests.service.test_api_gradings import Asker
 
 FIRST = (
     "student,name,group,email,canvas\nada,Ada,duo,ada@wrong.org,11\nben,Ben,duo,,12\ncyd,Cyd,,,\n"
@@ -214,14 +212,6 @@ def test_the_page_sums_up_what_was_done(service, course):
     assert "2 students of the course are not in this file: Ada L, Ben." in again
 
 
-def test_the_api_takes_a_large_download(service, course):
-    with service.database.reading() as db:
-        (teacher,) = courses.MEMBERS.all(db, role=TEACHER)
-    tess = Asker(service, teacher.person, course.course)
-    data = archives.make_zip([("lovelaceada_1001_5001_a1.tgz", os.urandom(3 << 19))])
-    assert len(tess.ask("POST", "/roster", content=data)["added"]) == 1
-
-
 REFUSED = [
     ("student,name\nzoe,Zoe\nada,Ada\nada,Eva\n", "found &#39;Eva&#39; for ada"),
     ("student,group\nzoe,ada\n", "a student of this course is called so, too"),
@@ -243,16 +233,6 @@ def test_a_student_who_seems_to_be_there_under_another_key_is_told(service, cour
     page = upload(course, "student,name\n4711,Cyd Charisse\n4712,Dan\nada,Ada\n").text
     assert "Cyd Charisse was added as 4711; the course also has Charisse, Cyd as cyd." in page
     assert page.count("If this is one person") == 1
-
-
-def test_students_whom_no_mail_reaches_are_named(service, course):
-    page = course.teacher.post(f"{course.course}/links/send", page=course.course, sure="yes").text
-    assert "2 students without a mail address get none: Ben, Cyd." in page
-    page = upload(course, "student,email\nben,b@c.org\n").text
-    assert (
-        "1 student without a mail address gets none: Cyd."
-        in course.teacher.get(f"{course.course}/students/links").text
-    )
 
 
 def test_two_rosters_at_once_add_nobody_twice(service, course):

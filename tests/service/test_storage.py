@@ -46,18 +46,6 @@ def test_a_flag_is_read_as_the_one_that_was_written(settings):
     found.close()
 
 
-def test_one_transaction_after_the_other_needs_one_connection(settings):
-    found, connections = Database(settings), []
-    event.listen(found.engine, "connect", lambda *_: connections.append(1))
-    for _ in range(3):
-        with found.acting() as act:
-            accounts.add_person(act, "Ada")
-        with found.reading() as db:
-            assert found.log.tampering(db) == []
-    found.close()
-    assert len(connections) <= 1  # it may have one since it was opened
-
-
 def test_threads_that_write_take_turns(settings):
     """SQLite gives up after a time in which others write; here it would give up at once."""
     found, failures = Database(settings), []

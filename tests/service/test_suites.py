@@ -179,14 +179,6 @@ def test_a_byte_order_mark_before_a_document_is_left_out(ann):
         assert ann.client.get(f"{suite}/runs/{run['id']}/document").content == data
 
 
-def test_a_suite_that_was_removed_leaves_nothing(service, ann):
-    suite = ann.suite()
-    ann.post(suite, P)
-    ann.ask("DELETE", suite, 204)
-    ann.ask("GET", suite, 404)
-    assert not service.settings.suite(suite.rsplit("/", 1)[1]).exists()
-
-
 @pytest.mark.stored
 def test_the_oldest_runs_go(service, ann, monkeypatch):
     monkeypatch.setattr(engine_suites, "KEPT", 2)
