@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from harness.check.steps import CheckReporter, Transcript, _verdict
 from harness.reading import casefile
 from harness.records import Failure, FailureKind
 from harness.report.html.trouble import Crashes, troubles
@@ -45,3 +48,11 @@ def test_on_a_page():
     assert "The same failure in 3 case files: a.gtp, b.gtp, c.gtp." in told
     assert told.count("In the same way as told at a.gtp.") == 2
     assert "case files" not in "".join(troubles(FILES[0]))
+
+
+def test_a_student_is_told_that_the_harness_failed_and_not_the_submission(capsys):
+    sayer = CheckReporter(Transcript("check"), Paint(on=False), unicode=True)
+    sayer.unknown = ["the harness itself failed"]
+    assert _verdict(Path("a1.tgz"), 3, sayer) == 3
+    (told,) = filter(None, capsys.readouterr().out.splitlines())
+    assert told.startswith("The harness itself failed. That is not your fault, and nothing else")
