@@ -1,10 +1,8 @@
-"""The same crash is told once, and the last sentence of a check says one thing."""
+"""The same crash is told once."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-import pytest
 
 from harness.check.steps import CheckReporter, Transcript, _verdict
 from harness.reading import casefile
@@ -52,34 +50,9 @@ def test_on_a_page():
     assert "case files" not in "".join(troubles(FILES[0]))
 
 
-@pytest.mark.parametrize(
-    ("wrong", "unknown", "odd", "status", "told"),
-    [
-        ([], [], [], 0, "Hand in a1.tgz: nothing wrong was found."),
-        ([], [], ["it writes too much"], 0, "Hand in a1.tgz: nothing wrong was found."),
-        (
-            ["2 of 5 tests fail"],
-            ["1 test could not be judged"],
-            [],
-            1,
-            "Do not hand in a1.tgz yet: 2 of 5 tests fail. Not your fault: 1 test could not be"
-            " judged.",
-        ),
-        (
-            [],
-            ["the harness itself failed"],
-            [],
-            3,
-            "The harness itself failed. That is not your fault, and nothing else was found wrong"
-            " with a1.tgz. Check it once more; if this happens again, hand it in and tell your"
-            " instructor.",
-        ),
-    ],
-)
-def test_the_last_sentence(capsys, wrong, unknown, odd, status, told):
+def test_a_student_is_told_that_the_harness_failed_and_not_the_submission(capsys):
     sayer = CheckReporter(Transcript("check"), Paint(on=False), unicode=True)
-    sayer.wrong, sayer.unknown, sayer.odd = wrong, unknown, odd
-    assert _verdict(Path("a1.tgz"), status, sayer) == status
-    lines = [line for line in capsys.readouterr().out.splitlines() if line]
-    assert lines[-1] == told
-    assert len(lines) == 1 + bool(odd)
+    sayer.unknown = ["the harness itself failed"]
+    assert _verdict(Path("a1.tgz"), 3, sayer) == 3
+    (told,) = filter(None, capsys.readouterr().out.splitlines())
+    assert told.startswith("The harness itself failed. That is not your fault, and nothing else")

@@ -324,7 +324,7 @@ def draw_scored_case(draw):
     return text, replies
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(draw_scored_case())
 @pytest.mark.long(1)
 def test_the_exact_expectation_is_never_at_fault_and_a_near_one_always(drawn):
