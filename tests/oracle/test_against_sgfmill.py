@@ -1,6 +1,6 @@
 """sgfmill scores positions of random play, middles and ends, as the oracle does.
 
-500 of each of six sizes; in the slow tier 100,000 of all of them.
+Thousands of six sizes; in the slow tier 100,000 of all of them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.tiers import long_if
 
 SIZES = range(2, 20)
 NUMBERS = [
-    *[long_if(size > 9, size, 500) for size in (2, 3, 5, 9, 13, 19)],
+    *[long_if(size > 9, size, 100 * size) for size in (2, 3, 5, 9, 13, 19)],
     *[pytest.param(size, 100_000 // len(SIZES) + 1, marks=pytest.mark.slow) for size in SIZES],
 ]
 
