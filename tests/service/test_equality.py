@@ -341,7 +341,10 @@ def files(folder):
 # --- what may differ ----------------------------------------------------------------------------
 
 # When a grading, or one run of it, was begun: there are two gradings.
-MOMENTS = (rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}Z| UTC)",)
+MOMENTS = (
+    rb"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}Z| UTC)",
+    rb"\d{1,2} [A-Z][a-z]{2} \d{4}, \d{2}:\d{2} UTC",
+)
 # What an engine took, where it was run twice: on pages, in class.json, in junit.xml.
 MEASURED = (
     rb"\xc2\xb7 \d[\d.,]* (?:ms|s)\b",
