@@ -259,6 +259,12 @@ def own_game(course, game, change=lambda text: text):
     return course._replace(assignment=answer.url.path)
 
 
+def boxes():
+    """Return the children that serve a box; on a busy machine a matcher may be another child."""
+    words = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in launch.children()}
+    return {pid for pid, line in words.items() if "harness.sandbox.server" in line}
+
+
 @pytest.mark.long(3)
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
 def test_a_game_without_a_board_shows_what_is_said(service):
@@ -266,9 +272,9 @@ def test_a_game_without_a_board_shows_what_is_said(service):
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
     page = private_of(course)
     draft = course.teacher.post(f"{page}/drafts", page, tests="4").url.path
-    before = set(launch.children())
+    before = boxes()
     assert work(service) == 1
-    assert set(launch.children()) <= before, "the reference has ended with the job"
+    assert boxes() <= before, "the reference has ended with the job"
     text = course.teacher.get(draft).text
     assert 'class="board"' not in text and text.count('<pre class="setup"') > 0
     assert "game 3 3" in text and "no kill rate" in text
