@@ -121,7 +121,7 @@ def test_a_pickle_of_a_worker_does_nothing(tmp_path):
             for worker in workers:
                 order(connector, worker, worker.machine + again)
             news = [wait_for(connector, FinishedUnit | LostUnit) for _ in workers]
-            # What is no text is lost; of a text nobody has looked at what is in it.
+            # A message that is not text is dropped; the content of text is not checked here.
             read = {one.id.split()[0] for one in news if isinstance(one, FinishedUnit)}
             assert (len({one.id for one in news}), read) == (len(WAYS), {"message"})
         assert found.scheduler.poll() is None

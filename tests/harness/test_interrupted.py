@@ -187,7 +187,7 @@ def test_a_signal_at_any_step_of_a_pool_ends_it_and_is_not_taken_for_a_fault():
 
 
 def _ended_at_step(step: int) -> bool:
-    """Hire and dismiss workers, with a signal before a line of that; whether it was reached."""
+    """Send a signal before one line that hires or dismisses workers; return whether it came."""
     left = [step]
 
     def on_line(_frame, event, _argument):

@@ -136,8 +136,8 @@ def is_rare(level: int, user: str) -> bool:
     return "root" in USERS and (level, user) not in FREQUENT
 
 
-# Left to the slow tier: all levels count memory alike, and an ordinary user, who has no control
-# groups, plays the same attacks at level 1.
+# In the slow tier only: memory is counted in the same way at each level, and level 1 has these
+# attacks already, by an ordinary user, for whom there are no control groups.
 MEMORY_ATTACKS = "holds_memory_without_control_groups"
 # A user namespace of our own making is at level 2 of an ordinary user alone.
 CHECKED = [

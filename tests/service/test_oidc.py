@@ -238,7 +238,7 @@ WRONG = [
 
 
 def refusal(service):
-    """Sign in with what the provider says now; return why not, or "" for somebody who is in."""
+    """Sign in with what the provider says now; return the page that refuses, or ""."""
     browser, answer = sign_in(service)
     assert (answer.status_code == 403) is not is_in(browser)
     return "" if answer.is_success else answer.text
