@@ -20,6 +20,7 @@ from harness.service.jobs.private_cases import MOST_HUNG
 from harness.service.records import LEASED
 from harness.service.storage import queue
 from harness.specifications import specification
+from tests.service.running import command
 from tests.service.serving import KINDS_AT_LENGTH, make_course, rows, work
 from tests.service.test_gradebooks import api_of
 from tests.service.test_own_files import as_archive, send
@@ -261,8 +262,7 @@ def own_game(course, game, change=lambda text: text):
 
 def boxes():
     """Return the children that serve a box; on a busy machine a matcher may be another child."""
-    words = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in launch.children()}
-    return {pid for pid, line in words.items() if "harness.sandbox.server" in line}
+    return {pid for pid in launch.children() if b"harness.sandbox.server" in command(pid)}
 
 
 @pytest.mark.long(3)
