@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from harness.cli import main
 from harness.judging import diagnosis, in_process, mutant_replay
@@ -14,7 +15,6 @@ from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
 from harness.records import Diagnosis, Failure, FailureKind, Outcome, Restart
-from harness.report.markup import escape
 from harness.running.file_runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification
