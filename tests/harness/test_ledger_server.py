@@ -268,7 +268,7 @@ def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
         spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
     for one in workers:
         one.start()
