@@ -78,7 +78,7 @@ def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", *map(str, words)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONUTF8": "1"} | settings,
+        env=os.environ | settings,
         capture_output=True,
         text=True,
         timeout=300,

@@ -383,7 +383,7 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
     with strict_umask():
-        assert main(["fuzz", *words, *shown, "--examples", "8", "--output", str(found)]) == 0
+        assert main(["fuzz", *words, *shown, "--examples", "4", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 
