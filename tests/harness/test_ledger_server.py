@@ -453,6 +453,7 @@ def test_a_ledger_moves_to_a_server_and_back(place, tmp_path, capsys, monkeypatc
 # --- grading ---
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     small_class.make(tmp_path, small_class.CLASS[:2])
