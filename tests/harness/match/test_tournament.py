@@ -137,7 +137,7 @@ def test_a_journal_keeps_games_and_forgets_half_a_line(tmp_path: Path) -> None:
         (lambda text: "[]\n", "line 1 is not a game"),
     ],
 )
-def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str) -> None:
     path = tmp_path / "games.jsonl"
     with closing(Journal(str(path), {"size": 9})) as journal:
         journal.add(made(0, 1))
