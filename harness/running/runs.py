@@ -114,7 +114,7 @@ def run_cases(
     )
 
 
-def run_gathered(
+def run_gathered(  # noqa: PLR0913 - the last two have defaults
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,

@@ -138,7 +138,7 @@ def students(folder, count):
 
 
 @pytest.mark.processes
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("sandbox", "warm_workers")
 def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path):
     room = students(tmp_path, 8)
     said = grade(room, "--no-images", "--jobs", "2", status=FAULT)

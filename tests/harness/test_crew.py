@@ -28,7 +28,7 @@ def test_units_are_done_by_other_processes(shared, parts, monkeypatch):
     """Also by a single one: an engine's orphans must not become ours."""
     given: dict[str, Any] = {}
     monkeypatch.setattr(jobs, "run_all", lambda *_, **how: given.update(how))
-    Crew([]).run(UNITS, 1, lambda *_: None, shared=shared)  # type: ignore[arg-type, comparison-overlap]
+    Crew([]).run(UNITS, 1, lambda *_: None, shared=shared)
     assert given["forked"] is True
     assert (list(map(given["parts"], UNITS)) if shared else given["parts"]) == parts
 
@@ -39,7 +39,7 @@ class Piped:
     def __init__(self, hangs: list[int] | None = None) -> None:
         self.heard, requests = os.pipe()
         answers, self.says = os.pipe()
-        self.queue = crew._UnitQueue(UNITS, [])  # type: ignore[arg-type]
+        self.queue = crew._UnitQueue(UNITS, [])
         self.queue.hangs = hangs or [0, 0]
         self.handle = crew._CrewWorker(0, requests, answers, self.queue)
         self.handle.task = 1
