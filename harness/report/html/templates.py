@@ -72,7 +72,7 @@ def _environment() -> Environment:
     return made
 
 
-def render(name: str, **values: object) -> Markup:
+def render(name: str, /, **values: object) -> Markup:
     """Return what a template shows of some values; ``name``: its path within the package."""
     return Markup(_environment().get_template(name).render(values))
 
