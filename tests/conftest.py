@@ -14,7 +14,6 @@ Hypothesis draws anew in every run, except in continuous integration: there the 
 time, so that what fails is the change and not the luck.
 """
 
-import compileall
 import contextlib
 import gc
 import itertools
@@ -22,9 +21,9 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,19 +56,8 @@ for _number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, si
 signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Compile the packages, once and before any worker begins.
-
-    What a user who may not write imports, or ``python -B``, would be compiled again and again.
-    """
-    if not hasattr(config, "workerinput"):
-        # Of what others made, sgfmill warns when it is compiled; uv leaves that to whoever imports
-        # it first, and a warning is an error in a test.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for package in (harness, oracle, sgfmill):
-                compileall.compile_dir(Path(package.__file__).parent, quiet=2)
-            compileall.compile_dir(ROOT / "tests/harness", quiet=2)
+# What a user who may not write imports, or ``python -B``, would be compiled again and again.
+_COMPILED = [Path(package.__file__).parent for package in (harness, oracle, sgfmill)]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -77,11 +65,16 @@ def pytest_collection() -> Iterator[None]:
     """Collect no garbage while tests are collected, go over none of them again, and seldom at all.
 
     What is loaded and collected stays to the end: a million objects, looked through in vain.
+    Meanwhile another process compiles all that tests start.
     """
+    # Of what others made, sgfmill warns when it is compiled; a warning is an error in a test.
+    words = [sys.executable, "-W", "ignore", "-m", "compileall", "-qq"]
+    compiling = subprocess.Popen([*words, *map(str, _COMPILED), str(ROOT / "tests/harness")])
     gc.disable()
     try:
         return (yield)
     finally:
+        compiling.wait()
         gc.freeze()
         gc.set_threshold(20_000)
         gc.enable()

@@ -21,7 +21,7 @@ from typing import NamedTuple
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, specification_of
 from harness.errors import UsageError
-from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
+from harness.grading.attempts.orders import GradingContext, bench_of
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import Submission, decimal
 from harness.match import pages
@@ -130,7 +130,8 @@ def _players(
         if one.refused or one.key not in by_key:
             yield Player(name, "", absent=one.refused or "there is nothing to run")
             continue
-        furnished = bench.furnish(submission_for_bench(by_key[one.key]), lambda _: None)
+        unit = by_key[one.key]
+        furnished = bench.furnish(unit.archive, one.root, one.kept, unit.build, lambda _: None)
         room, built = open_.enter_context(furnished)
         if built and not built.ok:
             yield Player(name, "", absent=built.message)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from harness.assignments import build_steps, workspace
 from harness.assignments.assignment import Assignment
@@ -41,81 +40,78 @@ Say = Callable[[BuildFinished], object]
 OnTest = Callable[[CaseFile, Outcome], object]
 
 
-class BenchSettings(NamedTuple):
-    """What all submissions of an assignment are run with."""
-
-    assignment: Assignment
-    overlay: Path | None  # the course's folder
-    sandbox: Sandbox | None
-    limits: Limits
-    alone: bool  # nothing else is running
-    budget: float  # seconds of wall time for all case files of a submission
-    pace: float = 0.0  # of this machine; see :class:`harness.work.records.WorkUnit`
-
-
-class UnpackedSubmission(NamedTuple):
-    """The submission."""
-
-    archive: Path
-    root: str  # what the names of its own files begin with in the archive
-    kept: tuple[str, ...]  # its files by their names below root
-    build: str  # what the result of its build is known by
-
-
 class UnitRunner:
-    """Where submissions are run with the same kit."""
+    """Where the submissions of an assignment are run, each in the same way."""
 
-    def __init__(self, kit: BenchSettings) -> None:
-        self._kit = kit
-        self._limits = kit.limits._replace(total=kit.budget)
-        self._pace = kit.pace or 1.0
-        python = kit.assignment.python
+    def __init__(  # noqa: PLR0913 - what all submissions are run with
+        self,
+        assignment: Assignment,
+        overlay: Path | None,
+        sandbox: Sandbox | None,
+        limits: Limits,
+        *,
+        alone: bool,
+        budget: float,
+        pace: float = 0.0,
+    ) -> None:
+        """Make ready; nothing is run yet.
+
+        ``overlay``: the course's folder. ``alone``: nothing else is running. ``budget``: seconds
+        of wall time for all case files of a submission. ``pace``: of this machine; see
+        :class:`harness.work.records.WorkUnit`.
+        """
+        self._assignment = assignment
+        self._overlay = overlay
+        self._sandbox = sandbox
+        self._limits = limits._replace(total=budget)
+        self._alone = alone
+        self._pace = pace
+        python = assignment.python
         self._environment = interpreters.environment_of(python.program) if python else ""
         self.explaining = 0.0  # seconds of the last attempt in which it was asked why it hung
 
     def close(self) -> None:
         """End this process's box server."""
-        if self._kit.sandbox:
-            self._kit.sandbox.close()
+        if self._sandbox:
+            self._sandbox.close()
 
     @contextmanager
-    def furnish(self, handed: UnpackedSubmission, say: Say) -> Iterator[tuple[Path, Build | None]]:
+    def furnish(
+        self, archive: Path, root: str, kept: Iterable[str], build: str, say: Say
+    ) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
         Also the result of the build, None where there is nothing to be built; it is said, too.
+        ``root``: what the names of its own files begin with in the archive. ``kept``: these files
+        by their names below it. ``build``: what the result of the build is known by.
         """
         with workspace.workspace() as room:
-            assignment, home = self._kit.assignment, room / self._kit.assignment.archive.folder
-            workspace.unpack(str(handed.archive), home, handed.root, handed.kept)
-            if self._kit.overlay:
-                workspace.overlay(self._kit.overlay, room / assignment.engine.overlay)
-            sandbox = self._kit.sandbox
+            assignment, sandbox = self._assignment, self._sandbox
+            workspace.unpack(str(archive), room / assignment.archive.folder, root, kept)
+            if self._overlay:
+                workspace.overlay(self._overlay, room / assignment.engine.overlay)
             begun = time.monotonic()
-            built = build_steps.build(
-                self._kit.assignment, room, str(sandbox.level) if sandbox else "off"
-            )
+            built = build_steps.build(assignment, room, str(sandbox.level) if sandbox else "off")
             if built:
                 output = canonical_json.without_places(built.output, str(room), self._environment)
                 clean = built._replace(output=output)
-                say(BuildFinished(handed.build, clean, round(time.monotonic() - begun, 6)))
+                say(BuildFinished(build, clean, round(time.monotonic() - begun, 6)))
             yield room, built
 
     def nothing(self, basis: str) -> AttemptFinished:
         """Return the result of a case file if there is no program."""
-        return AttemptFinished(
-            basis, NOTHING, self._about(Measurements()), failed=True, doubtful=False
-        )
+        return AttemptFinished(basis, NOTHING, self._conditions(), failed=True, doubtful=False)
 
-    def _about(self, figures: Measurements) -> Measurements:
-        """Return figures with the time and conditions of their measurement."""
-        kit = self._kit
-        return figures._replace(
+    def _conditions(self) -> Measurements:
+        """Return the time and conditions of a run, without what is measured of it."""
+        sandbox, python = self._sandbox, self._assignment.python
+        return Measurements(
             started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             pid=os.getpid(),
-            alone=kit.alone,
-            sandbox=kit.sandbox.description if kit.sandbox else NO_SANDBOX,
-            python=python.described if (python := kit.assignment.python) else "",
-            pace=kit.pace,
+            alone=self._alone,
+            sandbox=sandbox.description if sandbox else NO_SANDBOX,
+            python=python.described if python else "",
+            pace=self._pace,
         )
 
     def attempt(  # noqa: PLR0913, PLR0917 - what a case file is run with
@@ -132,24 +128,24 @@ class UnitRunner:
         ``ends``: when the budget does, monotonic. ``on_test``: is told of each test as it is
         judged.
         """
-        own, about = time.process_time(), self._about(Measurements())
+        begun, conditions = time.process_time(), self._conditions()
         self.explaining = 0.0
         gauge = _Gauge(self.launcher(case, room))
         try:
-            setting = self._setting(gauge, room, ends, patience)._replace(on_test=on_test)
+            setting = self._setting(gauge, room, ends, patience, on_test)
             result = run_file(case, setting)
         except (SandboxError, StarvedError) as error:
             return HarnessFailed(basis, str(error))
         except OSError as error:
             return HarnessFailed(basis, f"{type(error).__name__}: {error}")
         times = canonical_json.get_measurements(result)
-        figures = about._replace(
+        figures = conditions._replace(
             seconds=times.seconds,
-            cpu=round(gauge.cpu / self._pace, 6),
+            cpu=round(gauge.cpu / (self._pace or 1.0), 6),
             memory=gauge.memory,
             engine_cpu=times.engine_cpu,
             replies=times.replies,
-            own_cpu=round(time.process_time() - own, 6),
+            own_cpu=round(time.process_time() - begun, 6),
             late=patience.late or gauge.was_killed,
         )
         return self._finish(basis, result, figures, room, setting)
@@ -162,33 +158,21 @@ class UnitRunner:
         room: Path,
         setting: RunContext,
     ) -> AttemptFinished:
-        own, alone = self._kit.assignment, self._kit.alone
-        limits, box = own.limits, own.box
-        cuts = fairness.find_cuts(result, limits, own.command_properties)
-        in_doubt = not alone and fairness.in_doubt(
-            result, figures, limits, box, own.command_properties
-        )
+        alone, assignment = self._alone, self._assignment
+        limits, box, properties = assignment.limits, assignment.box, assignment.command_properties
+        cuts = fairness.find_cuts(result, limits, properties)
+        in_doubt = not alone and fairness.in_doubt(result, figures, limits, box, properties)
         if cuts and in_doubt:  # for another reason, too, which no other run can take away
             figures = figures._replace(late=True)
         doubtful = not alone and (in_doubt or bool(cuts))
         if not doubtful:  # else it is rerun
-            result = self._explain(result, setting, room)
+            begun = time.monotonic()
+            result = explain_silence(result, setting)
+            self.explaining = time.monotonic() - begun
         told = fairness.restate_limits(result, box)
         settled = canonical_json.strip_measurements(told, str(room), self._environment)
         text = canonical_json.dumps(settled)
         return AttemptFinished(basis, text, figures, bool(_troubles(result)), doubtful)
-
-    def _explain(self, result: FileResult, setting: RunContext, room: Path) -> FileResult:
-        """Return a result with the reason of a hang, told by an engine that is not measured."""
-        begun = time.monotonic()
-        explained = explain_silence(
-            result, setting._replace(unbuffered=lambda case: self._unbuffered(case, room))
-        )
-        self.explaining = time.monotonic() - begun
-        return explained
-
-    def _unbuffered(self, case: CaseFile, room: Path) -> Launcher:
-        return self.launcher(case, room, variables=UNBUFFERED)
 
     def launcher(
         self,
@@ -198,14 +182,16 @@ class UnitRunner:
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> Launcher:
         """Return what starts the engine in a room; ``shown``: what else it sees there."""
-        if not self._kit.sandbox:
+        if not self._sandbox:
             return PlainLauncher(variables)
-        home = room / self._kit.assignment.archive.folder
+        home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
-        return self._kit.sandbox.launcher(case, (*beside, *shown), str(home), variables)
+        return self._sandbox.launcher(case, (*beside, *shown), str(home), variables)
 
-    def _setting(self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy) -> RunContext:
-        assignment, alone = self._kit.assignment, self._kit.alone
+    def _setting(
+        self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy, on_test: OnTest | None
+    ) -> RunContext:
+        assignment, alone = self._assignment, self._alone
         command, folder = assignment.start(room)
         protocol = assignment.protocol
         options = Options(
@@ -220,12 +206,15 @@ class UnitRunner:
             options,
             find_dialect(options.dialect),
             launcher=lambda _: gauge,
+            # Tells why an engine hung, and is not measured.
+            unbuffered=lambda case: self.launcher(case, room, variables=UNBUFFERED),
             ends=ends,
+            on_test=on_test,
             beside=1.0 if alone else fairness.BESIDE,
-            pace=self._pace,
+            pace=self._pace or 1.0,
             crowded=not alone,
             # What a program leaves behind is told from another one's in a box only.
-            patience=patience if self._kit.sandbox and not alone else None,
+            patience=patience if self._sandbox and not alone else None,
             short=patience.short,
             command_properties=assignment.command_properties,
             protocol=protocols.find_protocol(protocol),

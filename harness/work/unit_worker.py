@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from traceback import format_exc
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from harness import file_system
-from harness.assignments.assignment import Assignment, find
+from harness.assignments.assignment import find
 from harness.errors import HarnessError, SandboxError, StarvedError, UsageError
 from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, worker_events
-from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
-from harness.work.canonical_json import Measurements
+from harness.work.bench import UnitRunner
 from harness.work.worker_events import (
     AttemptFinished,
     CaseProgress,
@@ -155,21 +154,6 @@ def read(text: str | bytes, source: str) -> records.WorkUnit:
     return unit
 
 
-class _Unshared:
-    """A unit that no other worker has a part of: every case file is to be run."""
-
-    def __init__(self, say: Say) -> None:
-        self._say = say
-        self._hangs = 0
-
-    def say(self, word: WorkerEvent) -> None:
-        self._hangs += isinstance(word, EngineHung)
-        self._say(word)
-
-    def ask(self, word: Claim | ClaimLonger) -> Granted:
-        return Granted(isinstance(word, Claim), self._hangs)
-
-
 class UnitWorker:
     """Does units, one after the other; use it with :func:`contextlib.closing`."""
 
@@ -184,7 +168,7 @@ class UnitWorker:
         self._room = tempfile.TemporaryDirectory(prefix="gtp-harness-work-", dir=room)
         Path(self._room.name).chmod(0o711)  # as root, engines run as somebody else
         self._bench: UnitRunner | None = None
-        self._kit: object = None  # what it was made for
+        self._bench_is_for: object = None  # what units must have in common to be run on it
 
     def close(self) -> None:
         """End the box server, and remove what was laid out."""
@@ -197,9 +181,8 @@ class UnitWorker:
 
         ``ask``: answers claims; None: no other worker has a part of the unit.
         """
-        own = _Unshared(say)
         try:
-            self._do(unit, own.say, ask or own.ask)
+            self._do(unit, _CaseUnderWay(say, ask))
             ended = UnitFinished()
         except PostponedError:
             ended = UnitFinished(later=True)
@@ -210,56 +193,35 @@ class UnitWorker:
         say(ended)
         return ended
 
-    def _do(self, unit: records.WorkUnit, say: Say, ask: Ask) -> None:
-        wanted = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
-        if self._bench is None or self._kit != wanted:
-            if self._bench:
-                self._bench.close()
-            self._bench, self._kit = UnitRunner(self._kit_of(unit)), wanted
-        bench = self._bench
-        own = unit.submission
-        archive = self._files.archive(own)
-        handed = UnpackedSubmission(archive, own.root, own.kept, unit.build)
-        with bench.furnish(handed, say) as (room, built):
-            ends = time.monotonic() + unit.budget - unit.spent
+    def _do(self, unit: records.WorkUnit, case_under_way: _CaseUnderWay) -> None:
+        bench, submission, say = self._bench_for(unit), unit.submission, case_under_way.say
+        archive = self._files.archive(submission)
+        with bench.furnish(archive, submission.root, submission.kept, unit.build, say) as (
+            room,
+            built,
+        ):
+            ends = time.monotonic() + unit.budget - unit.spent  # of the budget
             short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
-            task = _UnitTask(unit, bench, room, built is None or built.ok, short)
-            for index in range(len(unit.cases)):
-                ends += self._case(index, task, ends, say, ask)
-
-    def _case(self, index: int, task: _UnitTask, ends: float, say: Say, ask: Ask) -> float:
-        """Do a case file; return the seconds by which the budget ends later for it.
-
-        ``ends``: when the budget does, monotonic.
-        """
-        granted = ask(Claim(index))
-        if not granted.granted:
-            return 0.0
-        case = task.unit.cases[index]
-
-        def may_go_on(limit: float) -> bool:
-            answer = ask(ClaimLonger(index))
-            if answer.later:
-                raise PostponedError
-            if answer.granted:
-                say(CaseProlonged(case.basis, limit))
-            return answer.granted
-
-        task.short.begin_file(is_image=case.is_image, may_go_on=may_go_on)
-        say(CaseStarted(case.basis))
-        if not task.is_ready:
-            say(task.bench.nothing(case.basis))
-            return 0.0
-        hangs = _Told(granted.hangs, lambda: say(EngineHung(case.basis)))
-        patience = HangPolicy(hangs, short=task.short)
-        with self._new_room() as room:
-            content, path = self._files.case(case, room)
-            read_case = casefile.parse(content, str(path))
-            told = _UnitProgress(case.basis, say)
-            word = task.bench.attempt(case.basis, read_case, task.room, ends, patience, told)
-            say(word)
-        longer = _longer_here(word.figures) if isinstance(word, AttemptFinished) else 0.0
-        return task.bench.explaining + longer
+            for index, case in enumerate(unit.cases):
+                if not case_under_way.begin(index, case.basis):
+                    continue
+                short.begin_file(is_image=case.is_image, may_go_on=case_under_way.may_go_on)
+                say(CaseStarted(case.basis))
+                if built and not built.ok:
+                    say(bench.nothing(case.basis))
+                    continue
+                patience = HangPolicy(case_under_way, short=short)
+                with self._new_room() as beside:
+                    content, path = self._files.case(case, beside)
+                    read_case = casefile.parse(content, str(path))
+                    event = bench.attempt(
+                        case.basis, read_case, room, ends, patience, case_under_way.on_test
+                    )
+                    say(event)
+                ends += bench.explaining
+                if isinstance(event, AttemptFinished) and event.figures.pace:
+                    # An engine computed longer here than on the reference machine.
+                    ends += event.figures.cpu * (event.figures.pace - 1.0)
 
     @contextmanager
     def _new_room(self) -> Iterator[Path]:
@@ -268,69 +230,87 @@ class UnitWorker:
             Path(folder).chmod(0o711)  # as root, engines run as somebody else
             yield Path(folder)
 
-    def _kit_of(self, unit: records.WorkUnit) -> BenchSettings:
+    def _bench_for(self, unit: records.WorkUnit) -> UnitRunner:
+        """Return the bench of the unit before if this one is run in the same way, or a new one."""
+        alike = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
+        if self._bench and self._bench_is_for == alike:
+            return self._bench
+        if self._bench:
+            self._bench.close()
         room = Path(tempfile.mkdtemp(dir=self._room.name))  # no file of another one is there
-        told = find(str(self._files.folder(unit.assignment, room)))
-        assignment = told._replace(python=unit.environment.python)
+        found = find(str(self._files.folder(unit.assignment, room)))
+        assignment = found._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None
-        sandbox = self._sandbox(unit, assignment)
-        return BenchSettings(
-            assignment, overlay, sandbox, unit.limits, unit.alone, unit.budget, unit.pace
+        level, hidden = unit.environment.sandbox, unit.environment.hidden
+        sandbox = level != "off" and Sandbox(
+            level,
+            unit.box.at_pace(unit.pace or 1.0),
+            hidden,
+            (),
+            assignment.command_properties,
+            is_proven=level == self._proven,
         )
-
-    def _sandbox(self, unit: records.WorkUnit, assignment: Assignment) -> Sandbox | None:
-        wanted = unit.environment.sandbox
-        if wanted == "off":
-            return None
-        is_proven = wanted == self._proven
-        hidden = unit.environment.hidden
-        box = unit.box.at_pace(unit.pace or 1.0)
-        return Sandbox(wanted, box, hidden, (), assignment.command_properties, is_proven=is_proven)
-
-
-class _UnitTask(NamedTuple):
-    """A unit on the bench."""
-
-    unit: records.WorkUnit
-    bench: UnitRunner
-    room: Path
-    is_ready: bool  # there is a program to be run
-    short: ShortLimits
+        self._bench = UnitRunner(
+            assignment,
+            overlay,
+            sandbox or None,
+            unit.limits,
+            alone=unit.alone,
+            budget=unit.budget,
+            pace=unit.pace,
+        )
+        self._bench_is_for = alike
+        return self._bench
 
 
-def _longer_here(figures: Measurements) -> float:
-    """Return how many seconds longer an engine computed than on the reference machine."""
-    return figures.cpu * (figures.pace - 1.0) if figures.pace else 0.0
+class _CaseUnderWay(Hangs):
+    """The case file of a unit that is run: what is told of it, and what is asked for it.
 
+    ``ask``: answers claims; None: no other worker has a part of the unit, and every case file is
+    to be run. It counts how often the submission has hung, as claims tell and this process sees.
+    """
 
-class _UnitProgress:
-    """Tells which test was judged, now and then."""
+    def __init__(self, say: Say, ask: Ask | None) -> None:
+        self.say = say
+        self._ask = ask
+        self._index = 0
+        self._basis = ""
+        self._count = 0
+        self._told = 0.0  # of time.monotonic(): when a test was told of
 
-    def __init__(self, basis: str, say: Say) -> None:
-        self._basis = basis
-        self._say = say
-        self._told = time.monotonic()
+    def begin(self, index: int, basis: str) -> bool:
+        """Claim the next case file; return whether to run it."""
+        self._index, self._basis, self._told = index, basis, time.monotonic()
+        if self._ask is None:
+            return True
+        granted = self._ask(Claim(index))
+        self._count = granted.hangs
+        return granted.granted
 
-    def __call__(self, _case: CaseFile, outcome: Outcome) -> None:
+    def may_go_on(self, limit: float) -> bool:
+        """Whether an engine that computes without an answer has its full limit at once."""
+        if self._ask is None:
+            return False
+        answer = self._ask(ClaimLonger(self._index))
+        if answer.later:
+            raise PostponedError
+        if answer.granted:
+            self.say(CaseProlonged(self._basis, limit))
+        return answer.granted
+
+    def on_test(self, _case: CaseFile, outcome: Outcome) -> None:
+        """Tell which test was judged, now and then."""
         now = time.monotonic()
         if now - self._told >= _TOLD_EVERY:
             self._told = now
-            self._say(CaseProgress(self._basis, outcome.step))
-
-
-class _Told(Hangs):
-    """How often a submission has hung, as the claims tell and this process sees."""
-
-    def __init__(self, before: int, tell: Callable[[], object]) -> None:
-        self._count = before
-        self._tell = tell
+            self.say(CaseProgress(self._basis, outcome.step))
 
     def of(self, place: int) -> int:
         return self._count
 
     def add(self, place: int) -> None:
         self._count += 1
-        self._tell()
+        self.say(EngineHung(self._basis))
 
 
 def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool = True) -> None:

@@ -19,7 +19,7 @@ from harness.running.hangs import HangPolicy, Hangs
 from harness.signals import SIGKILL
 from harness.specifications import EVERYONES
 from harness.work import bench, fairness, unit_worker
-from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
+from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
 from harness.work.records import Environment, Folder, UnitCase, UnitSubmission, WorkUnit
 from harness.work.unit_worker import UnitWorker
@@ -63,7 +63,7 @@ def make_runner(**changes: object) -> UnitRunner:
         "budget": 90.0,
         "pace": 2.0,
     }
-    return UnitRunner(BenchSettings(**{**said, **changes}))
+    return UnitRunner(**{**said, **changes})
 
 
 def make_result(*verdicts: Verdict, **changes: Any) -> FileResult:
@@ -270,15 +270,14 @@ class Bench:
 
     explaining = 0.0
 
-    def __init__(self, kit: BenchSettings | None = None) -> None:
-        self.kit = kit
+    def __init__(self, *said: object, **more: object) -> None:
         self.asked: list[Any] = []
         self.built: Build | None = None
         self.is_closed = False
 
     @contextmanager
-    def furnish(self, handed: object, say: object) -> Any:
-        self.asked.append(handed)
+    def furnish(self, *handed: object) -> Any:
+        self.asked.append(handed[:-1])
         yield Path("/room"), self.built
 
     def nothing(self, basis: str) -> Any:
@@ -315,7 +314,7 @@ def test_a_unit_is_done_case_by_case(worker, monkeypatch):
     said: list[Any] = []
     assert worker.do(make_unit(), said.append) == UnitFinished()
     handed, *asked = worker._bench.asked
-    assert handed == UnpackedSubmission(Path("ada.tgz"), "go/", ("a.py",), "of ada")
+    assert handed == (Path("ada.tgz"), "go/", ("a.py",), "of ada")
     assert asked == [
         ("a", "a.gtp", Path("/room"), 1070.0),
         ("b", "b.gtp", Path("/room"), 1074.0),

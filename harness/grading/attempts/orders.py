@@ -22,7 +22,7 @@ from harness.grading.ledger.ledger import Lease, Ledger
 from harness.options import BoxLimits
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, unit_worker
-from harness.work.bench import BenchSettings, UnitRunner, UnpackedSubmission
+from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
 from harness.work.crew import Crew, Ends, ignore
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
@@ -283,14 +283,7 @@ def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
 def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
     """Return a bench in this process; raises as :func:`sandbox_of`."""
     sandbox, own = sandbox_of(means, box), means.assignment
-    return UnitRunner(
-        BenchSettings(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
-    )
-
-
-def submission_for_bench(unit: GradingUnit) -> UnpackedSubmission:
-    """Return the submission, as a bench takes it."""
-    return UnpackedSubmission(unit.archive, unit.submission.root, unit.submission.kept, unit.build)
+    return UnitRunner(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
 
 
 # --- Other gradings that run at the same time: with the same ledger, or on the same machine ------

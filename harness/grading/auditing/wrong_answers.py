@@ -26,7 +26,7 @@ from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, bench_of, submission_for_bench
+from harness.grading.attempts.orders import GradingContext, bench_of
 from harness.grading.attempts.units import GradingUnit
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
@@ -74,7 +74,9 @@ class Looker:
     def look(self, unit: GradingUnit, note: jobs.Note) -> AuditFindings:
         """Look at one submission for as long as there is time."""
         die_with_parent(self._parent)
-        with self._benches[0].furnish(submission_for_bench(unit), note) as (room, built):
+        root, kept = unit.submission.root, unit.submission.kept
+        furnished = self._benches[0].furnish(unit.archive, root, kept, unit.build, note)
+        with furnished as (room, built):
             if built and not built.ok:
                 return AuditFindings(0, 0, (), built.message)
             with workspace.workspace() as folder:
