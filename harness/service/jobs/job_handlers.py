@@ -110,7 +110,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     shown = feedback(graded, marker.result([graded]), views)
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
-    text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
+    text = body_of(shown._replace(marks=unmarked, time=None))
     path = check_page(context.folder, upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
