@@ -155,11 +155,11 @@ class _CommandRun:
     def _run(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
         console, found = self.console, self.found
-        told = RunListeners(
+        listeners = RunListeners(
             console.on_progress, self._on_file, self._on_test if console.lines else None
         )
         try:
-            return run_gathered(self.program, found, self.options, told)
+            return run_gathered(self.program, found, self.options, listeners)
         except Interrupted as interrupted:
             result = interrupted.result
             for file in result.files[len(self.views) :]:

@@ -136,7 +136,7 @@ def run_gathered(
     )
     sandbox = sandbox_for(options, cases, command_properties)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = ResultCollector(cases, options, listeners)
+    collector = ResultCollector(cases, options, listeners)
 
     def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
@@ -146,13 +146,13 @@ def run_gathered(
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
             options=_describe(options, sandbox.description),
-            faults=tuple(gathering.faults),
+            faults=tuple(collector.faults),
             unfinished=tuple(unfinished),
         )
 
     try:
         with ending_on_signals(), contextlib.closing(sandbox):
-            gathering.run(
+            collector.run(
                 setting._replace(
                     launcher=lambda case: sandbox.launcher(case, (), options.submission),
                     unbuffered=lambda case: sandbox.launcher(
@@ -163,8 +163,8 @@ def run_gathered(
                 )
             )
     except KeyboardInterrupt:
-        raise Interrupted(make_result(*gathering.so_far())) from None
-    return make_result(gathering.results)
+        raise Interrupted(make_result(*collector.so_far())) from None
+    return make_result(collector.results)
 
 
 def _protocol(name: str) -> Protocol:

@@ -32,9 +32,9 @@ def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
     if run is None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
-    handed = SubmittedFile(context.store.path(run.sha256), run.name, time)
+    file = SubmittedFile(context.store.path(run.sha256), run.name, time)
     assignment = context.options.assignment
-    entry = StudentSubmissions(run.id, (), (handed,))
+    entry = StudentSubmissions(run.id, (), (file,))
     submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)

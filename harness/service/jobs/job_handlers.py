@@ -13,7 +13,7 @@ from harness import file_system
 from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import grade
 from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.units import GradingListener, GradingUnit
+from harness.grading.attempts.orders import GradingListener, GradingUnit
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -88,7 +88,7 @@ def _plan(
     context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
 ) -> GradingPlan:
     assignment = context.options.assignment
-    entry = own._replace(handed=(submissions.make_submitted_file(context.store, upload),))
+    entry = own._replace(files=(submissions.make_submitted_file(context.store, upload),))
     submission = receive(entry, assignment, context.store, context.overlay)
     if submission.unread:
         raise ReadingFailedError(submission.unread)
@@ -141,26 +141,30 @@ class _ProgressRecorder(GradingListener):
         self._context = context
         self._job = job
 
-    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
-        if isinstance(word, worker_events.BuildFinished):
+        if isinstance(event, worker_events.BuildFinished):
             return
         with self._context.database.changing() as db:
             queue.add_figure(
                 db,
                 monitoring.ATTEMPTS,
-                (word.figures.seconds if isinstance(word, worker_events.AttemptFinished) else 0.0),
-                outcome=_outcome(word),
+                (
+                    event.figures.seconds
+                    if isinstance(event, worker_events.AttemptFinished)
+                    else 0.0
+                ),
+                outcome=_outcome(event),
             )
-            if isinstance(word, worker_events.AttemptFinished):
+            if isinstance(event, worker_events.AttemptFinished):
                 queue.note_progress(db, self._job)
 
 
-def _outcome(word: worker_events.AttemptFinished | worker_events.HarnessFailed) -> str:
+def _outcome(event: worker_events.AttemptFinished | worker_events.HarnessFailed) -> str:
     """Return how an attempt ended: one in doubt is run once more, and counts again."""
-    if isinstance(word, worker_events.HarnessFailed):
+    if isinstance(event, worker_events.HarnessFailed):
         return "harness error"
-    return "in doubt" if word.doubtful else "failed" if word.failed else "passed"
+    return "in doubt" if event.doubtful else "failed" if event.failed else "passed"
 
 
 class _LiveResultPublisher(_ProgressRecorder):
@@ -172,15 +176,15 @@ class _LiveResultPublisher(_ProgressRecorder):
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
 
-    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
-        self._say({"case": _case_name(unit, word.basis), **_describe_event(word)})
-        super().on_word(unit, word)
+        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
+        super().on_event(unit, event)
 
-    def on_progress(self, unit: GradingUnit, word: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
-        self._now = _running(unit, word)
+        self._now = _running(unit, event)
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Tell which test runs now, unless that is known."""
@@ -198,29 +202,29 @@ def _case_name(unit: GradingUnit, basis: str) -> str:
     return names.get(basis, "")
 
 
-def _running(unit: GradingUnit, word: worker_events.ProgressEvent) -> dict[str, object]:
+def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
     """Return facts about the test that is judged next, or none after the last one."""
-    steps = next(task.case.steps for task in unit.tasks if task.basis == word.basis)
-    judged = word.step if isinstance(word, worker_events.CaseProgress) else -1
+    steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
+    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
     left = [place for place in tests if place > judged]
     if not left:
         return {}
     return {
         "word": "running",
-        "case": _case_name(unit, word.basis),
+        "case": _case_name(unit, event.basis),
         "test": len(tests) - len(left) + 1,
         "of": len(tests),
         "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
     }
 
 
-def _describe_event(word: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(word, worker_events.BuildFinished):
-        return {"word": "built", "ok": word.build.ok}
-    if isinstance(word, worker_events.HarnessFailed):
+def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
+    if isinstance(event, worker_events.BuildFinished):
+        return {"word": "built", "ok": event.build.ok}
+    if isinstance(event, worker_events.HarnessFailed):
         return {"word": "broke"}
-    return {"word": "done", "failed": word.failed, "again": word.doubtful}
+    return {"word": "done", "failed": event.failed, "again": event.doubtful}
 
 
 def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
@@ -245,7 +249,7 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     received = [
         receive(one, options.assignment, context.store, context.overlay) for one in entries
     ]
-    cases = grade.case_files(options, context.ledger)
+    cases = grade.add_images(options, context.ledger, grade.case_files(options))
     found = grade.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
@@ -278,9 +282,9 @@ def _run(
 ) -> None:
     bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
-    with machines.cluster_machines(context.settings) as away:
+    with machines.cluster_machines(context.settings) as others:
         grade.run(
-            options, context.ledger, plan, context.store, listener, context.concurrency, away
+            options, context.ledger, plan, context.store, listener, context.concurrency, others
         )
     states = context.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
@@ -334,7 +338,7 @@ def _is_accepted(
     """
     if not grading.accept:
         return False
-    now = _describe_changes(grade.current_marks(options, context.ledger, plan))
+    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
     return set(now) <= set(json.loads(grading.changes))
 
 
@@ -366,7 +370,7 @@ def export(context: AssignmentContext, job: records.Job) -> None:
     grading = context.find_grading(job)
     options = context.options_of(grading)
     found = grade.load_last_plan(context.ledger, grading.run)
-    current = grade.current_marks(options, context.ledger, found)
+    current = grade.update_marks(options, context.ledger, found, is_preview=True)
     _write(context, grade.find_same_programs(options, current, context.store), grading)
 
 

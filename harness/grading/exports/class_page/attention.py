@@ -9,10 +9,10 @@ from itertools import chain
 from urllib import parse
 
 from harness.grading import records
-from harness.grading.attempts.units import own, quote
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.exports.class_page.parts import ClassOverview, file_anchor, link_names
 from harness.grading.marks import findings
+from harness.grading.marks.marking import own, quote
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.markup import NOTHING, Markup, escape, join_markup

@@ -7,7 +7,6 @@ from fractions import Fraction
 from itertools import groupby
 from statistics import mean, median
 
-from harness.grading.attempts.units import TestResult
 from harness.grading.exports.class_page import attention, class_errors, parts
 from harness.grading.exports.class_page.parts import (
     CLASS,
@@ -19,6 +18,7 @@ from harness.grading.exports.class_page.parts import (
 )
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.showing import CaseSummary, Files, Material, as_file
+from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, PUBLIC, ClassResult, Graded, Item, decimal
 from harness.records import Verdict
 from harness.report.html.parts import PageFrame, facts, page

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from harness.grading.attempts.units import TestResult, own, tests
 from harness.grading.exports.showing import STATIC, CaseSummary
 from harness.grading.marks.findings import likes
+from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, read_style
