@@ -1,8 +1,4 @@
-"""Style and types of all code: what ``tox -e lint`` calls, beside the other tests.
-
-The types of what decides and is shipped are checked with what decides, those of the tests with
-the rest: that takes as long again.
-"""
+"""Style of all code, and types of what is shipped: what ``tox -e lint`` calls."""
 
 from __future__ import annotations
 
@@ -24,15 +20,9 @@ def commands() -> list[str]:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    "command",
-    [
-        pytest.param(
-            command, marks=[pytest.mark.long(30), *[pytest.mark.full] * (command != "mypy")]
-        )
-        for command in commands()
-    ],
-)
+@pytest.mark.long(30)
+@pytest.mark.full
+@pytest.mark.parametrize("command", commands())
 def test_nothing_is_found(command: str) -> None:
     name, *words = command.split()
     program = shutil.which(name, path=Path(sys.executable).parent) or shutil.which(name)

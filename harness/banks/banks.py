@@ -7,6 +7,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -181,7 +182,7 @@ Line = tuple[str, int]  # path of a case file, and the line of a command in it
 
 
 class EngineAsker:
-    """Asks engines; all are started in the same way."""
+    """Asks engines; all are started in the same way, in a sandbox that is proven once."""
 
     def __init__(
         self,
@@ -203,6 +204,7 @@ class EngineAsker:
             restart=True,
             most_hung=_HUNG,
         )
+        self._is_proven = False
 
     def find_failed(self, cases: Sequence[CaseFile], engine: WrongEngine) -> set[Line]:
         """Return the tests that an engine fails, or at which it breaks.
@@ -214,17 +216,34 @@ class EngineAsker:
 
     def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
         """Return what an engine did in each file; raises as :meth:`find_failed`."""
+        if not self._is_proven and self._options.sandbox != "off":
+            self._prove()
         options = self._options._replace(
             folder=engine.folder, submission=engine.submission, show=engine.shown
         )
-        cases = tuple(cases)
         result = run_gathered(
-            engine.command, Gathered(cases), options, RunListeners(), self._command_properties
+            engine.command,
+            Gathered(tuple(cases)),
+            options,
+            RunListeners(),
+            self._command_properties,
+            is_proven=self._is_proven,
         )
         if result.faults:
             told = result.faults[0].partition("\n")[0]
             raise SandboxError(f"{engine.name} could not be asked: {told}")
         return result.files
+
+    def _prove(self) -> None:
+        """Prove the level of all runs: to do so for each takes longer than a short case file."""
+        from harness.sandbox import levels
+
+        wanted = self._options.sandbox
+        with closing(
+            levels.strongest() if wanted == "auto" else levels.make_proven(int(wanted))
+        ) as proven:
+            self._options = self._options._replace(sandbox=str(proven.level))
+        self._is_proven = True
 
 
 def find_failing(

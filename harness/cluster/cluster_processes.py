@@ -34,10 +34,11 @@ from harness.assignments.needs import of_system
 from harness.cluster import connector, dask_messages, records, state
 from harness.cluster import tls as tls_files
 from harness.cluster.dask_messages import GuardedScheduler, GuardedWorker, PromptSender
+from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.records import ConnectorSettings, Facts, SchedulerSettings, WorkerSettings
 from harness.cluster.tls import TlsCredentials
 from harness.cluster.unit_executor import Equipment, UnitExecutor
-from harness.cluster.worker_files import Cache, EnvironmentStore
+from harness.cluster.worker_files import Cache
 from harness.environments import environment_cache, interpreters
 from harness.environments.interpreters import EnginePython, Interpreter
 from harness.errors import SandboxError, UsageError

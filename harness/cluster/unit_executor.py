@@ -20,8 +20,10 @@ from functools import partial
 from typing import NamedTuple
 
 from harness.cluster import state, worker_files
+from harness.cluster.environment_store import EnvironmentStore
+from harness.cluster.fetching import ByteConnection, Source
 from harness.cluster.records import DaskTask, Facts, WorkerReport
-from harness.cluster.worker_files import ByteConnection, Cache, EnvironmentStore, Memory, Source
+from harness.cluster.worker_files import Cache, Memory
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, machine, records, unit_worker, worker_events

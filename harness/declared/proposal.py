@@ -7,10 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from harness.declared.accepted_lines import ShownCommand
 from harness.declared.declaration import (
     NUMBERED,
     STANDARD,
     Argument,
+    DeclaredCommand,
     DeclaredReference,
     Drawn,
     Form,
@@ -102,38 +104,39 @@ def _over(shown: Evidence) -> Iterator[Guess]:
 def _command(shown: Evidence, name: str) -> Proposed | None:
     if name in shown.starts:
         return _start(shown, name)
+    one = shown.command(name)
     is_standard = name in STANDARD and shown.game.protocol == GTP
-    if name not in shown.samples and not (is_standard and _is_optional(name)):
+    if not one.sample and not (is_standard and _is_optional(name)):
         if name in STANDARD or name not in shown.names:
             return None
         return Proposed(name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False)
     usual = STANDARD.get(name) if is_standard else None
-    kind = shown.kinds.get(name, Kind.ASKS)
-    is_usual = usual and usual.kind == kind and not shown.used.get(name)
-    if usual and (is_usual or name not in shown.samples or usual.arguments == shown.shapes[name]):
-        return Proposed(name, tuple(_beside_standard(shown, name, kind)))
-    return Proposed(name, tuple(_not_standard(shown, name, kind)))
+    is_usual = usual and usual.kind == one.kind and not shown.used.get(name)
+    if usual and (is_usual or not one.sample or usual.arguments == one.shape):
+        return Proposed(name, tuple(_beside_standard(shown, one, usual)))
+    return Proposed(name, tuple(_not_standard(shown, one)))
 
 
-def _not_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
+def _not_standard(shown: Evidence, one: ShownCommand) -> Iterator[Guess]:
     """Yield all that is to be said of a command that is not as in GTP."""
-    shape = shown.shapes.get(name, ())
-    yield Guess("kind", kind, _why(shown, name, kind))
-    if shape or name in STANDARD:
-        why = "as in the tests" if shown.used.get(name) else "it takes them"
+    replies = shown.heard.get(one.name, ())
+    yield Guess("kind", one.kind, _why(one, replies))
+    if one.shape or one.name in STANDARD:
+        why = "as in the tests" if shown.used.get(one.name) else "it takes them"
         largest = max(shown.sizes or [shown.sample_size], key=max)
-        told = [_value_of(one, shown.reach(one, largest) if kind == Kind.MOVES else one.words)
-                for one in shape]  # fmt: skip
+        moves = one.kind == Kind.MOVES
+        told = [_value_of(each, shown.reach(each, largest) if moves else each.words)
+                for each in one.shape]  # fmt: skip
         yield Guess("arguments", told, why)
-    if kind == Kind.MOVES and shape:
+    if one.kind == Kind.MOVES and one.shape:
         if found := shown.bad():
             yield Guess("bad", found, "it refused these")
-        said = {reply.text for _, reply in shown.heard.get(name, ()) if shown.accepts(reply)}
-        yield from _question(shown, name) if len(said) > 1 else ()
-    if kind == Kind.CHOOSES:
-        yield from _choice(shown, name)
-    if kind == Kind.ASKS:
-        yield from _question(shown, name)
+        said = {reply.text for reply in replies if shown.accepts(reply)}
+        yield from _question(one, replies) if len(said) > 1 else ()
+    if one.kind == Kind.CHOOSES:
+        yield from _choice(one)
+    if one.kind == Kind.ASKS:
+        yield from _question(one, replies)
 
 
 _OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
@@ -173,47 +176,45 @@ def _value_of(one: Argument, words: Sequence[str]) -> object:
     return one.drawn or list(words)
 
 
-def _why(shown: Evidence, name: str, kind: str) -> str:
-    said = next((reply.text for _, reply in shown.heard.get(name, ()) if reply.text), "")
+def _why(one: ShownCommand, replies: Sequence[Reply]) -> str:
+    said = next((reply.text for reply in replies if reply.text), "")
     said = f"it said '{_short(said)}'" if said else "it says nothing"
     return {
         Kind.MOVES: "answers change after it, and it is not accepted twice",
         Kind.SETS: "it may be said twice",
-        Kind.CHOOSES: f"what it says can be played: {said}"
-        if name in shown.kept
-        else f"its name; {said}",
-    }.get(kind, said)
+        Kind.CHOOSES: f"what it says can be played: {said}" if one.kept else f"its name; {said}",
+    }.get(one.kind, said)
 
 
-def _beside_standard(shown: Evidence, name: str, kind: str) -> Iterator[Guess]:
+def _beside_standard(
+    shown: Evidence, one: ShownCommand, usual: DeclaredCommand
+) -> Iterator[Guess]:
     """Yield what is not as in GTP of a command that GTP has."""
-    usual = STANDARD[name]
-    if kind == Kind.MOVES and usual.arguments:
+    if one.kind == Kind.MOVES and usual.arguments:
         found = shown.bad()
         if len(found) < 3 + (shown.game.turns == "alternate"):
             yield Guess("bad", found, "it refused these, and not all that are usual")
-    if kind == Kind.CHOOSES:
-        more = [one for one in shown.instead.get(name, ()) if one.lower() not in usual.instead]
+    if one.kind == Kind.CHOOSES:
+        more = [text for text in one.instead if text.lower() not in usual.instead]
         if more:
             yield Guess("instead", [*usual.instead, *more], "it said so where it could not choose")
-        if shown.plays.get(name, usual.plays) != usual.plays:
-            yield Guess("plays", not usual.plays, "what it chose could be played after it")
+        if one.plays is (not usual.plays):
+            yield Guess("plays", one.plays, "what it chose could be played after it")
 
 
-def _choice(shown: Evidence, name: str) -> Iterator[Guess]:
-    if shown.plays.get(name):
+def _choice(one: ShownCommand) -> Iterator[Guess]:
+    if one.plays:
         yield Guess("plays", True, "what it chose cannot be played after it")
-    if any(shown.kept.get(name, ())):
+    if any(one.kept):
         yield Guess("keeps", Form.FIRST_WORD, "another word stands before what can be played")
-    if found := shown.instead.get(name):
-        yield Guess("instead", found, "it said so where it did not choose")
+    if one.instead:
+        yield Guess("instead", one.instead, "it said so where it did not choose")
 
 
-def _question(shown: Evidence, name: str) -> Iterator[Guess]:
-    replies = [reply for _, reply in shown.heard.get(name, ())]
+def _question(one: ShownCommand, replies: Sequence[Reply]) -> Iterator[Guess]:
     how, said = _reply(replies)
-    usual = STANDARD.get(name)
-    is_move = shown.kinds.get(name) == Kind.MOVES
+    usual = STANDARD.get(one.name)
+    is_move = one.kind == Kind.MOVES
     if (how != Form.EXACT or is_move) and not (usual and usual.reply == (how,)):
         yield Guess("reply", how, f"it said '{_short(said)}'")
 

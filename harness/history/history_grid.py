@@ -46,7 +46,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
     addresses: Addresses,
     *,
     home: Crumbs = (),
-) -> Iterator[tuple[str, Iterator[Markup]]]:
+) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the names and the contents of the pages about a file.
 
     ``name``: of the first, without ``.html``. ``addresses``: filled with where each test is.

@@ -49,7 +49,7 @@ def index_page(
     addresses: Addresses,
     *,
     home: Crumbs = (),
-) -> Iterator[Markup]:
+) -> Iterator[str]:
     """Yield the first page; page ``names`` go with the ``files``; ``home``: the way to it."""
     index = _Index(trends, files, names, addresses)
     heading = f"History of {one_line(trends.program, 40)}"

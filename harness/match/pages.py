@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
+
+from markupsafe import Markup
 
 from harness.match.game_records import base_name, course, explanation, is_drawn, record
 from harness.match.records import GO, Game, Match
-from harness.match.standings import Score, Standing, Standings, counts, sprt_lines, unplayed
+from harness.match.standings import Standing, Standings, counts, sprt_lines, unplayed
 from harness.report import report_files
 from harness.report.board_evidence import Evidence
 from harness.report.html.board_drawing import figure
 from harness.report.html.page_names import MATRIX
-from harness.report.html.parts import PageFrame, box, facts, items, page, sortable_heads
-from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of, one_line
+from harness.report.html.parts import PageFrame, anchor, page
+from harness.report.html.templates import render
+from harness.text import one_line
 from oracle.draw import Diagram, PositionCourse
 from oracle.errors import OracleError
 from oracle.games.go import GoGame
@@ -50,66 +53,35 @@ def _address(game: Game) -> str:
 
 # --- the first page ----------------------------------------------------------------------------
 
-_SECTION = Markup('<section aria-label="%s"><div class="sec-h"><h2>%s</h2></div>%s</section>\n')
 
-
-def _index_page(found: Standings, games: Sequence[Game], title: str) -> Iterator[Markup]:
+def _index_page(found: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
     result, names = found.result, found.result.match.players
-    failed = unplayed(result)
-    known = [
+    facts = [
         ("Game", result.match.rules.title),
         ("Format", result.schedule.format),
         ("Games", str(len(result.games))),
         ("Sandbox", result.sandbox),
         *((one.name, one_line(one.command)) for one in (names if len(names) <= 4 else ())),
     ]
-    body = [
-        Markup("<h1>%s</h1>%s") % (title, facts(known)),
-        box("Not played: the harness failed", items(failed)) if failed else NOTHING,
-        _comparisons(found),
-        _section("Standings", _standings(found)),
-        _section("Crosstable", _crosstable(found)) if len(found.rows) > 2 else NOTHING,
-        _section("Elo with 95 % intervals", _interval_plot(found)),
-        _course_section(found) if len(found.rows) == 2 and result.games else NOTHING,
-        _section("Games", _games(result.match, games)),
-    ]
-    return page(title, body, PageFrame(script=True, style=MATRIX))
-
-
-def _section(title: str, body: Markup) -> Markup:
-    return _SECTION % (title, title, body)
-
-
-def _comparisons(found: Standings) -> Markup:
-    kind = "" if any(one.is_weaker for one in found.comparisons) else "calm"
-    told = items(map(str, found.comparisons))
-    return box("Compared with the baseline", told, kind) if found.comparisons else NOTHING
-
-
-# A cell: its class, what it is sorted by, what it shows. Numbers stand at the right.
-_TABLE = Markup(
-    '<div class="card ft"><div class="scroll"><table><thead><tr>%s</tr></thead>'
-    "<tbody>%s</tbody></table></div></div>"
-)
-_CELL = Markup('<td class="%s" data-l="%s" data-k="%s">%s</td>')
-Cell = tuple[object, object]  # what it is sorted by; what it shows
-
-
-def _table(columns: str, rows: Iterable[Sequence[Cell]]) -> Markup:
-    """Return a table that can be sorted; numbers, whose columns have a #, stand at the right."""
-    heads = [("num" if one[0] == "#" else "", one.strip("#")) for one in columns.split("; ")]
-    body = (
-        join_markup(_CELL % (*head, *cell) for head, cell in zip(heads, row, strict=True))
-        for row in rows
+    body = render(
+        "match/index.html",
+        title=title,
+        facts=facts,
+        failed=unplayed(result),
+        comparisons=found.comparisons,
+        is_weaker=any(one.is_weaker for one in found.comparisons),
+        standings=[_standing(row, found.ranks[row.place]) for row in found.ranked],
+        ranked=found.ranked,
+        ranks=found.ranks,
+        intervals=_interval_plot(found),
+        course=_course(found) if len(found.rows) == 2 and result.games else None,
+        games=[_game_row(result.match, game) for game in games[:_LISTED]],
+        others=len(games) - _LISTED,
     )
-    shown = join_markup(Markup("<tr>%s</tr>") % row for row in body)
-    return _TABLE % (sortable_heads(columns), shown)
+    return page(title, [body], PageFrame(script=True, style=MATRIX))
 
 
-def _standings(found: Standings) -> Markup:
-    """Return everybody's points, by color and reason."""
-    columns = "#Rank; Engine; #Points; #Games; #As Black; #As White; #Elo; Lost by"
-    return _table(columns, (_standing(row, found.ranks[row.place]) for row in found.ranked))
+Cell = tuple[object, object]  # what it is sorted by; what it shows
 
 
 def _standing(row: Standing, rank: int) -> list[Cell]:
@@ -125,53 +97,26 @@ def _standing(row: Standing, rank: int) -> list[Cell]:
     ]
 
 
-def _crosstable(found: Standings) -> Markup:
-    ranks = (found.ranks[row.place] for row in found.ranked)
-    head = join_markup(Markup('<th scope="col">%s</th>') % rank for rank in ranks)
-    return Markup(
-        '<div class="card"><div class="scroll" tabindex="0"><table class="mx"><thead><tr>'
-        '<th scope="col" class="c0">Points against</th>%s</tr></thead><tbody>%s</tbody></table>'
-        "</div></div>"
-    ) % (head, join_markup(_cross_row(row, found) for row in found.ranked))
-
-
-def _cross_row(row: Standing, found: Standings) -> Markup:
-    cells = join_markup(
-        Markup("<td>·</td>") if row is other else _cross_cell(row.against.get(other.place))
-        for other in found.ranked
-    )
-    name = f"{found.ranks[row.place]}. {one_line(row.player.name, 40)}"
-    return Markup('<tr><th scope="row" class="c0">%s</th>%s</tr>') % (name, cells)
-
-
-def _cross_cell(score: Score | None) -> Markup:
-    if score is None:
-        return Markup("<td></td>")
-    kind = "p" if score.points > score.games / 2 else ""
-    return Markup('<td class="%s" title="%s">%s</td>') % (kind, score, f"{score.points:g}")
-
-
 # --- plots -------------------------------------------------------------------------------------
 
-_SVG = Markup(
-    '<div class="card scroll"><svg viewBox="0 0 %s %s" width="%s" height="%s" role="img"'
-    ' aria-label="%s" style="max-width:100%%;font:12px var(--sans)">%s</svg></div>'
-)
-_LINE = Markup('<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s" stroke-width="%s"/>')
-_TEXT = Markup('<text x="%s" y="%s" text-anchor="%s" fill="var(--ink-2)">%s</text>')
-_POINT = Markup('<circle cx="%s" cy="%s" r="4" fill="var(--accent)"/>')
-_CURVE = Markup('<polyline points="%s" fill="none" stroke="var(--accent)" stroke-width="2"/>')
+
+class _Plot(NamedTuple):
+    """What is drawn, in pixels; ``words`` tell it."""
+
+    height: int
+    words: str
+    lines: list[tuple[object, ...]]  # x and y of both ends, color, width
+    texts: list[tuple[object, ...]]  # x, y, anchor, text
+    points: Sequence[tuple[str, int]] = ()
+    curve: str = ""
+    width: int = _WIDE
 
 
-def _svg(height: int, words: str, drawn: Iterable[Markup]) -> Markup:
-    return _SVG % (_WIDE, height, _WIDE, height, words, join_markup(drawn))
-
-
-def _interval_plot(found: Standings) -> Markup:
-    """Return everybody's rating as a point on its interval."""
+def _interval_plot(found: Standings) -> _Plot | None:
+    """Return everybody's rating as a point on its interval; None if nothing was played."""
     rows = [row for row in found.ranked if math.isfinite(row.rating.error)]
     if not rows:
-        return Markup("<p>Nothing was played.</p>")
+        return None
     ends = [end for row in rows for end in row.rating.interval]
     low, high = min(ends), max(ends)
     scale, height = (_WIDE - 200) / max(1.0, high - low), _HIGH * (len(rows) + 2)
@@ -179,34 +124,36 @@ def _interval_plot(found: Standings) -> Markup:
     def across(value: float) -> str:
         return f"{180 + (value - low) * scale:.1f}"
 
-    drawn = [_LINE % (across(0), 4, across(0), height - _HIGH, "var(--line-2)", 1)]
+    words = "; ".join(f"{row.player.name}: {str(row.rating).strip()}" for row in rows)
+    lines: list[tuple[object, ...]] = [
+        (across(0), 4, across(0), height - _HIGH, "var(--line-2)", 1)
+    ]
+    texts: list[tuple[object, ...]] = []
+    points = []
     for place, row in enumerate(rows, 1):
         y = _HIGH * place
         first, last = map(across, row.rating.interval)
-        drawn += [
-            _TEXT % (170, y + 4, "end", one_line(row.player.name, 24)),
-            _LINE % (first, y, last, y, "var(--accent)", 2),
-            _POINT % (across(row.rating.elo), y),
-        ]
-    for value, anchor in ((low, "start"), (high, "end")):
-        drawn.append(_TEXT % (across(value), height - 4, anchor, f"{value:+.0f}"))
-    told = "; ".join(f"{row.player.name}: {str(row.rating).strip()}" for row in rows)
-    return _svg(height, one_line(told, 500), drawn)
+        lines.append((first, y, last, y, "var(--accent)", 2))
+        points.append((across(row.rating.elo), y))
+        texts.append((170, y + 4, "end", one_line(row.player.name, 24)))
+    texts.append((across(low), height - 4, "start", f"{low:+.0f}"))
+    texts.append((across(high), height - 4, "end", f"{high:+.0f}"))
+    return _Plot(height, one_line(words, 500), lines, texts, points)
 
 
-def _course_section(found: Standings) -> Markup:
+def _course(found: Standings) -> dict[str, object]:
     """Return the course of a match of two: the likelihood ratio of its test, or the lead."""
     test = found.result.course
     if test and test.llr:
         plot = _course_plot(test.llr, test.sprt.bounds, "log-likelihood ratio")
-        return _section("Sequential test", items(sprt_lines(test)) + plot)
+        return {"title": "Sequential test", "lines": sprt_lines(test), "plot": plot}
     games = found.result.games
     leads = [*accumulate(one.points_of(0) - one.points_of(1) for one in games)]
     title = f"Lead of {one_line(found.rows[0].player.name, 40)}, in points"
-    return _section(title, _course_plot(leads, (0.0, 0.0), title))
+    return {"title": title, "lines": (), "plot": _course_plot(leads, (0.0, 0.0), title)}
 
 
-def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: str) -> Markup:
+def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: str) -> _Plot:
     low, high = min(*values, *bounds, 0.0), max(*values, *bounds, 0.0)
     scale, step = 120 / max(1e-9, high - low), max(1, len(values) // _POINTS)
     shown = [0.0, *values[step - 1 :: step]]
@@ -216,33 +163,25 @@ def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: st
         return f"{140 - (value - low) * scale:.1f}"
 
     points = (f"{40 + place * wide:.1f},{up(value)}" for place, value in enumerate(shown))
-    drawn = [_CURVE % " ".join(points)]
-    for value in sorted({0.0, *bounds, low, high}):
-        drawn.append(_LINE % (40, up(value), _WIDE - 20, up(value), "var(--line-2)", 1))
-        text = f"{value:g}" if value == int(value) else f"{value:.2f}"
-        drawn.append(_TEXT % (34, up(value), "end", text))
-    return _svg(160, f"{title}: {values[-1]:.2f} after {len(values)}", drawn)
+    marks = sorted({0.0, *bounds, low, high})
+    return _Plot(
+        160,
+        f"{title}: {values[-1]:.2f} after {len(values)}",
+        [(40, up(value), _WIDE - 20, up(value), "var(--line-2)", 1) for value in marks],
+        [(34, up(value), "end", _axis_label(value)) for value in marks],
+        curve=" ".join(points),
+    )
+
+
+def _axis_label(value: float) -> str:
+    return f"{value:g}" if value == int(value) else f"{value:.2f}"
 
 
 # --- games -------------------------------------------------------------------------------------
 
-_LINK = Markup('<a href="%s">Game %s</a>')
-_BESIDE = Markup(
-    '<div class="card test"><div class="body large">%s<div class="say">%s%s</div></div></div>'
-)
-_RECORD = Markup('<details><summary>Record</summary><pre tabindex="0">%s</pre></details>')
-_DRAWN = Markup('<pre tabindex="0" aria-label="The last position">%s</pre>')
-
 
 def _link(game: Game) -> Markup:
-    return _LINK % (_address(game), game.plan.number + 1)
-
-
-def _games(match: Match, games: Sequence[Game]) -> Markup:
-    columns = "Game; Black; White; Result; Reason; #Moves"
-    table = _table(columns, (_game_row(match, game) for game in games[:_LISTED]))
-    rest = len(games) - _LISTED
-    return table + (Markup("<p>and %s</p>") % number_of(rest, "game") if rest > 0 else NOTHING)
+    return anchor(_address(game), f"Game {game.plan.number + 1}")
 
 
 def _game_row(match: Match, game: Game) -> list[Cell]:
@@ -256,7 +195,7 @@ def _game_row(match: Match, game: Game) -> list[Cell]:
     ]
 
 
-def _game_page(match: Match, game: Game, near: Sequence[Game]) -> Iterator[Markup]:
+def _game_page(match: Match, game: Game, near: Sequence[Game]) -> Iterator[str]:
     """Yield the page of a game; ``near``: those before and after it."""
     black, white = match.names(game, 80)
     known = (
@@ -266,29 +205,31 @@ def _game_page(match: Match, game: Game, near: Sequence[Game]) -> Iterator[Marku
         ("Opening", match.openings[game.plan.opening].name),
         ("Seconds", f"Black {game.seconds[0]:.2f}, White {game.seconds[1]:.2f}"),
     )
-    links = Markup(" ").join(map(_link, near))
-    told = items(explanation(match, game))
-    body = [
-        Markup("<h1>%s - %s</h1><p>%s</p>") % (black, white, links),
-        _BESIDE % (_board(match, game), facts(known), told),
-        _RECORD % record(match, game).decode(errors="replace"),
-    ]
+    body = render(
+        "match/game.html",
+        black=black,
+        white=white,
+        links=[*map(_link, near)],
+        board=_board(match, game) if is_drawn(match) else None,
+        text="" if is_drawn(match) else game.board,
+        facts=known,
+        explanation=explanation(match, game),
+        record=record(match, game).decode(errors="replace"),
+    )
     number = f"Game {game.plan.number + 1}"
     frame = PageFrame([("Match", INDEX), (number, "")], boards=True, script=True)
-    return page(number, body, frame)
+    return page(number, [body], frame)
 
 
-def _board(match: Match, game: Game) -> Markup:
+def _board(match: Match, game: Game) -> Markup | None:
     """Return the last position and what led to it.
 
     What a move of a declared game takes or turns, only its reference knows.
     """
-    if not is_drawn(match):
-        return _DRAWN % game.board if game.board else NOTHING
     try:
         start, moves = course(match, game)
     except (OracleError, ValueError):
-        return NOTHING
+        return None
     position, prisoners, is_go = start, (0, 0), match.rules.game == GO
     if is_go:
         played = GoGame(start)

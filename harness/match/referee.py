@@ -1,16 +1,14 @@
-"""Who judges moves: the oracle's rules, or the reference engine of a declared game; openings."""
+"""Who judges moves: the oracle's rules, or the reference engine of a declared game."""
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import product
-from pathlib import Path
 
 from harness.declared import declaration
-from harness.declared.declaration import Argument, Declaration
+from harness.declared.declaration import Argument, Declaration, DeclaredCommand
 from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
@@ -19,14 +17,12 @@ from harness.match.records import GO, GOMOKU, Opening, Rules
 from harness.records import Reply
 from harness.text import escape_controls
 from harness.typed import NamedTuple
-from oracle.boards import SnapshotChoice
-from oracle.errors import IllegalMove, SgfError, VertexError
+from oracle.errors import IllegalMove, VertexError
 from oracle.games.go import GoGame
 from oracle.games.gomoku import GomokuGame
 from oracle.komi import parse_komi, result_text
 from oracle.position import BLACK, EMPTY, WHITE, Position, grid, opponent, parse_vertex, vertex
-from oracle.rules.go import fixed_points, most_fixed, score
-from oracle.sgf import games, read_sgf
+from oracle.rules.go import score
 
 _WHY = {
     "off board": "it is not on the board",
@@ -50,8 +46,8 @@ class Ending(NamedTuple):
 class Referee:
     """The rules of one game. Colors are numbers, whatever engines call them.
 
-    ``begin``: commands that begin the game. ``claim``: the command that asks an engine for the
-    result.
+    Attributes: ``begin``, the commands that begin the game; ``claim``, the command that asks an
+    engine for the result; ``end``, None until the game is over.
     """
 
     begin: tuple[str, ...]
@@ -69,6 +65,17 @@ class Referee:
         Raises:
             IllegalMove: the sentence says why.
         """
+        move = self._move(text)
+        self.to_play = opponent(self.to_play)
+        self.end = self._find_end()
+        return move
+
+    def _move(self, text: str) -> str:
+        """Play a move if it is legal; see :meth:`play`."""
+        raise NotImplementedError
+
+    def _find_end(self) -> Ending | None:
+        """Return how the game has ended; None if it goes on."""
         raise NotImplementedError
 
     def points(self) -> list[str]:
@@ -109,17 +116,16 @@ class _BoardReferee(Referee):
 
     game: GoGame | GomokuGame
 
-    def __init__(self, rules: Rules, opening: Opening) -> None:
+    def __init__(self, rules: Rules, opening: Opening, settings: Sequence[str] = ()) -> None:
         super().__init__(rules, opening)
-        self.begin = f"boardsize {rules.size[0]}", "clear_board"
-        self.begin += tuple(self.tell(*stone) for stone in opening.setup)
+        setup = (self.tell(*stone) for stone in opening.setup)
+        self.begin = (f"boardsize {rules.size[0]}", "clear_board", *settings, *setup)
 
     def points(self) -> list[str]:
         columns, rows = self.rules.size
         return [vertex(point) for point in product(range(rows), range(columns))]
 
     def _move(self, text: str) -> str:
-        """Play a move, by the game's own rules."""
         word, (columns, rows) = text.strip(), self.rules.size
         is_pass = word.lower() == "pass" and self.rules.game == GO
         try:
@@ -139,26 +145,28 @@ class GoReferee(_BoardReferee):
     claim = "final_score"
 
     def __init__(self, rules: Rules, opening: Opening) -> None:
-        super().__init__(rules, opening)
-        self.begin = (*self.begin[:2], f"komi {rules.komi}", *self.begin[2:])
+        super().__init__(rules, opening, (f"komi {rules.komi}",))
         self.game = GoGame(start_of(rules, opening), opening.to_play)
         self._seen = {self.game.position} if rules.ko == records.POSITIONAL else None
 
-    def play(self, text: str) -> str:
-        move, game = self._move(text), self.game
+    def _move(self, text: str) -> str:
+        move = super()._move(text)
         if move != "pass" and self._seen is not None:
-            if game.position in self._seen:
-                game.undo()
+            if self.game.position in self._seen:
+                self.game.undo()
                 raise IllegalMove(f"{text.strip()}: it repeats an earlier position")
-            self._seen.add(game.position)
-        self.to_play = opponent(self.to_play)
-        if game.is_over or len(game.moves) >= self.rules.move_limit:
-            board = game.position
-            area = score(board.grid, board.black, board.white)
-            told = result_text(area, parse_komi(self.rules.komi))
-            winner = {"B": BLACK, "W": WHITE}.get(told[0], EMPTY)
-            self.end = Ending(winner, records.SCORE if game.is_over else records.LIMIT, told)
+            self._seen.add(self.game.position)
         return move
+
+    def _find_end(self) -> Ending | None:
+        game = self.game
+        if not game.is_over and len(game.moves) < self.rules.move_limit:
+            return None
+        board = game.position
+        area = score(board.grid, board.black, board.white)
+        told = result_text(area, parse_komi(self.rules.komi))
+        winner = {"B": BLACK, "W": WHITE}.get(told[0], EMPTY)
+        return Ending(winner, records.SCORE if game.is_over else records.LIMIT, told)
 
 
 class GomokuReferee(_BoardReferee):
@@ -171,14 +179,10 @@ class GomokuReferee(_BoardReferee):
         super().__init__(rules, opening)
         self.game = GomokuGame(start_of(rules, opening), opening.to_play)
 
-    def play(self, text: str) -> str:
-        move, game = self._move(text), self.game
-        self.to_play = opponent(self.to_play)
-        if game.winner:
-            self.end = Ending(game.winner, records.FIVE)
-        elif game.is_over:
-            self.end = Ending(EMPTY, records.FULL, "0")
-        return move
+    def _find_end(self) -> Ending | None:
+        if self.game.winner:
+            return Ending(self.game.winner, records.FIVE)
+        return Ending(EMPTY, records.FULL, "0") if self.game.is_over else None
 
 
 REFEREES = {GO: GoReferee, GOMOKU: GomokuReferee}
@@ -205,11 +209,8 @@ class DeclaredReferee(Referee):
         over, move = declared.game.over, declared.move
         assert over
         assert move
-        self._over, self._playing = over, move
-        self._request = next(
-            one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays
-        )
-        self.refuses = refuses(self._game)  # type: ignore[assignment,method-assign]
+        self._over, self._playing, self._choosing = over, move, _choosing(declared)[0]
+        self._refuses = refuses(self._game)
         self.claim = over.ask
         columns, rows = rules.size
         known = {declaration.Drawn.SIZE: columns, declaration.Drawn.COLUMN_COUNT: columns,
@@ -222,6 +223,9 @@ class DeclaredReferee(Referee):
             if self.refuses(self._say(command)):
                 raise ReferenceFailedError(f"the reference refuses '{command}'")
 
+    def refuses(self, reply: Reply) -> bool:
+        return self._refuses(reply)
+
     def _say(self, command: str) -> Reply:
         self._said.append(command)
         try:
@@ -231,24 +235,25 @@ class DeclaredReferee(Referee):
             told = f"the reference did not answer '{command}': {error}"
             raise ReferenceFailedError(told) from None
 
-    def play(self, text: str) -> str:
+    def _move(self, text: str) -> str:
         words = text.split()
         if not words or len(words) > 4 or not text.isprintable():
             raise IllegalMove(f"{text[:_SHOWN]!r} is not a move")
         reply = self._say(self.tell(self.to_play, text))
         if self.refuses(reply):
             raise IllegalMove(f"{text[:_SHOWN]}: the reference says '{reply.text[:_SHOWN]}'")
-        self.to_play = opponent(self.to_play)
         self._left -= 1
+        return " ".join(words)
+
+    def _find_end(self) -> Ending | None:
         said = self._say(self._over.ask)
         if said.ok and re.fullmatch(self._over.is_, said.text):
             first = said.text.strip().lower()
             named = [first.startswith(name.lower()) for name in self._game.colors]
             winner = named.index(True) + 1 if any(named) else EMPTY
-            self.end = Ending(winner, records.OVER, said.text)
-        elif not self._left:
-            self.end = Ending(EMPTY, records.LIMIT, "0")  # nobody but the rules could count it
-        return " ".join(words)
+            return Ending(winner, records.OVER, said.text)
+        # Nobody but the rules could count a game that is cut short.
+        return None if self._left else Ending(EMPTY, records.LIMIT, "0")
 
     def tell(self, color: int, move: str) -> str:
         rest = iter(move.split())
@@ -260,8 +265,8 @@ class DeclaredReferee(Referee):
         return " ".join([*words, *rest])
 
     def ask(self, color: int) -> str:
-        colors = [self._color(color) for one in self._request.arguments if one.drawn]
-        return " ".join([self._request.name, *colors])
+        colors = [self._color(color) for one in self._choosing.arguments if one.drawn]
+        return " ".join([self._choosing.name, *colors])
 
     def _color(self, color: int) -> str:
         return self._game.colors[color - 1]
@@ -281,6 +286,11 @@ def _is_color(argument: Argument) -> bool:
     return argument.drawn == declaration.Drawn.COLOR
 
 
+def _choosing(declared: Declaration) -> list[DeclaredCommand]:
+    """Return the commands that choose and play a move."""
+    return [one for one in declared.of_kind(declaration.Kind.CHOOSES) if one.plays]
+
+
 def check(declared: Declaration, name: str) -> None:
     """See that a declared game can be played by two engines.
 
@@ -291,110 +301,8 @@ def check(declared: Declaration, name: str) -> None:
         "two colors": len(declared.game.colors) == 2,
         "over": declared.game.over,
         "a command that plays": declared.move,
-        "a command that chooses and plays a move, such as genmove": any(
-            one.plays for one in declared.of_kind(declaration.Kind.CHOOSES)
-        ),
+        "a command that chooses and plays a move, such as genmove": _choosing(declared),
     }
     for what, is_there in needs.items():
         if not is_there:
             raise UsageError(f"{name}: no match of it can be refereed: its [game] lacks {what}")
-
-
-# --- Openings ------------------------------------------------------------------------------------
-
-
-def after_opening(referee: Referee, opening: Opening) -> Referee:
-    """Play the moves of an opening.
-
-    Raises:
-        UsageError: one is illegal, or the game is over after it.
-    """
-    for color, move in opening.moves:
-        try:
-            if color != referee.to_play:
-                raise IllegalMove(f"{move}: the colors do not take turns")
-            referee.play(move)
-        except IllegalMove as error:
-            raise UsageError(f"opening {opening.name}: {error}") from None
-    if referee.end:
-        raise UsageError(f"opening {opening.name}: the game is over after it")
-    return referee
-
-
-def draw_opening(referee: Referee, opening: Opening, moves: int, dice: random.Random) -> Opening:
-    """Return an opening with so many more moves, each drawn from the legal ones.
-
-    Raises:
-        UsageError: no such opening was found.
-    """
-    drawn: list[tuple[int, str]] = []
-    points = referee.points()
-    dice.shuffle(points)
-    for point in points:
-        if len(drawn) == moves or referee.end:
-            break
-        color = referee.to_play
-        with suppress(IllegalMove):
-            drawn.append((color, referee.play(point)))
-    if len(drawn) < moves or referee.end:
-        raise UsageError(f"no opening of {moves} moves was found on this board; draw fewer")
-    return opening._replace(moves=(*opening.moves, *drawn))
-
-
-def handicap_opening(rules: Rules) -> Opening:
-    """Return the opening of a handicap game: stones on the standard points, White begins.
-
-    Raises:
-        UsageError: the board has no such points.
-    """
-    if not rules.handicap:
-        return Opening()
-    columns, rows = rules.size
-    most = most_fixed(rows) if rows == columns else 0
-    if rules.game != GO or not 2 <= rules.handicap <= most:
-        raise UsageError(
-            f"--handicap {rules.handicap}: found a board for {most} stones, expected"
-            " a game of Go with 2 stones or more on a board that has points for them"
-        )
-    stones = [(BLACK, vertex(point)) for point in fixed_points(rows, rules.handicap)]
-    return Opening(f"handicap {rules.handicap}", tuple(stones), (), WHITE)
-
-
-def read_openings(paths: Sequence[str], rules: Rules, most: int | None) -> Iterator[Opening]:
-    """Yield an opening for each game of some SGF files; ``most``: moves that are kept.
-
-    Of a folder, its ``*.sgf`` are read.
-
-    Raises:
-        UsageError: a file is not a record of a game on such a board.
-    """
-    for name in paths:
-        files = sorted(Path(name).glob("*.sgf")) if Path(name).is_dir() else [Path(name)]
-        if not files:
-            raise UsageError(f"--openings {name}: the folder has no *.sgf files")
-        for path in files:
-            try:
-                data = path.read_bytes()
-                for number in range(1, len(games(data, str(path))) + 1):
-                    yield _opening(data, path, number, rules, most)
-            except OSError as error:
-                raise UsageError(f"--openings {path}: {error.strerror}") from None
-            except SgfError as error:
-                raise UsageError(f"--openings {error}") from None
-
-
-def _opening(data: bytes, path: Path, number: int, rules: Rules, most: int | None) -> Opening:
-    choice = SnapshotChoice(number=number, game=rules.game)
-    whole = read_sgf(data, str(path), choice)
-    board, start = whole.position.grid, whole.start
-    if (board.columns, board.rows) != rules.size:
-        columns, rows = rules.size
-        raise UsageError(
-            f"--openings {path}: game {number} has a board of {board.columns} columns and"
-            f" {board.rows} rows, expected {columns} and {rows} (--size)"
-        )
-    setup = [(color, vertex(point)) for color in (BLACK, WHITE)
-             for point in board.points(start.stones(color))]  # fmt: skip
-    moves = [(color, vertex(point) if point else "pass") for color, point in whole.moves[:most]]
-    first = whole.moves[0][0] if whole.moves else whole.to_play or BLACK
-    return Opening(f"{path.name}, game {number}", tuple(setup), tuple(moves), first)

@@ -220,9 +220,13 @@ class Side(NamedTuple):
     said: str = ""  # what it says, in words; "": the text says it itself
     pattern: str = ""  # the expression, if the text only mentions it
 
+    @property
+    def text(self) -> str:
+        """Its text as one."""
+        return "".join(text for text, _ in self.segments)
+
     def __str__(self) -> str:
-        told = "".join(text for text, _ in self.segments)
-        return " ".join(filter(None, (told, self.pattern, self.said and f"({self.said})")))
+        return " ".join(filter(None, (self.text, self.pattern, self.said and f"({self.said})")))
 
 
 class Sides(NamedTuple):
@@ -243,7 +247,7 @@ def sides(view: FileView, outcome: Outcome) -> Sides:
     step = view.file.case.steps[outcome.step]
     is_wrong = outcome.verdict in _WRONG and outcome.reply is not None
     expected, got, hint = _mark_difference(step, outcome) if is_wrong else _plain(step, outcome)
-    is_long = max(len(_text(side)) for side in (expected, got) if side) > LONG
+    is_long = max(len(side.text) for side in (expected, got) if side) > LONG
     missing, extra = _compare_words(expected, got) if is_wrong and got and is_long else ("", "")
     if got and (diagram := view.boards.get(outcome.step)):
         against = objection(step, outcome, diagram)
@@ -282,17 +286,13 @@ def _mark_difference(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
     return expected, Side(_reply(outcome, found.got)), found.hint
 
 
-def _text(side: Side) -> str:
-    return "".join(text for text, _ in side.segments)
-
-
 def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
     """Return the words that only one of two lists has; one at another place is in both.
 
     ("", "") where a side is no list: a board, an error, or an expectation that only an expression
     tells.
     """
-    texts = [_text(side) for side in (expected, got)]
+    texts = [side.text for side in (expected, got)]
     marked = any(differs for side in (expected, got) for _, differs in side.segments)
     whole = all(differs for _, differs in got.segments) and not any(
         differs for _, differs in expected.segments

@@ -4,48 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from markupsafe import Markup
+else:
 
-class Markup(str):
-    """HTML. What is put into it is escaped, unless it is markup itself.
+    class Markup(str):
+        """HTML. What is put into it is escaped, unless it is markup itself.
 
-    ``Markup("<b>%s</b>") % text`` is the way to make it: only what stands in the source of the
-    harness is ever taken for markup as it is.
-    """
+        ``Markup("<b>%s</b>") % text`` is the way to make it: only what stands in the source of the
+        harness is ever taken for markup as it is.
+        """
 
-    __slots__ = ()
+        __slots__ = ()
 
-    def __mod__(self, values: object) -> Markup:
-        """Put a value, or a tuple of values, in the places of ``%s``."""
-        given = values if type(values) is tuple else (values,)
-        return Markup(
-            str.__mod__(
-                self, tuple([one if type(one) in _SAFE else _escape(one) for one in given])
+        def __mod__(self, values: object) -> Markup:
+            """Put a value, or a tuple of values, in the places of ``%s``."""
+            given = values if type(values) is tuple else (values,)
+            return Markup(
+                str.__mod__(
+                    self, tuple([one if type(one) in _SAFE else _escape(one) for one in given])
+                )
             )
-        )
 
-    def __html__(self) -> str:
-        """Tell templates that it is HTML."""
-        return self
+        def __html__(self) -> str:
+            """Tell templates that it is HTML."""
+            return self
 
-    def __add__(self, other: str) -> Markup:
-        """Put something after it."""
-        return Markup(str.__add__(self, escape(other)))
+        def __add__(self, other: str) -> Markup:
+            """Put something after it."""
+            return Markup(str.__add__(self, escape(other)))
 
-    def join(self, parts: Iterable[str]) -> Markup:
-        """Put it between some parts."""
-        return Markup(
-            str.join(self, [part if type(part) is Markup else escape(part) for part in parts])
-        )
-
-
-class SharedMarkup(Markup):
-    """Markup of the harness's own that many pages have: it is made fit for a file once."""
-
-    __slots__ = ()
+        def join(self, parts: Iterable[str]) -> Markup:
+            """Put it between some parts."""
+            return Markup(
+                str.join(self, [part if type(part) is Markup else escape(part) for part in parts])
+            )
 
 
-_SAFE = (Markup, int, SharedMarkup)  # types whose values need no escape; asked for often
+_SAFE = (Markup, int)  # types whose values need no escape; asked for often
 NOTHING = Markup()
+__all__ = ["NOTHING", "Markup", "escape", "join_markup"]
 
 
 def escape(value: object) -> Markup:

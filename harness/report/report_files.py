@@ -16,7 +16,6 @@ from itertools import groupby, islice
 
 from harness import file_system
 from harness.errors import ReportError, UsageError
-from harness.report.markup import SharedMarkup
 from harness.text import encode_visible
 
 STDOUT = ("-", "/dev/stdout")  # what names standard output
@@ -25,6 +24,12 @@ _BATCH = 1_000  # parts written at once; a part is a line or a few
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NEW = 0o666  # the mode of a new file, less the umask
+
+
+class SharedText(str):
+    """A text that many files have: it is made fit for a file once."""
+
+    __slots__ = ()
 
 
 def write(
@@ -48,11 +53,11 @@ def write(
 
 
 def _encode(parts: list[str], encode: Callable[[str], bytes]) -> bytes:
-    if SharedMarkup not in map(type, parts):
+    if SharedText not in map(type, parts):
         return encode("".join(parts))
     data: list[bytes] = []
     for kind, some in groupby(parts, type):
-        if kind is SharedMarkup:
+        if kind is SharedText:
             data += [_encode_known(one, encode) for one in some]
         else:
             data.append(encode("".join(some)))

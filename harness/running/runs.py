@@ -114,14 +114,19 @@ def run_cases(
     )
 
 
-def run_gathered(
+def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is known
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
     listeners: RunListeners,
     command_properties: PropertyTable = EVERYONES,
+    *,
+    is_proven: bool = False,
 ) -> RunResult:
-    """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`."""
+    """Run what was gathered; its errors are in the result. Raises as :func:`run_cases`.
+
+    ``is_proven``: this process has just proven the level of sandbox that ``options`` name.
+    """
     cases = gathered.cases
     program = launch.with_seed(program if isinstance(program, str) else shlex.join(program))
     setting = RunContext(
@@ -134,7 +139,7 @@ def run_gathered(
         protocol=_protocol(options.protocol),
         session=_session(options.translate),
     )
-    sandbox = sandbox_for(options, cases, command_properties)
+    sandbox = sandbox_for(options, cases, command_properties, is_proven=is_proven)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     collector = ResultCollector(cases, options, listeners)
 
@@ -231,7 +236,11 @@ class _NoSandbox:
 
 
 def sandbox_for(
-    options: Options, cases: Sequence[CaseFile], command_properties: PropertyTable
+    options: Options,
+    cases: Sequence[CaseFile],
+    command_properties: PropertyTable,
+    *,
+    is_proven: bool = False,
 ) -> Sandbox | _NoSandbox:
     """Return what starts the engines of a run: close it when no more are started."""
     if options.sandbox == "off":
@@ -244,7 +253,14 @@ def sandbox_for(
     from harness.sandbox.boxed_engines import Sandbox
 
     hidden = [case.path for case in cases]
-    return Sandbox(options.sandbox, options.box, hidden, options.show, command_properties)
+    return Sandbox(
+        options.sandbox,
+        options.box,
+        hidden,
+        options.show,
+        command_properties,
+        is_proven=is_proven,
+    )
 
 
 def _to_stderr(line: str) -> None:

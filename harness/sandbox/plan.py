@@ -74,16 +74,19 @@ class LaunchPlan(NamedTuple):
     own: tuple[int, int]  # bytes and files of copies, which count as no use
 
 
+Hit = tuple[str, float, float, str]  # what makes a harness.options.Limit
+
+
 class BoxReport(NamedTuple):
     """What happened to an engine, sent when nothing of it is left."""
 
-    status: int | None  # as Popen.returncode; None if it was ended, or never started
-    fault: str  # why the box could not be made; empty if it could. No engine is to blame
-    unstarted: str  # why the program could not be executed in it
-    hit: tuple[str, float, float, str] | None  # the limit reached, as a harness.options.Limit
-    memory: int  # the most that the tree was seen to hold, in bytes
-    cpu: float  # seconds of CPU time of the tree
-    leftovers: tuple[str, ...]  # names of processes that outlived the engine (not at level 3)
+    status: int | None = None  # as Popen.returncode; None if it was ended, or never started
+    fault: str = ""  # why the box could not be made; empty if it could. No engine is to blame
+    unstarted: str = ""  # why the program could not be executed in it
+    hit: Hit | None = None  # the limit reached
+    memory: int = 0  # the most that the tree was seen to hold, in bytes
+    cpu: float = 0.0  # seconds of CPU time of the tree
+    leftovers: tuple[str, ...] = ()  # processes that outlived the engine (not at level 3)
 
 
 def pack_plan(plan: LaunchPlan) -> bytes:

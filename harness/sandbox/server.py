@@ -21,20 +21,17 @@ import _socket
 import contextlib
 import gc
 import os
-import resource
 import select
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from harness import processes, signals
-from harness.options import CPU_SECONDS, GIB
 from harness.sandbox import (
     bubblewrap,
     cgroup,
     inside,
     landlock,
-    memory,
     plan,
     seccomp,
     untrusted_folders,
@@ -43,11 +40,6 @@ from harness.sandbox import (
 from harness.sandbox.plan import BoxReport, LaunchPlan, pack_report, unpack_plan
 
 LONGEST_MESSAGE = 1 << 18
-_TICK = 0.05  # seconds between two looks at the tree, at most
-_SHORTEST_TICK = 0.002
-_CLOSELY = 0.25  # seconds between two close looks
-# Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
-_FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it ourselves
 # Seconds. A box takes 0.01, and many more on a machine that stood still for a while; after so many
 # the server gives up. A caller that ends the start earlier, but after half a second, waited for a
@@ -55,7 +47,6 @@ _PATIENCE = 0.5  # seconds that a keeper has to end its engine before we do it o
 _LONGEST_START = 20.0
 _LONG_START = 0.5
 _COPIED = (20 << 20, 1000)  # bytes and files that are copied in a second, even if it is a bad one
-_OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
 
 
 def main(descriptor: int, cgroups: list[str]) -> None:
@@ -88,7 +79,7 @@ def _serve(
         return Box(unpack_plan(data), control, group).run(streams)
     except Exception as error:  # noqa: BLE001 - the one place where it becomes a sentence
         end_children(processes.descendants)
-        return BoxReport(None, f"{type(error).__name__}: {error}", "", None, 0, 0.0, ())
+        return BoxReport(fault=f"{type(error).__name__}: {error}")
 
 
 def _receive_message(control: _socket.socket) -> tuple[bytes, tuple[int, ...]]:
@@ -121,95 +112,65 @@ class Box:
     ) -> None:
         self._plan = plan
         self._control = control
-        self._group = group
-        self._watched = group.keep_polled(plan.watched)
-        self._news = b""
-        self._free = watch.free(plan.writable)
-        self._disk = watch.Disk()
-        self._is_much = False  # at the last look, at least half of the memory that is allowed
-        self._looked_at_disk = 0.0  # often enough for a disk, which is slower than memory
-        copies = plan.own[0] if plan.scratch else 0  # in memory
-        self._shared = memory.machine_shared() + copies if self._watched.memory else 0
+        self._meter = watch.Meter(plan, group)
+        self._report = BoxReport()
         self._poll = select.poll()
+        self._unread = b""  # the beginning of a line that the box has not ended yet
+        self._first = 0  # the process of the box that bubblewrap makes first
         self._hold = -1  # bubblewrap waits for its end while we fill folders
-        self._first = 0  # the process of the box that makes them
-        self._begun = self._looked_closely = self._looked = time.monotonic()
-        self._clock = watch.BoxClock(group.cpu)
-        self._estimate = watch.Estimate()
+        self._begun = time.monotonic()
         self._ready = False  # all that is left to be done is to execute the program
-        self._broken = False  # the box ended before its engine did
-        self._status: int | None = None
-        self._fault = ""
-        self._unstarted = ""
-        self._hit: tuple[str, float, float, str] | None = None
-        self._memory = 0
-        self._cpu = 0.0
-        self._leftovers: tuple[str, ...] = ()
+        self._trouble = ""  # a fault, unless a limit that was hit is the reason
 
     def run(self, streams: inside.Streams) -> BoxReport:
         """Start the engine on ``streams``, watch over it, end it, and report."""
-        before = _cpu_of_the_dead()
-        self._group.allow(self._plan.watched.memory, self._plan.threads)
-        with contextlib.closing(self._clock):
-            late = self._watch_over(streams)
-            self._cpu = max(self._cpu, self._clock.seconds() or 0.0, _cpu_of_the_dead() - before)
-        self._hit = (
-            self._hit or self._group.hit() or self._signal_hit() or self._find_late_excess()
-        )
-        if not self._hit:
-            # Note it if the engine never ran, or not to its end, for no reason of its own.
-            if self._broken:
-                self._fault = self._fault or "it ended before the engine did"
-            elif late and not self._unstarted:
-                self._fault = self._fault or "it could not be made in time"
-        most = self._group.peak() or self._memory
-        return BoxReport(
-            self._status, self._fault, self._unstarted, self._hit, most, self._cpu, self._leftovers
+        meter = self._meter
+        with contextlib.closing(meter):
+            self._watch_over(streams)
+            meter.finish(self._report.status)
+        fault = self._report.fault or ("" if meter.hit else self._trouble)
+        return self._report._replace(
+            fault=fault, hit=meter.hit, memory=meter.memory, cpu=meter.cpu
         )
 
-    def _watch_over(self, streams: inside.Streams) -> bool:
-        """Run the engine until nothing of it is left; return whether it began late."""
+    def _watch_over(self, streams: inside.Streams) -> None:
+        """Run the engine until nothing of it is left."""
+        level = self._plan.level
         reading, status = os.pipe()
-        root, block = self._start(streams, status)
+        waiting, block = os.pipe()  # the box goes on when there is a byte to be read
         try:
-            self._attend(reading, block)
-            return self._takes(_LONG_START)
-        finally:
-            if self._hit:
-                self._strike()
-            if self._plan.level == 1:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(root, signal.SIGTERM)
-                _wait_for(root, _PATIENCE)
-            end_children(processes.descendants if self._plan.level == 1 else processes.children)
-            os.close(reading)
-            os.close(block)
-            self._let_go()
-
-    def _start(self, streams: inside.Streams, status: int) -> tuple[int, int]:
-        """Return the process id of the box, and a pipe: the engine waits for a byte from it."""
-        waiting, block = os.pipe()
-        try:
-            root = self._start_box(streams, status, waiting)
+            if level == 3:
+                root, self._hold = bubblewrap.start(self._plan, streams, status, waiting)
+            else:
+                root = inside.start(self._plan, streams, status)
         finally:
             for descriptor in (*streams, status, waiting):
                 os.close(descriptor)
-        return root, block
-
-    def _start_box(self, streams: inside.Streams, status: int, waiting: int) -> int:
-        if self._plan.level == 3:
-            root, self._hold = bubblewrap.start(self._plan, streams, status, waiting)
-            return root
-        return inside.start(self._plan, streams, status)
+        try:
+            self._attend(reading, block)
+            if self._is_late(_LONG_START) and not self._report.unstarted:
+                self._trouble = self._trouble or "it could not be made in time"
+        finally:
+            if self._meter.hit:
+                self._strike()
+            if level == 1:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(root, signal.SIGTERM)
+                _wait_for(root, _PATIENCE)
+            end_children(processes.descendants if level == 1 else processes.children)
+            os.close(reading)
+            os.close(block)
+            self._let_go()
 
     def _attend(self, reading: int, block: int) -> None:
         """Wait until the engine ends, hits a limit, or is to be ended."""
         self._poll.register(reading, select.POLLIN)
         self._poll.register(self._control, select.POLLIN)
-        tick = time.monotonic() + self._pause(0)
-        patience = _LONGEST_START + self._plan.own[0] / _COPIED[0] + self._plan.own[1] / _COPIED[1]
-        while self._status is None and not self._hit and not self._takes(patience):
-            pause = max(0, tick - time.monotonic()) * 1000
+        size, files = self._plan.own
+        patience = _LONGEST_START + size / _COPIED[0] + files / _COPIED[1]
+        meter = self._meter
+        while self._report.status is None and not meter.hit and not self._is_late(patience):
+            pause = max(0, meter.due - time.monotonic()) * 1000
             ready = [number for number, _ in self._poll.poll(pause)]
             if reading in ready and not self._read_status(reading, block):
                 return
@@ -217,41 +178,44 @@ class Box:
                 return
             if self._hold in ready and not self._fill():
                 return
-            if time.monotonic() >= tick:
-                tick = self._look() + time.monotonic()
+            if time.monotonic() >= meter.due:
+                meter.look()
 
-    def _takes(self, seconds: float) -> bool:
+    def _is_late(self, seconds: float) -> bool:
         """Whether the box has not been made after so long a time."""
         return not self._ready and time.monotonic() > self._begun + seconds
 
     def _read_status(self, reading: int, block: int) -> bool:
-        """Take what the box says of itself; False when it says no more."""
+        """Take in what the box tells of itself; return whether there may be more."""
         data = os.read(reading, 1 << 12)
-        *lines, self._news = (self._news + data).split(b"\n")  # bubblewrap writes bit by bit
-        for line in (line.decode(errors="replace") for line in lines):
-            if line.startswith("{"):
-                news = _read_numbers(line)
-                if "child-pid" in news and self._limit(news["child-pid"]):
-                    os.write(block, b".")
-                    self._first, self._ready = news["child-pid"], self._hold < 0
-                    if self._hold >= 0:
-                        self._poll.register(self._hold, select.POLLOUT)
-                if "exit-code" in news:
-                    self._note_end(_as_returncode(news["exit-code"]))
-            else:
-                self._take_keeper(*line.partition(" ")[::2])
-        self._broken = not data
-        return bool(data) and not self._unstarted and not self._fault
+        *lines, self._unread = (self._unread + data).split(b"\n")  # bubblewrap writes bit by bit
+        for line in lines:
+            for word, value in _facts(line.decode(errors="replace")):
+                self._take(word, value, block)
+        if not data:
+            self._trouble = "it ended before the engine did"
+        return bool(data) and not self._report.unstarted and not self._report.fault
 
-    def _take_keeper(self, word: str, rest: str) -> None:
-        if word == "ready":
+    def _take(self, word: str, value: str, block: int) -> None:
+        """Take in one fact; ``block``: what bubblewrap waits for after the first one."""
+        if word == "child-pid" and self._limit(int(value)):
+            os.write(block, b".")
+            self._first = int(value)
+            if self._hold >= 0:
+                self._poll.register(self._hold, select.POLLOUT)
+            else:
+                self._ready = True
+        elif word == "ready":
             self._ready = True
         elif word == "ended":
-            self._note_end(int(rest))
+            self._note_end(int(value))
+        elif word == "exit-code":  # as a shell has it: more than 128 is a signal
+            code = int(value)
+            self._note_end(128 - code if 128 < code < 128 + signal.NSIG else code)
         elif word == "unstarted":
-            self._unstarted = rest
+            self._report = self._report._replace(unstarted=value)
         elif word == "fault":
-            self._fault = rest
+            self._report = self._report._replace(fault=value)
 
     def _fill(self) -> bool:
         """Copy into the new folders of the box; return whether that could be done."""
@@ -266,7 +230,7 @@ class Box:
                     if stopping.poll(0):
                         return False
         except OSError as error:
-            self._fault = f"a folder cannot be filled: {error.strerror}"
+            self._take("fault", f"a folder cannot be filled: {error.strerror}", -1)
             return False
         self._let_go()
         self._ready = True
@@ -293,99 +257,42 @@ class Box:
         except (ProcessLookupError, FileNotFoundError):
             return False  # bubblewrap has failed already, which will show
         except OSError as error:
-            self._fault = f"limits cannot be set: {error.strerror}"
+            self._take("fault", f"limits cannot be set: {error.strerror}", -1)
             return False
         return True
 
     def _note_end(self, status: int) -> None:
-        self._status = status
+        self._report = self._report._replace(status=status)
         if self._plan.level < 3:  # bubblewrap ends the others before we could look
             # A daemon that changes its parent while we walk the tree is missed in one walk.
-            alive = max(self._living(), self._living(), key=len)
-            own = _OWN_PROCESSES[self._plan.level]
-            self._leftovers = tuple(process.name for process in alive[own:])
-
-    def _find_processes(self) -> list[watch.ProcessStat]:
-        return watch.processes(processes.descendants(os.getpid()))
-
-    def _living(self) -> list[watch.ProcessStat]:
-        return [process for process in self._find_processes() if not process.dead]
-
-    def _look(self) -> float:
-        """Look at what is used; return after how many seconds to look again."""
-        own = _OWN_PROCESSES[self._plan.level]
-        closely = time.monotonic() > self._looked_closely + _CLOSELY or self._is_much
-        if closely:
-            self._looked_closely = time.monotonic()
-        look = memory.MemoryLook(self._watched.memory, 0, self._shared, closely)
-        found = self._find_processes()
-        if time.monotonic() >= self._looked_at_disk + _TICK:
-            self._disk = watch.disk(found[own:], self._plan, self._free)
-            self._looked_at_disk = time.monotonic()
-        usage = watch.measure(found, own, self._plan, look, self._disk)
-        usage = usage._replace(cpu=self._time(found, usage.cpu))
-        self._is_much = usage.memory > self._watched.memory / 2
-        self._memory = max(self._memory, usage.memory)
-        self._cpu = max(self._cpu, usage.cpu)
-        self._hit = self._group.hit() or watch.find_exceeded(usage, self._watched)
-        return self._pause(usage.memory)
-
-    def _time(self, found: list[watch.ProcessStat], visible: float) -> float:
-        """Return the CPU time of the box, ``visible`` being what its processes show."""
-        counted = self._clock.seconds()
-        if counted is not None:
-            return max(counted, visible)
-        now, before = time.monotonic(), self._looked
-        self._looked = now
-        seen = {
-            one.pid: watch.ProcessSample(
-                one.own, one.waited, watch.share(one.task) if one.running else 0.0
-            )
-            for one in found
-        }
-        return visible + self._estimate.look(seen, now - before)
-
-    def _pause(self, used: int) -> float:
-        """Return the seconds in which no engine can get from so much memory over its limit."""
-        allowed = self._watched.memory
-        room = (allowed - used) / _FILLED if allowed else _TICK
-        return min(_TICK, max(_SHORTEST_TICK, room))
-
-    def _signal_hit(self) -> tuple[str, float, float, str] | None:
-        """The kernel's word for too much CPU time or too large a file is a signal."""
-        if self._status == -signal.SIGXCPU:
-            return "time", self._cpu, self._plan.watched.cpu, CPU_SECONDS
-        if self._status == -signal.SIGXFSZ:
-            soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
-            size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
-            return "disk", size, size, "bytes"
-        return None
-
-    def _find_late_excess(self) -> tuple[str, float, float, str] | None:
-        """Look at what was written at the last moment, too: no file system held it."""
-        disk = watch.disk([], self._plan, self._free)
-        usage = watch.measure([], 0, self._plan, memory.MemoryLook(0, 0, 0), disk)
-        return watch.find_exceeded(usage, self._watched)
+            walks = [[one for one in watch.tree() if not one.dead] for _ in range(2)]
+            own = watch.OWN_PROCESSES[self._plan.level]
+            names = tuple(process.name for process in max(walks, key=len)[own:])
+            self._report = self._report._replace(leftovers=names)
 
     def _strike(self) -> None:
         """Kill the engine's processes before the box, whose end reaches them one after another.
 
         On a busy machine that takes a while, in which they would take more.
         """
-        for pid in processes.descendants(os.getpid())[_OWN_PROCESSES[self._plan.level] :]:
+        for pid in processes.descendants(os.getpid())[watch.OWN_PROCESSES[self._plan.level] :]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
 
-def _read_numbers(line: str) -> dict[str, int]:
-    """Return bubblewrap's word, an object of JSON whose values are whole numbers."""
-    pairs = (pair.split(":") for pair in line.strip("{ }").split(","))
-    return {name.strip(' "'): int(number) for name, number in pairs}
+def _facts(line: str) -> Iterator[tuple[str, str]]:
+    """Yield what a line of the box's status tells, as words with their values.
 
-
-def _as_returncode(code: int) -> int:
-    """Return bubblewrap's word for how its engine ended, which is a shell's, as Python's."""
-    return 128 - code if 128 < code < 128 + signal.NSIG else code
+    A line of bubblewrap is an object of JSON whose values are whole numbers; see ``inside`` for
+    the others.
+    """
+    if line.startswith("{"):
+        for pair in line.strip("{ }").split(","):
+            word, value = pair.split(":")
+            yield word.strip(' "'), value.strip()
+    else:
+        word, _, value = line.partition(" ")
+        yield word, value
 
 
 def end_children(victims: Callable[[int], list[int]] = processes.children) -> None:
@@ -414,8 +321,3 @@ def _wait_for(pid: int, patience: float) -> None:
         if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return
         time.sleep(0.0005)
-
-
-def _cpu_of_the_dead() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime

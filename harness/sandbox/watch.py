@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import _signal as signal  # type: ignore[import-not-found]
 import contextlib
 import ctypes
 import os
+import resource
 import struct
 import time
 from collections.abc import Callable
 
-from harness.options import CPU_SECONDS
-from harness.processes import read
-from harness.sandbox import landlock, memory, untrusted_folders
-from harness.sandbox.plan import LaunchPlan, Watched
+from harness.options import CPU_SECONDS, GIB
+from harness.processes import descendants, read
+from harness.sandbox import cgroup, landlock, memory, untrusted_folders
+from harness.sandbox.plan import Hit, LaunchPlan, Watched
 from harness.typed import NamedTuple
 
 _TYPE_SOFTWARE, _TASK_CLOCK = 1, 1
@@ -119,6 +121,12 @@ def share(task: int) -> float:
 # --- The use of the machine by a tree of processes, read from ``/proc`` every now and then -------
 
 
+OWN_PROCESSES = {3: 2, 2: 1, 1: 1}  # of a box: bubblewrap's two, or the keeper
+_LONGEST_PAUSE = 0.05  # seconds between two looks, at most
+_SHORTEST_PAUSE = 0.002
+_CLOSELY = 0.25  # seconds between two close looks
+# Bytes that a machine can fill in a second: the next look comes before the limit can be passed.
+_FILLED = 4 * GIB * (os.cpu_count() or 1)
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -148,56 +156,136 @@ class Usage(NamedTuple):
     scratch_files: int
 
 
+def tree() -> list[ProcessStat]:
+    """Return the figures of all processes below this one, parents before their children."""
+    return processes(descendants(os.getpid()))
+
+
 def processes(pids: list[int]) -> list[ProcessStat]:
     """Return the figures of those that are still there, the dead that wait to be reaped too."""
     return [found for pid in pids if (found := _process(pid)) is not None]
 
 
-class Disk(NamedTuple):
-    """What has been written to folders outside the box."""
+class Meter:
+    """What a box uses, look by look. Close it when done.
 
-    size: int = 0
-    files: int = 0
-
-
-def measure(
-    samples: list[ProcessStat], own: int, plan: LaunchPlan, look: memory.MemoryLook, outside: Disk
-) -> Usage:
-    """Add up what the processes of a box use.
-
-    ``samples``: all of them; the first ``own`` belong to the box itself and not to the engine
-    (they only collect the time of the dead). ``look``: see ``memory.measure_held``.
-    ``outside``: see :func:`disk`.
+    Attributes: ``memory`` and ``cpu``, the most that was seen; ``hit``, the limit that was hit;
+    ``due``, when to look again, monotonic: an engine that is within its limits now cannot be far
+    beyond them by then.
     """
-    engine = [process for process in samples[own:] if not process.dead]
-    scratch, files = _scratch_use([process.task for process in engine], plan.scratch)
-    used = max(0, scratch + outside.size - plan.own[0])
-    files = max(0, files + outside.files - plan.own[1])
-    cpu = sum(process.own + process.waited for process in samples)
-    look = look._replace(scratch=max(0, scratch - plan.own[0]))
-    return Usage(memory.measure_held(engine, look), cpu, len(engine), used, files)
+
+    def __init__(self, plan: LaunchPlan, group: cgroup.ControlGroups) -> None:
+        """Begin to count, before the engine of a plan is started; ``group``: may count for us."""
+        group.allow(plan.watched.memory, plan.threads)
+        self.memory = 0
+        self.cpu = 0.0
+        self.hit: Hit | None = None
+        self._plan = plan
+        self._group = group
+        self._limits = group.keep_polled(plan.watched)
+        self._free = free(plan.writable)
+        self._disk = 0, 0  # bytes and files, when that was looked at last
+        copies = plan.own[0] if plan.scratch else 0  # in memory
+        self._shared = memory.machine_shared() + copies if self._limits.memory else 0
+        self._is_much = False  # at the last look, at least half of the memory that is allowed
+        self._looked_at_disk = 0.0  # often enough for a disk, which is slower than memory
+        self._looked_closely = self._estimated = time.monotonic()
+        self._clock = BoxClock(group.cpu)
+        self._estimate = Estimate()
+        self._cpu_before = _cpu_of_the_dead()
+        self._wait_at_most(0)
+
+    def look(self) -> None:
+        """Look at what is used now."""
+        now = time.monotonic()
+        closely = self._is_much or now > self._looked_closely + _CLOSELY
+        self._looked_closely = now if closely else self._looked_closely
+        samples = tree()
+        engine = [one for one in samples[OWN_PROCESSES[self._plan.level] :] if not one.dead]
+        tasks = [one.task for one in engine]
+        if time.monotonic() >= self._looked_at_disk + _LONGEST_PAUSE:
+            self._disk = self._measure_disk(tasks)
+            self._looked_at_disk = time.monotonic()
+        size, files = _scratch_use(tasks, self._plan.scratch)
+        scratch = max(0, size - self._plan.own[0])
+        look = memory.MemoryLook(self._limits.memory, scratch, self._shared, closely)
+        held = memory.measure_held(engine, look)
+        cpu = self._measure_cpu(samples)
+        usage = Usage(held, cpu, len(engine), *self._add_up(size, files))
+        self._is_much = held > self._limits.memory / 2
+        self.memory = max(self.memory, held)
+        self.cpu = max(self.cpu, cpu)
+        self.hit = self._group.hit() or find_exceeded(usage, self._limits)
+        self._wait_at_most(held)
+
+    def finish(self, status: int | None) -> None:
+        """Take in what shows only when nothing of the box is left; ``status``: how it ended."""
+        dead = _cpu_of_the_dead() - self._cpu_before
+        self.cpu = max(self.cpu, self._clock.seconds() or 0.0, dead)
+        self.hit = self.hit or self._group.hit() or self._signal_hit(status)
+        if not self.hit:  # what was written at the last moment counts, too: nothing held it
+            self._disk = self._measure_disk([])
+            self.hit = find_exceeded(Usage(0, 0.0, 0, *self._add_up(0, 0)), self._limits)
+        self.memory = self._group.peak() or self.memory
+
+    def close(self) -> None:
+        """Count no more."""
+        self._clock.close()
+
+    def _wait_at_most(self, used: int) -> None:
+        """Set when no engine can have got from so much memory over its limit."""
+        allowed = self._limits.memory
+        room = (allowed - used) / _FILLED if allowed else _LONGEST_PAUSE
+        self.due = time.monotonic() + min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, room))
+
+    def _measure_cpu(self, samples: list[ProcessStat]) -> float:
+        visible = sum(one.own + one.waited for one in samples)
+        counted = self._clock.seconds()
+        if counted is not None:
+            return max(counted, visible)
+        seen = {
+            one.pid: ProcessSample(one.own, one.waited, share(one.task) if one.running else 0.0)
+            for one in samples
+        }
+        pause = time.monotonic() - self._estimated
+        self._estimated += pause
+        return visible + self._estimate.look(seen, pause)
+
+    def _measure_disk(self, tasks: list[int]) -> tuple[int, int]:
+        """Return bytes and files of its writable folders, with files that have no name."""
+        writable = self._plan.writable
+        if not writable:
+            return 0, 0
+        sizes, numbers = zip(*map(untrusted_folders.use, writable), strict=True)
+        used = sum(sizes)
+        unlinked = _measure_unlinked(tasks, {os.stat(folder).st_dev for folder in writable})
+        # What cannot be measured is at most what has vanished from the file system.
+        gone = max(0, self._free - free(writable))
+        return max(used, gone) if unlinked is None else used + unlinked, sum(numbers)
+
+    def _add_up(self, size: int, files: int) -> tuple[int, int]:
+        """Return bytes and files in memory and on the disk, except those that it began with."""
+        own = self._plan.own
+        return max(0, size + self._disk[0] - own[0]), max(0, files + self._disk[1] - own[1])
+
+    def _signal_hit(self, status: int | None) -> Hit | None:
+        """Return the limit for which the kernel ended the engine, which it does by a signal."""
+        if status == -signal.SIGXCPU:
+            return "time", self.cpu, self._plan.watched.cpu, CPU_SECONDS
+        if status == -signal.SIGXFSZ:
+            soft = {kind: soft for kind, soft, _ in self._plan.rlimits}
+            size = soft[resource.RLIMIT_FSIZE]  # no file gets larger
+            return "disk", size, size, "bytes"
+        return None
 
 
-def disk(samples: list[ProcessStat], plan: LaunchPlan, before: int) -> Disk:
-    """Return what the folders hold that a box may write to, and files without a name.
-
-    ``samples``: its processes. ``before``: what was :func:`free` when it was started.
-    """
-    if not plan.writable:
-        return Disk()
-    sizes, numbers = zip(*map(untrusted_folders.use, plan.writable), strict=True)
-    used = sum(sizes)
-    devices = {os.stat(folder).st_dev for folder in plan.writable}
-    unlinked = _measure_unlinked(
-        [process.task for process in samples if not process.dead], devices
-    )
-    # What cannot be measured is at most what has vanished from the file system.
-    gone = max(0, before - free(plan.writable))
-    return Disk(max(used, gone) if unlinked is None else used + unlinked, sum(numbers))
+def _cpu_of_the_dead() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
-def find_exceeded(usage: Usage, limits: Watched) -> tuple[str, float, float, str] | None:
-    """Return the limit that was hit, if any: what makes a :class:`~harness.options.Limit`."""
+def find_exceeded(usage: Usage, limits: Watched) -> Hit | None:
+    """Return the limit that was hit, if any."""
     table = (
         ("memory", usage.memory, limits.memory, "bytes", 1),
         ("time", usage.cpu, limits.cpu, CPU_SECONDS, 0),

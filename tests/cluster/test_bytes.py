@@ -15,9 +15,10 @@ import pytest
 
 from harness.cluster import tls, worker_files
 from harness.cluster.bytes_server import BytesServer
+from harness.cluster.fetching import ByteConnection, FetchError, Missing, Source
 from harness.cluster.records import ServedFile
 from harness.cluster.tls import TlsCredentials, papers
-from harness.cluster.worker_files import ByteConnection, Cache, FetchError, Memory, Missing, Source
+from harness.cluster.worker_files import Cache, Memory
 from harness.errors import UsageError
 from tests.cluster.clusters import ROOT
 

@@ -20,6 +20,8 @@ ROOT = Path(__file__).parents[2]
 # bomb in one test would stop the engines of another.
 SOMEBODY = 100_000 + os.getpid()
 _IMPORTED = (
+    "jinja2",
+    "markupsafe",
     "pexpect",
     "ptyprocess",
     "rich",

@@ -27,7 +27,7 @@ from harness.options import MIB, BoxLimits
 from harness.sandbox import cgroup, levels, view
 from harness.sandbox.launcher import Boxed, BoxEnd, BoxLauncher
 from harness.sandbox.redteam import referee
-from harness.sandbox.redteam.attack_table import ROSTER, Attack
+from harness.sandbox.redteam.attack_table import PYTHON, ROSTER, Attack
 
 LIMITS = BoxLimits()
 PATIENCE = 30.0  # seconds; finds a hang, not a busy machine
@@ -685,12 +685,17 @@ OURS = ("namespace", "mounts", "tmpfs", "mask")
 
 
 def what_level_2_makes_itself_holds(level: int) -> None:
-    """Its namespaces and mounts are our own work; all else is as at the other levels."""
+    """Its namespaces and mounts are our own work; all else is as at the other levels.
+
+    So is what an attack is written in.
+    """
     if level == 2:
         attacks = tuple(
             attack
             for attack in ROSTER
-            if any(word in attack.layer[2] for word in OURS) and not attack.receiver
+            if any(word in attack.layer[2] for word in OURS)
+            and attack.source in PYTHON
+            and not attack.receiver
         )
         assert len(attacks) > 50
         for finding in referee.play_at_once((level,), attacks):

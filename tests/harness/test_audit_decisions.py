@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from harness.assignments import assignment as assignments
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
+from harness.fuzzing.search import FuzzBudget
+from harness.grading.attempts.orders import GradingContext, GradingUnit
 from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
 from harness.reading import casefile
-from harness.records import Failure, FailureKind, Outcome, Verdict
+from harness.records import Build, Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json
@@ -44,6 +49,11 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
     assert list(nearly_full(some, found)) == ["all", "just", "late"]
 
 
+def make_finding(shown: int, got: str = "0") -> FuzzFinding:
+    found = WrongReply(0, "score", "an error", "B+3", got)
+    return FuzzFinding(Script(("score",)), found, (), shown, 3, 1.0, 1)
+
+
 @pytest.mark.parametrize(
     ("name", "got", "shown", "sure"),
     [
@@ -55,8 +65,7 @@ def test_nearly_full_marks_are_nine_tenths_of_the_points_for_case_files(tmp_path
     ],
 )
 def test_only_what_the_submission_answers_each_time_is_told(name, got, shown, sure):
-    found = WrongReply(0, "score", "an error", "B+3", got)
-    finding = FuzzFinding(Script(("score",)), found, (), shown, 3, 1.0, 1)
+    finding = make_finding(shown, got)
     assert wrong_answers.is_sure(finding, assignments.find(name)) is sure
 
 
@@ -111,3 +120,53 @@ def test_a_program_that_could_not_be_built_shows_nothing():
         "", canonical_json.NOTHING, canonical_json.Measurements(), failed=True, doubtful=False
     )
     assert not _shows(done, {"": SCORE})
+
+
+# --- a worker's search of one submission
+
+
+class MadeFuzzer:
+    """Finds something in its third and fourth conversation, and no more after the fifth."""
+
+    unconfirmed, shortfall = 1, "too few"
+
+    def __init__(self, _program: object, _judge: object, budget: FuzzBudget, _seed: int) -> None:
+        self.budget = budget
+
+    def findings(self) -> Iterator[FuzzFinding]:
+        for found in (None, None, make_finding(3), make_finding(2), None):
+            if self.budget.is_over:
+                return
+            self.budget.examples += 1
+            if found:
+                yield found
+
+
+@pytest.fixture
+def search(monkeypatch, tmp_path):
+    """Return what searches a submission, built with such a result, and tells its findings."""
+    monkeypatch.setattr(wrong_answers, "die_with_parent", bool)
+    monkeypatch.setattr(wrong_answers, "Piped", lambda *_: SimpleNamespace(close=bool))
+    monkeypatch.setattr(wrong_answers, "Fuzzer", MadeFuzzer)
+
+    def search(built: Build | None) -> wrong_answers.AuditFindings:
+        bench = SimpleNamespace(furnish=lambda *_: nullcontext((tmp_path, built)))
+        monkeypatch.setattr(wrong_answers, "bench_of", lambda *_: bench)
+        grading = GradingContext(assignments.find("go-scoring"), None, "off", (), 0.0, 1)
+        unit = GradingUnit(Submission("ada", ()), tmp_path / "a.tgz", "build", ())
+        return wrong_answers.Looker(grading, seconds=600.0).look(unit, lambda *_: None)
+
+    return search
+
+
+@pytest.mark.parametrize("built", [None, Build(ok=True)])
+def test_a_submission_is_asked_for_as_long_as_there_is_time(built, search):
+    found = search(built)
+    assert (found.conversations, found.unsure, found.trouble) == (5, 2, "")
+    ((wrong, files),) = found.cases
+    assert (wrong.command, wrong.right, wrong.found) == ("score", "B+3", "0")
+    assert [name for name, _ in files] == [wrong.file]
+
+
+def test_a_submission_that_cannot_be_built_is_not_asked(search):
+    assert search(Build(ok=False, message="make failed")) == (0, 0, (), "make failed")

@@ -13,6 +13,7 @@ import pytest
 from harness.banks import banks
 from harness.cli import main
 from harness.errors import AssignmentError, ExitCode, UsageError
+from harness.sandbox import levels
 from tests.harness.small_class import archive
 from tests.harness.test_audit import ASSIGNMENT, ENGINE
 
@@ -102,7 +103,7 @@ def add_to_bank(graded: Path, bank: Path, *more: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def graded_class(tmp_path_factory):
+def graded_class(tmp_path_factory, warm_workers):
     return grade_class(tmp_path_factory.mktemp("former"))
 
 
@@ -128,7 +129,11 @@ def content(folder: Path) -> dict[str, bytes]:
     }
 
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(15)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.long(15),
+    pytest.mark.usefixtures("warm_workers"),
+]
 
 
 def test_one_of_each_behaviour_is_taken(bank):
@@ -180,7 +185,10 @@ def test_what_is_in_it_is_not_added_again(bank, graded_class, tmp_path, capsys):
     assert banks.read(copy).entries == banks.read(bank).entries
 
 
-def test_the_bank_measures_tests(bank, graded_class, capsys):
+def test_the_bank_measures_tests(bank, graded_class, capsys, monkeypatch):
+    """In a sandbox that is proven once, and not for each engine."""
+    proven, prove = [], levels.prove
+    monkeypatch.setattr(levels, "prove", lambda box: proven.append(box.level) or prove(box))
     own = graded_class.parent / "scoring"
     one, other = own / "area.gtp", own / "known.gtp"
     command = ["strength", str(one), str(other), "--assignment", str(own), "--bank", str(bank)]
@@ -190,6 +198,7 @@ def test_the_bank_measures_tests(bank, graded_class, capsys):
     assert "3 of 3 engines caught" in said
     assert re.search(rf"Catches nothing \(1\):\n  {other}:1 ", said)
     assert "kill rate" not in said
+    assert len(proven) == 1
 
 
 def test_list_tells_what_is_in_it(bank, capsys):

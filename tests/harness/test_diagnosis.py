@@ -7,14 +7,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from harness.cli import main
 from harness.judging import diagnosis, in_process, mutant_replay
 from harness.judging.diagnosis import diagnoses
 from harness.reading import casefile, suite
 from harness.reading.dialect import find_dialect
-from harness.records import Diagnosis, Failure, FailureKind, Outcome
-from harness.report.markup import escape
+from harness.records import Diagnosis, Failure, FailureKind, Outcome, Restart
 from harness.running.file_runner import not_run
 from harness.running.runs import run
 from harness.specifications import specification
@@ -238,6 +238,29 @@ def test_a_break_and_wrong_answers_are_two_mistakes():
     assert [{one.name for one in chosen} for chosen in found.sets] == [
         {"fill-never-ends-on-empty-board", "komi-twice"}
     ]
+
+
+def test_answers_after_a_new_start_are_compared_as_well():
+    """Else an engine that hangs in one place would be told of nothing that it does elsewhere."""
+    mistakes = find_mistakes("fill-never-ends-on-empty-board neutral-points-to-white")
+    texts = (b"boardsize 3\nkomi 0\n10 score\n#? [0]\n", NEUTRAL)
+    parts = [
+        result_of(casefile.parse(text, "some.gtp"), in_process.mutant(mistakes, "go-scoring"))
+        for text in texts
+    ]
+    start = len(parts[0].case.steps)
+    later = [one._replace(step=one.step + start) for one in parts[1].outcomes]
+    found = diagnose(
+        [
+            not_run(casefile.parse(b"".join(texts), "some.gtp"))._replace(
+                outcomes=(*parts[0].outcomes, *later),
+                replies=(*parts[0].replies, *parts[1].replies),
+                failures=parts[0].failures,
+                restarts=(Restart(start, ()),),
+            )
+        ]
+    )
+    assert list_explanations(found) == [{one.name for one in mistakes}]
 
 
 def test_an_engine_that_does_not_start_is_not_diagnosed():

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from harness.errors import ReportError
 from harness.reading.casefile import comments
@@ -29,7 +30,8 @@ from harness.report.html.page_names import (
     SHA256,
     page_names,
 )
-from harness.report.markup import Markup, SharedMarkup, escape, join_markup
+from harness.report.html.parts import items
+from harness.report.report_files import SharedText
 from harness.report.tally import tally
 from tests.harness.made_run import GREEN, RUN, Line, V, comment, made_file
 from tests.harness.test_report_formats import runs
@@ -181,12 +183,11 @@ def test_the_digest_is_the_scripts(script, digest):
 
 
 @given(st.text())
-def test_what_is_put_into_markup_is_escaped_unless_it_is_markup(text):
-    once = Markup("<b>%s</b>") % text
-    assert Markup("%s") % once == once
-    assert join_markup([once, text]) == once + text
-    assert unescape(str(escape(text))) == text
-    assert not set(escape(text)) & set('<>"')
+def test_what_a_template_shows_is_escaped_unless_it_is_markup(text):
+    once = items([text])
+    assert items([once]) == f"<ul><li>{once}</li></ul>"
+    assert unescape(once) == f"<ul><li>{text}</li></ul>"
+    assert not set(once.removeprefix("<ul><li>").removesuffix("</li></ul>")) & set("<>\"'")
 
 
 @settings(max_examples=40, deadline=None)
@@ -321,7 +322,7 @@ def test_pages_are_cut_and_every_link_leads_somewhere(tmp_path, monkeypatch):
 
 
 # What is shared is the harness's own; all else may be anything.
-PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(SharedMarkup))
+PARTS = st.lists(st.text() | st.text().map(Markup) | st.text('<a b>"✓').map(SharedText))
 
 
 @given(PARTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,21 +63,33 @@ def test_an_attempt_is_settled_by_who_has_the_lease(ledger):
 
 
 @pytest.mark.parametrize(
-    ("states", "holds"), [("RR", True), ("RS", True), ("RZ", False), ("RX", False), ("  ", False)]
+    ("states", "starts", "holds"),
+    [
+        ("RR", (5, 5), True),
+        ("RS", (5, 5), True),
+        ("RR", (5, 6), False),  # another process got its number
+        ("RZ", (5, 5), False),
+        ("RX", (5, 5), False),
+        ("  ", (5, 5), False),
+    ],
 )
-def test_a_lease_holds_while_its_process_is_seen_to_live(states, holds, monkeypatch):
+def test_a_lease_holds_while_its_process_is_seen_to_live(states, starts, holds, monkeypatch):
     """Nobody waits for ever for one of which this machine does not say whether it lives."""
-    pid, state = 7, states[0]
+    pid, state, start, others = 7, states[0], starts[0], count()
 
     def read_text(path: Path, **_: object) -> str:
         if state == " ":
             raise FileNotFoundError(path)
-        return "boot\n" if path.name == "boot_id" else f"7 (a) b) {state} {'5 ' * 40}"
+        if path.name == "boot_id":
+            return "boot\n"
+        # All figures of a process change but its start, field 22 of proc(5).
+        fields = [start if number == 22 else 100 + next(others) for number in range(4, 53)]
+        return f"7 (a) b) {state} {' '.join(map(str, fields))}"
 
     monkeypatch.setattr(places.Path, "read_text", read_text)
     monkeypatch.setattr(places.os, "getpid", lambda: pid)
     lease = SimpleNamespace(token="t", owner=places.me(), until=0.0)
-    pid, state = 8, states[1]
+    pid, state, start = 8, states[1], starts[1]
     assert places.is_held(lease, None, at=1.0) is holds
 
 

@@ -12,6 +12,7 @@ from harness.reading import casefile
 from harness.records import Exchange, Reply
 from harness.running.file_runner import not_run
 from harness.specifications import specification
+from oracle.mistakes import find_mistake
 
 CASE = casefile.parse(b"loadsgf a.sgf\n10 score\n#? [0]\n", "x.gtp")
 
@@ -103,3 +104,18 @@ def test_an_engine_hears_what_the_harness_sent_before(sent):
     assert (engine.session.game.position.grid.rows == 5) is bool(sent)
     assert engine.session.game.position.black.bit_count() == len(sent[:1])
     assert str(raw).startswith("=10 ")
+
+
+def test_a_mistake_in_what_the_harness_sent_before_shows_in_the_answers_after_it():
+    """They cannot be those of an engine that took it rightly."""
+    case = casefile.parse(b"10 score\nclear_board\n", "x")
+
+    def is_alike(index: int, mine: Reply) -> bool:
+        return index > 0 or mine.text == "0"
+
+    heard = mutant_replay.RecordedConversation(
+        case.steps, (reply("0"), reply("")), None, is_alike, "", ("komi 2", "boardsize 3")
+    )
+    replayer = mutant_replay.Replayer([heard], "go-scoring")
+    assert replayer.behaviour() == (0b10, 0)
+    assert replayer.behaviour([find_mistake("komi-lost-with-board")]) == (0b11, 0b01)

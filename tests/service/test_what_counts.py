@@ -9,7 +9,7 @@ from harness.errors import ReadingFailedError
 from harness.grading.ingest import receive
 from harness.grading.records import Submission
 from harness.service.courses import submissions
-from harness.service.jobs import job_handlers
+from harness.service.jobs import assignment_context
 from harness.service.records import Upload
 from harness.service.storage import courses, uploads
 from harness.work import canonical_json
@@ -247,7 +247,7 @@ def test_a_check_that_a_newer_upload_overtakes_says_nothing(service, monkeypatch
             found.append(use_newer(course))
         return receive.receive(*rest)
 
-    monkeypatch.setattr(job_handlers, "receive", overtaken)
+    monkeypatch.setattr(assignment_context, "receive", overtaken)
     work(service)
     assert found and "This one counts." in ada.get(page).text
     assert "4 passed" in ada.get(page).text

@@ -95,7 +95,7 @@ class _EvidencePage:
         self._one, self._result, self._places, self._cards = one, result, places, cards
         self._views = {id(each.attempt): each.view for each in seen}
 
-    def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[Markup]:
+    def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[str]:
         """Yield the page. ``neighbors``: those with the next higher and lower mark."""
         name = parts.format_students(self._one)
         up = f"../{parts.PAGE}"

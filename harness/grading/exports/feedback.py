@@ -28,7 +28,6 @@ from harness.report.file_view import WORDS, FileView
 from harness.report.html.card import Cards, legend_on_paper
 from harness.report.html.page_names import read_style
 from harness.report.html.parts import (
-    KEYS,
     PageFrame,
     as_class,
     badge,
@@ -37,6 +36,7 @@ from harness.report.html.parts import (
     facts,
     in_words,
     items,
+    keys,
     page,
 )
 from harness.report.html.trouble import Crashes, troubles
@@ -83,7 +83,7 @@ def _with_mark(shown: Feedback, given_mark: records.GivenMark, cards: Cards) -> 
     )
 
 
-def student_page(title: str, student: str, body: Markup) -> Iterator[Markup]:
+def student_page(title: str, student: str, body: Markup) -> Iterator[str]:
     """Yield the page of a student of this name; ``body`` comes from :func:`body_of`.
 
     ``title``: of the assignment.
@@ -289,7 +289,7 @@ def _tests(
         shown += [_Shown(seen, one, f"{anchor}{number}L", around) for one in seen.remarkable]
     shown.sort(key=lambda one: one.outcome.verdict is not Verdict.FAILED)
     counts = in_words(total([seen.tally for seen in views]))
-    yield _SECTION % (title, title, counts, KEYS if shown else NOTHING)
+    yield _SECTION % (title, title, counts, keys() if shown else NOTHING)
     crashes = Crashes(seen.file for seen in views)
     for seen in views:
         found = join_markup(troubles(seen.file, crashes=crashes))

@@ -8,25 +8,26 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import groupby
 
+from markupsafe import Markup
+
 from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import Count, evidence
-from harness.report.difference import Side, Sides, komi_of, sides
+from harness.report.difference import Sides, komi_of, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
 from harness.report.html.parts import (
     KINDS,
     LOOK,
-    both_sides,
-    command_line,
+    NOTHING,
     dot,
     pill,
     step_times,
     times_in_words,
 )
-from harness.report.markup import NOTHING, Markup, escape, join_markup
+from harness.report.html.templates import macro
 from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
@@ -41,13 +42,7 @@ _PICTURE = re.compile(r"\S(?: \S)+")  # a row of a board
 _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented out
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
-_BEGIN = Markup(
-    '<details class="card test" data-c="%s"%s%s><summary>%s<span><h3>%s</h3><span class="meta">%s'
-)
-_REST = Markup(
-    '</span></span>%s</summary><div class="body%s" id="%s%s">%s'
-    '<div class="say">%s</div></div></details>\n'
-)
+_PLACE = "<!--place-->"  # where the place and the time of a card come
 
 
 class Cards:
@@ -110,7 +105,12 @@ def card(  # noqa: PLR0913 - what pages differ in
 
     key = context, log and log.at(step.line), anchor, folder, is_open, actions
     begin, rest = cards.find(view, outcome, key, make) if cards else make()
-    return begin + _place(step, outcome, file) + rest
+    seconds = times_in_words(outcome.reply.seconds) if outcome.reply else ""
+    return begin + _draw("place", file, step.line, seconds) + rest
+
+
+def _draw(piece: str, *values: object, **named: object) -> Markup:
+    return macro("report/html/card.html", piece)(*values, **named)
 
 
 def _around_place(  # noqa: PLR0913, PLR0917 - as above
@@ -131,37 +131,36 @@ def _around_place(  # noqa: PLR0913, PLR0917 - as above
     step = view.file.case.steps[outcome.step]
     diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
     heading, rest = _heading(view, outcome.step, context.comment)
-    command = Markup("<code>%s</code>") % one_line(step.text, _COMMAND)
-    meta = (pill(outcome.verdict, outcome.flaky), command if heading else NOTHING)
-    kinds = " large" if diagram and is_large(diagram) else "" if diagram else " bare"
-    said = (
-        _comment(rest, diagram is not None),
-        _paragraph("Asked", sided.asked),
-        _sides(sided),
-        _score_count(view.counts.get(outcome.step)),
-        _paragraph("Because", context.because),
-        _pattern(step, log),
-        _render_loaded_file(context.loaded, folder),
-        times,
-        _again(context.again),
-        _actions(view, outcome, log, actions),
+    drawn = _draw(
+        "card",
+        kind=KINDS.get(outcome.verdict, LOOK),
+        has_failed=outcome.verdict is Verdict.FAILED,
+        is_open=is_open,
+        sign=dot(outcome.verdict, outcome.flaky),
+        heading=heading,
+        command=one_line(step.text, _COMMAND),
+        pill=pill(outcome.verdict, outcome.flaky),
+        place=Markup(_PLACE),
+        short=_in_short(sided),
+        size=" large" if diagram and is_large(diagram) else "" if diagram else " bare",
+        anchor=f"{anchor}{step.line}",
+        board=_figure(view, outcome) if diagram else "",
+        comment=_comment(rest, diagram is not None),
+        sides=sided,
+        count=_score_count(view.counts.get(outcome.step)),
+        because=context.because,
+        pattern=_pattern(step, log),
+        loaded={"path": context.loaded, "address": _address(context.loaded, folder)},
+        times=times,
+        again=context.again,
+        actions={
+            "file": _record_name(view, step) if diagram else "",
+            "log": log.at(step.line) if log else "",
+            "others": actions,
+        },
     )
-    begin = _BEGIN % (
-        KINDS.get(outcome.verdict, LOOK),
-        Markup(" data-fail") if outcome.verdict is Verdict.FAILED else NOTHING,
-        Markup(" open") if is_open else NOTHING,
-        dot(outcome.verdict, outcome.flaky),
-        heading or command,
-        Markup(" ").join(part for part in meta if part),
-    )
-    return begin, _REST % (
-        _in_short(sided),
-        kinds,
-        anchor,
-        step.line,
-        _figure(view, outcome) if diagram else NOTHING,
-        join_markup(said),
-    )
+    begin, _, rest = drawn.partition(_PLACE)
+    return begin, rest
 
 
 def legend_on_paper(views: Iterable[FileView]) -> Markup:
@@ -205,128 +204,49 @@ def _first_sentence(text: str) -> str:
     return ""
 
 
-def _comment(text: str, has_board: bool) -> Markup:
-    """Return a test's comment: words as paragraphs, the picture of a board as it is.
+def _comment(text: str, has_board: bool) -> list[tuple[bool, str]]:
+    """Return a test's comment: whether it is the picture of a board, and the lines of each part.
 
     Where the board is drawn, a second picture of it would only take room.
     """
     groups = groupby(text.splitlines(), lambda line: bool(_PICTURE.fullmatch(line)))
-    return join_markup(
-        Markup("<pre>%s</pre>" if is_picture else "<p>%s</p>") % words
-        for is_picture, words in ((kind, "\n".join(lines)) for kind, lines in groups)
-        if words.strip() and not (is_picture and has_board)
-    )
-
-
-def _place(step: Step, outcome: Outcome, file: str) -> Markup:
-    seconds = f" · {times_in_words(outcome.reply.seconds)}" if outcome.reply else ""
-    name = f"{file}, " if file else ""
-    return Markup(" <span>%sline %s%s</span>") % (name, step.line, seconds)
+    parts = ((is_picture, "\n".join(lines)) for is_picture, lines in groups)
+    return [one for one in parts if one[1].strip() and not (one[0] and has_board)]
 
 
 _SHORT = 24  # characters of either side, where a card is folded
 
 
-def _in_short(sides: Sides) -> Markup:
+def _in_short(sides: Sides) -> dict[str, object] | None:
     """Return both sides for a card that is folded, where the reply is wrong and they are short.
 
     In words where both have them.
     """
     if not sides.is_wrong or sides.got is None:
-        return NOTHING
+        return None
     pair = (sides.expected, sides.got)
     has_words = all(side.said for side in pair)
-    both = [
-        side.said if has_words else one_line("".join(text for text, _ in side.segments))
-        for side in pair
-    ]
-    is_short = max(map(len, both)) <= _SHORT
-    return both_sides(*both, is_code=not has_words) if is_short else NOTHING
-
-
-# --- what is right, and what came --------------------------------------------------------------
-
-
-def _paragraph(name: str, text: str | Markup) -> Markup:
-    return _render_labelled(name, Markup("<p>%s</p>") % text) if text else NOTHING
-
-
-def _sides(sides: Sides) -> Markup:
-    """The expectation beside the reply, with what differs marked where the test failed."""
-    got, signs = sides.got, ("e", "✓ Expected", "g", "✕ Got")
-    if not sides.is_wrong:
-        signs = ("o", "Expected", "o", "Got")
-    if got is None:
-        return Markup('<dl class="ev one">%s</dl>') % _side(*signs[:2], sides.expected)
-    hint = Markup('<p class="sub">%s</p>') % sides.hint if sides.hint else NOTHING
-    both = _side(*signs[:2], sides.expected) + _side(*signs[2:], got)
-    pairs = (("Missing", sides.missing), ("Extra", sides.extra))
-    line = Markup('<p class="sub">%s: <code>%s</code></p>')
-    words = join_markup(line % pair for pair in pairs if pair[1])
-    return Markup('<dl class="ev">%s</dl>%s%s') % (both, words, hint)
-
-
-def _side(kind: str, heading: str, side: Side) -> Markup:
-    text = "".join(text for text, _ in side.segments)
-    may_scroll = len(text) > _HIGH or text.count("\n") > _LINES  # then keys must lead into it
-    marked = join_markup(
-        Markup("<mark>%s</mark>") % text if differs else escape(text)
-        for text, differs in side.segments
-    )
-    return Markup('<div class="%s"><dt>%s</dt><dd>%s<pre%s>%s</pre>%s</dd></div>') % (
-        kind,
-        heading,
-        Markup("<b>%s</b>") % side.said if side.said else NOTHING,
-        Markup(' tabindex="0"') if may_scroll else NOTHING,
-        marked,
-        _PATTERN % side.pattern if side.pattern else NOTHING,
-    )
-
-
-_HIGH, _LINES = 300, 12  # characters, lines
-
-_PATTERN = Markup('<details class="pat"><summary>The pattern</summary><code>%s</code></details>')
-
-
-_COUNT = Markup(
-    '<table class="cnt"><thead><tr><th scope="col"><span class="vh">Color</span></th>%s</tr>'
-    "</thead><tbody>%s</tbody>%s</table>"
-)
-_HEAD = Markup('<th class="num" scope="col">%s</th>')
-_ROW = Markup('<tr><th scope="row">%s</th>%s</tr>')
-_FIGURE = Markup('<td class="num">%s</td>')
-_RESULT = Markup(
-    '<tfoot><tr><th scope="row" colspan="%s">%s</th><td class="num">%s</td></tr></tfoot>'
-)
+    expected, got = (side.said if has_words else one_line(side.text) for side in pair)
+    if max(len(expected), len(got)) > _SHORT:
+        return None
+    return {"expected": expected, "got": got, "is_code": not has_words}
 
 
 # In a class the same boards come again and again, with all their wrong answers.
 @lru_cache(512)
-def _score_count(count: Count | None) -> Markup:
+def _score_count(count: Count | None) -> Markup | str:
     """How the right score is counted."""
-    if count is None:
-        return NOTHING
-    rows = join_markup(
-        _ROW % (who, join_markup(_FIGURE % figure for figure in figures))
-        for who, figures in count.rows
-    )
-    end = _RESULT % (len(count.heads), *count.result) if count.result[0] else NOTHING
-    heads = join_markup(_HEAD % head for head in count.heads)
-    return _render_labelled("How it is counted", _COUNT % (heads, rows, end))
+    return _draw("score_count", count) if count else ""
 
 
-def _pattern(step: Step, log: LogPages | None) -> Markup:
+def _pattern(step: Step, log: LogPages | None) -> str:
     """Return the expression, a click away, where it tells more; a log is for authors."""
     pattern = step.pattern
     if not log or pattern is None or expectation.is_literal(pattern):
-        return NOTHING
+        return ""
     if expectation.put_in_words(pattern).pattern:  # it stands beside the expectation
-        return NOTHING
-    return _PATTERN % pattern.text
-
-
-def _render_labelled(name: str, text: Markup) -> Markup:
-    return Markup('<div><p class="lab">%s</p>%s</div>') % (name, text)
+        return ""
+    return pattern.text
 
 
 # --- the board, and what to do with it ---------------------------------------------------------
@@ -338,17 +258,13 @@ def _figure(view: FileView, outcome: Outcome) -> Markup:
     return figure(diagram, seen, view.legend, komi_of(view, outcome.step), step.command)
 
 
-def _render_loaded_file(path: str, folder: str | None) -> Markup:
-    """Return the name of the file that was loaded, as a link if it is there."""
-    if not path:
-        return NOTHING
-    name = Markup("<code>%s</code>") % path
-    if folder is not None and os.path.isfile(path):
-        from urllib.parse import quote
+def _address(path: str, folder: str | None) -> str:
+    """Return the address of a file that was loaded; "" if it is not there."""
+    if not path or folder is None or not os.path.isfile(path):
+        return ""
+    from urllib.parse import quote
 
-        address = quote(os.fsencode(os.path.relpath(path, folder)))
-        name = Markup('<a href="%s">%s</a>') % (address, name)
-    return _paragraph("Loaded", name)
+    return quote(os.fsencode(os.path.relpath(path, folder)))
 
 
 def _times(view: FileView, outcome: Outcome) -> Markup:
@@ -358,26 +274,8 @@ def _times(view: FileView, outcome: Outcome) -> Markup:
     return step_times(view.file, setup.first, outcome.step)
 
 
-def _again(command: str) -> Markup:
-    if not command:
-        return NOTHING
-    line = _render_labelled("Repeat this test", command_line(command))
-    return Markup('<div class="noprint">%s</div>') % line  # nobody copies from paper
-
-
-_COPIES = Markup(
-    '<button type="button" class="btn js-only" data-gtp>Copy as GTP</button>'
-    '<button type="button" class="btn js-only" data-sgf="%s">Save as SGF</button>'
-)
-
-
-def _actions(view: FileView, outcome: Outcome, log: LogPages | None, others: Markup) -> Markup:
-    step, actions = view.file.case.steps[outcome.step], NOTHING
-    if outcome.step in view.boards:
-        name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
-        number = step.id if step.id >= 0 else f"line-{step.line}"
-        actions += _COPIES % f"{name}-{number}.sgf"
-    if log:
-        actions += Markup('<a class="btn" href="%s">In the GTP log</a>') % log.at(step.line)
-    actions += others
-    return Markup('<p class="btns noprint">%s</p>') % actions if actions else NOTHING
+def _record_name(view: FileView, step: Step) -> str:
+    """Return what a game record of a test's position is called."""
+    name = os.path.basename(view.file.case.path).partition(".")[0] or "test"
+    number = step.id if step.id >= 0 else f"line-{step.line}"
+    return f"{name}-{number}.sgf"

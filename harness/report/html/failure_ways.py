@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from markupsafe import Markup
+
 from harness.reading.expectation import EMPTY
 from harness.records import Outcome, Step, Verdict
 from harness.report.board_evidence import evidence, names_of_points, right_answers, without_points
@@ -18,8 +20,8 @@ from harness.report.difference import sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.file import card_addresses
-from harness.report.html.parts import both_sides
-from harness.report.markup import NOTHING, Markup
+from harness.report.html.parts import NOTHING
+from harness.report.html.templates import render
 from harness.text import number_of, one_line, some
 from harness.typed import NamedTuple
 from harness.vocabulary.wordings import differs
@@ -132,16 +134,6 @@ _SAYINGS = (_error, _difference, _answer, _point)
 _SHOWN, _FILES, _COMMANDS = 6, 6, 4  # ways; files and commands of one that are named
 _ROOM = 60  # characters of an answer
 
-_CARD = Markup(
-    '<article class="card gp"><p class="cn"><b>%s</b><span class="sub">%s</span></p>%s'
-    '<h3>%s</h3><p class="sub">%s</p>%s<p class="sub">%s</p></article>\n'
-)
-_SECTION = Markup(
-    '<section aria-label="Ways of failing"><div class="sec-h"><h2>Ways of failing</h2>'
-    '<p class="sub">equal failures together, one example each%s</p></div>'
-    '<div class="gps">%s</div></section>\n'
-)
-
 _Addresses = Mapping[str, Mapping[int, tuple[str, str]]]  # of cards, by file and line
 
 
@@ -151,19 +143,19 @@ def ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     if not found:
         return NOTHING
     left = alone + sum(len(tests) for _, tests in found[_SHOWN:])
-    rest = f"; {number_of(left, 'test')} failed in other ways" if left else ""
     addresses = {
         view.file.case.path: card_addresses(view, name)
         for view, name in zip(views, names, strict=True)
         if view.tally.failed
     }
-    return _SECTION % (
-        rest,
-        NOTHING.join(_card(told, tests, addresses) for told, tests in found[:_SHOWN]),
+    return render(
+        "report/html/failure_ways.html",
+        rest=f"; {number_of(left, 'test')} failed in other ways" if left else "",
+        ways=[_way(told, tests, addresses) for told, tests in found[:_SHOWN]],
     )
 
 
-def _card(told: str, tests: Sequence[Failed], addresses: _Addresses) -> Markup:
+def _way(told: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str, object]:
     paths = Counter(one.view.file.case.path for one in tests)
     counts = Counter(one.step.command.partition(" ")[0] for one in tests)
     commands = (f"{name} ×{n}" if n > 1 else name for name, n in counts.most_common())
@@ -174,34 +166,23 @@ def _card(told: str, tests: Sequence[Failed], addresses: _Addresses) -> Markup:
         one_line(side.said or str(side), _ROOM) if side else ""
         for side in (sided.expected, sided.got)
     )
-    return _CARD % (
-        len(tests),
-        f"tests in {number_of(len(paths), 'file')}",
-        board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else NOTHING,
-        told,
-        some(commands, _COMMANDS),
-        both_sides(expected, got),
-        _files(paths, tests, addresses),
-    )
+    first = {one.view.file.case.path: one for one in reversed(tests)}
+    return {
+        "count": len(tests),
+        "paths": len(paths),
+        "board": board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else "",
+        "description": told,
+        "commands": some(commands, _COMMANDS),
+        "expected": expected,
+        "got": got,
+        "files": [  # each linked to the first of these tests in it
+            (addresses[path][first[path].step.line][0], path.rpartition("/")[2], count)
+            for path, count in paths.most_common(_FILES)
+        ],
+    }
 
 
 def _rank(one: Failed) -> tuple[bool, int]:
     """How well a test serves as the example: a small board is best."""
     diagram = one.view.boards.get(one.outcome.step)
     return diagram is None, diagram.position.grid.rows if diagram else 0
-
-
-def _files(paths: Counter[str], tests: Sequence[Failed], addresses: _Addresses) -> Markup:
-    """Return the files, each linked to the first of these tests in it."""
-    first = {one.view.file.case.path: one for one in reversed(tests)}
-    links = [
-        Markup('<a href="%s">%s</a>%s')
-        % (
-            addresses[path][first[path].step.line][0],
-            path.rpartition("/")[2],
-            f" ×{count}" if count > 1 else "",
-        )
-        for path, count in paths.most_common(_FILES)
-    ]
-    left = len(paths) - len(links)
-    return Markup(", ").join(links) + (f" and {left} more" if left else "")

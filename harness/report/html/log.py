@@ -7,35 +7,20 @@ once; only tests and errors are markup of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 from operator import add, attrgetter
 
-from harness.records import Exchange, FileResult, Reply, RunResult, Step
+from markupsafe import Markup
+
+from harness.records import FileResult, Reply, RunResult, Step
 from harness.report.html.page_names import LogPages, link, log_links, log_name, part_name
-from harness.report.html.parts import (
-    PageFrame,
-    box,
-    filter_tools,
-    page,
-    part_links,
-    run_facts,
-)
+from harness.report.html.parts import PageFrame, page, part_links
+from harness.report.html.templates import macro
 from harness.report.html.trouble import warnings
-from harness.report.markup import NOTHING, Markup, join_markup
 from harness.typed import NamedTuple
 
 _NO_CARDS: Mapping[int, tuple[str, str]] = {}
-_HEAD = Markup('<b id="%sL%s">%s</b>\n')
-_ANY, _BLANK = Markup("%s"), Markup("%s\n")
-_TEST = Markup('<b id="%sL%s">%s</b>\n%s\n\n')
-_LINKED = Markup('<b id="%sL%s"><a href="%s" class="%s">%s</a></b>\n')
-_REPLY, _NO_REPLY = Markup("%s\n\n"), Markup("<i>no reply</i>\n\n")
-_COMMENT, _ERROR = Markup("<i>%s</i>\n"), Markup('<span class="e">%s</span>\n\n')
-_STRAY = Markup('<span class="e">%s</span>\n')
-_STREAM = Markup("<h2>GTP stream</h2>\n")
 _FEW = 10  # commands that need no filter
-_KINDS = (("all", "All"), ("c", "Commands"), ("r", "Replies"), ("f", "FAILED"), ("e", "Errors"))
-_FILTER = filter_tools("Filter the stream", None, [(kind, word, "") for kind, word in _KINDS])
 _AT_ONCE = 500  # commands
 _RAW, _INVALID = attrgetter("raw"), attrgetter("invalid")
 _PART = 2_000_000  # characters of one page; markup and escapes come on top of it
@@ -49,7 +34,7 @@ class Links(NamedTuple):
     """
 
     cards: Mapping[int, tuple[str, str]] = _NO_CARDS
-    prefix: Markup = NOTHING
+    prefix: str = ""
 
 
 _NO_LINKS = Links()
@@ -61,7 +46,7 @@ def log_pages(
     name: str,
     begin: Sequence[int] = (),
     cards: Mapping[int, tuple[str, str]] = _NO_CARDS,
-) -> Iterator[tuple[str, Iterator[Markup]]]:
+) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the names and the contents of the pages of one file's log.
 
     ``name`` is that of the page about its tests. ``begin``: what :func:`part_cuts` returns, if it
@@ -103,6 +88,10 @@ def part_cuts(file: FileResult) -> list[int]:
     return cuts
 
 
+def _draw(piece: str, *values: object) -> Markup:
+    return macro("report/html/log.html", piece)(*values)
+
+
 def _body(
     file: FileResult,
     run: RunResult,
@@ -113,16 +102,11 @@ def _body(
     """Yield what a page shows; ``stream``: how many commands it has, and all of it."""
     count, said = stream
     links = part_links(log_name(name), *part)
-    yield from (Markup("<h1>Log of %s</h1>") % file.case.path, links)
-    if part[0] == 1:
-        yield from (run_facts(run, file), _STREAM, _exchanges(file.before))
-    yield _FILTER if count > _FEW else NOTHING
+    yield _draw("start", run, file, part[0] == 1, links, count)
     yield Markup('<pre class="log" id="stream" tabindex="0">')
     yield from said
-    yield Markup("</pre>%s") % links
-    if part[0] == part[1]:
-        yield from (_exchanges(one.sent) for one in file.restarts)
-        yield from (_exchanges(file.after), _failures(file), warnings(file), _stderr(file))
+    yield Markup("</pre>")
+    yield _draw("end", file, part[0] == part[1], links, warnings(file))
 
 
 def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterator[Markup]:
@@ -131,16 +115,11 @@ def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterat
     ``begin``: what :func:`part_cuts` returns.
     """
     end = [*begin, len(file.case.steps)][1]
-    yield _exchanges(file.before)
+    yield _draw("exchanges", file.before)
     yield Markup('<pre class="log" tabindex="0">')
     yield from _stream(*_piece(file, 0, end), links)
     yield Markup("</pre>")
-    if end < len(file.case.steps):
-        yield Markup("<p>The %s commands after these are not shown.</p>") % (
-            len(file.case.steps) - end
-        )
-    yield from (_exchanges(one.sent) for one in file.restarts)
-    yield _exchanges(file.after)
+    yield _draw("rest", file, len(file.case.steps) - end)
 
 
 def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
@@ -160,27 +139,8 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
     return piece, steps[first - 1].line if first else 0
 
 
-def _exchanges(exchanges: Sequence[Exchange]) -> Markup:
-    if not exchanges:
-        return NOTHING
-    filled = _FilledLog()
-    for sent, reply in exchanges:
-        filled.add(_BLANK, sent)
-        _add_reply(filled, reply)
-    shown = Markup(
-        "<details><summary>Sent by the harness</summary>"
-        '<pre class="log" tabindex="0">%s</pre></details>'
-    )
-    return shown % filled.markup
-
-
-def _add_reply(filled: _FilledLog, reply: Reply | None) -> None:
-    if reply is None:
-        filled.add(_NO_REPLY)
-        return
-    if reply.invalid:
-        filled.add(_STRAY, reply.invalid)
-    filled.add(_REPLY, reply.raw)
+# A part of a stream: its kind; the line, the text and the reply of a command.
+_Part = tuple[str, int, str, Reply | str | None]
 
 
 def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
@@ -188,16 +148,23 @@ def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[M
 
     ``done``: lines of the source that are written.
     """
-    again = {one.step: one for one in file.restarts}
+    parts = _parts(file, done, links)
+    while some := list(islice(parts, _AT_ONCE)):
+        yield _draw("stream", some, links.prefix, links.cards)
+
+
+def _parts(file: FileResult, done: int, links: Links) -> Iterator[_Part]:
+    again = {one.step for one in file.restarts}
     for start, end in pairwise(_cuts(file)):
         if start in again:
-            yield Markup("<i>The engine was started again.</i>\n")
+            yield "comment", 0, "The engine was started again.", None
         if file.replies[start] is None:
-            yield _render_unanswered(file, (start, end), done, links)
+            yield from _unanswered(file, (start, end), done, links)
         else:
-            yield from _render_answered(file, (start, end), done, links)
+            steps, replies = file.case.steps[start:end], file.replies[start:end]
+            yield from _answered(file.case.lines, steps, replies, done, links)
         done = _end(file, end)
-    yield _between(file.case.lines[done:])
+    yield from _between(file.case.lines[done:])
 
 
 def _cuts(file: FileResult) -> Iterator[int]:
@@ -220,56 +187,32 @@ def _end(file: FileResult, end: int) -> int:
     return file.case.steps[end - 1].line
 
 
-class _FilledLog:
-    """Markup with places and what fills them, put together at once, which is faster."""
-
-    def __init__(self) -> None:
-        self._parts: list[Markup] = []
-        self._values: list[object] = []
-
-    def add(self, part: Markup, *values: object) -> None:
-        """Put something after all there is."""
-        self._parts.append(part)
-        self._values += values
-
-    @property
-    def markup(self) -> Markup:
-        """All of it."""
-        return join_markup(self._parts) % tuple(self._values)
-
-
-def _render_answered(
-    file: FileResult,
-    stretch: tuple[int, int],
-    done: int,
-    links: Links,
-) -> Iterator[Markup]:
-    steps, replies = file.case.steps[slice(*stretch)], file.replies[slice(*stretch)]
-    for start in range(0, len(steps), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        yield _exchange_lines(file, steps[some], replies[some], done, links)
-        done = steps[some][-1].line
-
-
-def _exchange_lines(
-    file: FileResult,
+def _answered(
+    lines: Sequence[str],
     steps: Sequence[Step],
     replies: Sequence[Reply | None],
     done: int,
     links: Links,
-) -> Markup:
-    filled, begin = _FilledLog(), 0
-    for place in _find_marked(steps, replies):
-        done = _add_plain(filled, file, (steps[begin:place], replies[begin:place]), done)
-        step, reply, begin = steps[place], replies[place], place + 1
-        _add_between(filled, file, done, step.line)
-        if reply and reply.ok and not reply.invalid and step.line not in links.cards:  # most tests
-            filled.add(_TEST, links.prefix, step.line, step.text, reply.raw)
-        else:
-            filled.add(_ANY, _special(step, reply, links))
-        done = step.line
-    _add_plain(filled, file, (steps[begin:], replies[begin:]), done)
-    return filled.markup
+) -> Iterator[_Part]:
+    begin = 0
+    for place in [*_find_marked(steps, replies), len(steps)]:
+        # Commands that need no markup are escaped together.
+        for first, end in pairwise(_gaps(steps[begin:place])):
+            some = slice(begin + first, begin + end)
+            yield from _between(lines[done : steps[some.start].line - 1])
+            pairs = zip(steps[some], replies[some], strict=True)
+            yield (
+                "plain",
+                0,
+                "".join(f"{step[1]}\n{one[2]}\n\n" for step, one in pairs if one),
+                None,
+            )
+            done = steps[some.stop - 1].line
+        if place < len(steps):
+            step, reply, begin = steps[place], replies[place], place + 1
+            yield from _between(lines[done : step.line - 1])
+            yield _command(step, reply, links)
+            done = step.line
 
 
 def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
@@ -277,23 +220,6 @@ def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list
     pairs = enumerate(zip(steps, replies, strict=True))
     # By their places, and not their names: there may be 100,000 of them.
     return [place for place, (step, one) in pairs if step[4] or not one or not one[0] or one[4]]
-
-
-def _add_plain(
-    filled: _FilledLog,
-    file: FileResult,
-    said: tuple[Sequence[Step], Sequence[Reply | None]],
-    done: int,
-) -> int:
-    """Add commands that need no markup, with what stands between them; return the last line."""
-    steps, replies = said
-    for begin, end in pairwise(_gaps(steps)):
-        _add_between(filled, file, done, steps[begin].line)
-        pairs = zip(steps[begin:end], replies[begin:end], strict=True)
-        texts = [f"{step[1]}\n{reply[2]}\n\n" for step, reply in pairs if reply]
-        filled.add(_ANY, "".join(texts))  # escaped together
-        done = steps[end - 1].line
-    return done
 
 
 def _gaps(steps: Sequence[Step]) -> list[int]:
@@ -307,61 +233,32 @@ def _gaps(steps: Sequence[Step]) -> list[int]:
     return [0, *gaps, len(steps)]
 
 
-def _add_between(filled: _FilledLog, file: FileResult, done: int, line: int) -> None:
-    """Add the lines between two commands, as they stand there."""
-    if line > done + 1:
-        between = "\n".join(file.case.lines[done : line - 1])
-        filled.add(_COMMENT if between.strip() else _BLANK, between)
+def _between(lines: Sequence[str]) -> Iterator[_Part]:
+    """Yield comments, expectations and blank lines as they stand between two commands."""
+    if lines:
+        text = "\n".join(lines)
+        yield ("comment", 0, text, None) if text.strip() else ("plain", 0, f"{text}\n", None)
 
 
-def _render_unanswered(
+def _unanswered(
     file: FileResult, stretch: tuple[int, int], done: int, links: Links
-) -> Markup:
-    """Return commands without a reply; the first was sent if the engine failed at it."""
+) -> Iterator[_Part]:
+    """Yield commands without a reply; the first was sent if the engine failed at it."""
     start, end = stretch
     lines, steps = file.case.lines, file.case.steps[start:end]
     named = {step.line for step in steps if step.is_test}
-    parts = []
     if any(failure.step == start for failure in file.failures):
-        parts += [_between(lines[done : steps[0].line - 1]), _special(steps[0], None, links)]
+        yield from _between(lines[done : steps[0].line - 1])
+        yield _command(steps[0], None, links)
         done = steps[0].line
     if done < _end(file, end) or end == len(file.replies):
-        parts.append(Markup("<i>not sent:</i>\n"))
+        yield "comment", 0, "not sent:", None
     for number, line in enumerate(lines[done : _end(file, end)], done + 1):
-        anchor = Markup(' id="%sL%s"') % (links.prefix, number) if number in named else NOTHING
-        parts.append(Markup("<i%s>%s</i>\n") % (anchor, line))
-    return join_markup(parts)
+        yield "unsent" if number in named else "comment", number, line, None
 
 
-def _between(lines: Sequence[str]) -> Markup:
-    """Comments, expectations and blank lines."""
-    text = "\n".join(lines)
-    return _COMMENT % text if text.strip() else Markup("\n" * len(lines))
-
-
-def _special(step: Step, reply: Reply | None, links: Links) -> Markup:
-    """A test, which links lead to and from, or a command that went wrong."""
-    filled = _FilledLog()
-    if card := links.cards.get(step.line):
-        filled.add(_LINKED, links.prefix, step.line, *card, step.text)
-    else:
-        filled.add(_HEAD, links.prefix, step.line, step.text)
-    if reply is None or reply.ok:
-        _add_reply(filled, reply)
-    else:
-        filled.add(_ERROR, f"{reply.invalid}\n{reply.raw}" if reply.invalid else reply.raw)
-    return filled.markup
-
-
-def _failures(file: FileResult) -> Markup:
-    return join_markup(
-        box(f"Engine failure: {one.kind.value}", Markup("<p>%s</p>") % one.message)
-        for one in file.failures
-    )
-
-
-def _stderr(file: FileResult) -> Markup:
-    if not file.stderr:
-        return NOTHING
-    shown = Markup('<h2 id="stderr">Standard error</h2>\n<pre class="log" tabindex="0">%s</pre>')
-    return shown % file.stderr
+def _command(step: Step, reply: Reply | None, links: Links) -> _Part:
+    """Return a test, which links lead to and from, or a command that went wrong."""
+    if reply and reply.ok and not reply.invalid and step.line not in links.cards:  # most tests
+        return "test", step.line, step.text, reply.raw
+    return "command", step.line, step.text, reply

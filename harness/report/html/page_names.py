@@ -108,6 +108,13 @@ def style(*names: str) -> str:
     return "".join(read_style(_FOLDER / name) for name in names)
 
 
+def read_drawing(name: str) -> str:
+    """Return a drawing in SVG as pages have it."""
+    comment, *lines = (_FOLDER / name).read_text("ascii").splitlines()
+    assert comment.startswith("<!--"), name
+    return "".join(line.strip() for line in lines) + "\n"
+
+
 def _script(*names: str) -> str:
     lines = [line for name in names for line in _read(_FOLDER / name)]
     kept = [line for line in lines if line and not line.startswith("//")]

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.needs import with_python
-from harness.errors import HarnessError
+from harness.errors import HarnessError, ReadingFailedError
 from harness.grading import SET_ASIDE, grade
+from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
-from harness.grading.grade import GradeOptions
+from harness.grading.grade import GradeOptions, GradingPlan
+from harness.grading.ingest.receive import receive
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
+from harness.grading.records import StudentSubmissions
 from harness.service.courses import making, own_files
 from harness.service.records import CourseAssignment, Grading, Job
 from harness.service.settings import Settings
@@ -63,6 +66,19 @@ class AssignmentContext(NamedTuple):
         """
         own_files.require_set_up(self.settings, self.assigned)
         return grade.overlay(self.options)
+
+    def plan_public_tests(self, entry: StudentSubmissions) -> GradingPlan:
+        """Take in what one person submitted, and plan its runs of the public case files.
+
+        Raises:
+            ReadingFailedError: the harness failed in reading it.
+        """
+        assignment = self.options.assignment
+        submission = receive(entry, assignment, self.store, self.overlay)
+        if submission.unread:
+            raise ReadingFailedError(submission.unread)
+        cases = attempt_plan.public_cases(assignment)
+        return grade.plan_attempts(self.options, self.ledger, [submission], cases)
 
     def options_of(self, grading: Grading) -> GradeOptions:
         """Return the options of a grading."""

@@ -6,11 +6,7 @@ import datetime
 import os
 from collections.abc import Sequence
 
-from harness.errors import ReadingFailedError
-from harness.grading import grade
-from harness.grading.attempts import attempt_plan
 from harness.grading.grade import GradingPlan
-from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import Attempt, Graded, StudentSubmissions, SubmittedFile
 from harness.records import RunResult
@@ -33,13 +29,7 @@ def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
     file = SubmittedFile(context.store.path(run.sha256), run.name, time)
-    assignment = context.options.assignment
-    entry = StudentSubmissions(run.id, (), (file,))
-    submission = receive(entry, assignment, context.store, context.overlay)
-    if submission.unread:
-        raise ReadingFailedError(submission.unread)
-    cases = attempt_plan.public_cases(assignment)
-    return grade.plan_attempts(context.options, context.ledger, [submission], cases)
+    return context.plan_public_tests(StudentSubmissions(run.id, (), (file,)))
 
 
 def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from harness import file_system
-from harness.errors import HarnessError, ReadingFailedError
+from harness.errors import HarnessError
 from harness.grading import grade
-from harness.grading.attempts import attempt_plan
-from harness.grading.attempts.orders import GradingListener, GradingUnit
+from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -24,7 +24,7 @@ from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.report.views import Views
-from harness.service import machines, monitoring, records
+from harness.service import machines, records
 from harness.service.courses import gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
 from harness.service.jobs import (
@@ -36,13 +36,12 @@ from harness.service.jobs import (
     tournaments,
 )
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
+from harness.service.jobs.live_results import BEGUN, LiveResultPublisher, ProgressRecorder
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.storage import courses, lti, queue, uploads
-from harness.text import escape_controls, one_line
-from harness.work import canonical_json, worker_events
+from harness.text import escape_controls
+from harness.work import canonical_json
 
-_LONGEST_COMMAND = 60  # characters that are told of the test that runs
-_BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _OTHER_CHANGES = (
     "The changes are no longer those that this page showed. Read the new list, then change the"
     " marks."
@@ -64,7 +63,7 @@ def check(context: AssignmentContext, job: records.Job) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
         upload = uploads.UPLOADS.find(db, id=job.about)
-        uploads.forget_words(db, job.about, _BEGUN)
+        uploads.forget_words(db, job.about, BEGUN)
         owners = uploads.owners_of(db, [job.about]).get(job.about, frozenset())
         course = context.assigned.course
         members = courses.students(db, course) + courses.former_students(db, course)
@@ -72,7 +71,7 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         raise TargetDeletedError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
-    _run(context, context.options, found, _LiveResultPublisher(context, job))
+    _run(context, context.options, found, LiveResultPublisher(context, job))
     _write_check(context, upload, found)
 
 
@@ -87,14 +86,9 @@ def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> Gra
 def _plan(
     context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
 ) -> GradingPlan:
-    assignment = context.options.assignment
-    entry = own._replace(files=(submissions.make_submitted_file(context.store, upload),))
-    submission = receive(entry, assignment, context.store, context.overlay)
-    if submission.unread:
-        raise ReadingFailedError(submission.unread)
-    cases = attempt_plan.public_cases(assignment)
-    found = grade.plan_attempts(context.options, context.ledger, [submission], cases)
-    record = canonical_json.dumps(submission)
+    file = submissions.make_submitted_file(context.store, upload)
+    found = context.plan_public_tests(own._replace(files=(file,)))
+    record = canonical_json.dumps(found.submissions[0])
     with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
             raise UnfinishedError("another worker is to check this upload")
@@ -134,99 +128,6 @@ def _require_results(graded: Graded) -> None:
         raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
-class _ProgressRecorder(GradingListener):
-    """Notes in the queue that a job gets on, and counts attempts."""
-
-    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
-        self._context = context
-        self._job = job
-
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
-        """Take in what a worker says."""
-        if isinstance(event, worker_events.BuildFinished):
-            return
-        with self._context.database.changing() as db:
-            queue.add_figure(
-                db,
-                monitoring.ATTEMPTS,
-                (
-                    event.figures.seconds
-                    if isinstance(event, worker_events.AttemptFinished)
-                    else 0.0
-                ),
-                outcome=_outcome(event),
-            )
-            if isinstance(event, worker_events.AttemptFinished):
-                queue.note_progress(db, self._job)
-
-
-def _outcome(event: worker_events.AttemptFinished | worker_events.HarnessFailed) -> str:
-    """Return how an attempt ended: one in doubt is run once more, and counts again."""
-    if isinstance(event, worker_events.HarnessFailed):
-        return "harness error"
-    return "in doubt" if event.doubtful else "failed" if event.failed else "passed"
-
-
-class _LiveResultPublisher(_ProgressRecorder):
-    """Tells those who watch a page what was judged. Public case files only come here."""
-
-    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
-        super().__init__(context, job)
-        self._now: dict[str, object] = {}  # the test that runs
-        self._shown: dict[str, object] = {}  # the one that is told of
-        self._number = 0  # of the word that tells of it
-
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
-        """Take in what a worker says."""
-        self._now = {}
-        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
-        super().on_event(unit, event)
-
-    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
-        """Take note of the test that runs now; files that end at once are not told of."""
-        self._now = _running(unit, event)
-
-    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
-        """Tell which test runs now, unless that is known."""
-        if self._now and self._now != self._shown:
-            self._say(self._now)
-
-    def _say(self, word: dict[str, object]) -> None:
-        with self._context.database.changing() as db:
-            number = uploads.say(db, self._job.about, json.dumps(word), self._number)
-        self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
-
-
-def _case_name(unit: GradingUnit, basis: str) -> str:
-    names = {task.basis: Path(task.case.path).name for task in unit.tasks}
-    return names.get(basis, "")
-
-
-def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
-    """Return facts about the test that is judged next, or none after the last one."""
-    steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
-    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
-    tests = [place for place, step in enumerate(steps) if step.is_test]
-    left = [place for place in tests if place > judged]
-    if not left:
-        return {}
-    return {
-        "word": "running",
-        "case": _case_name(unit, event.basis),
-        "test": len(tests) - len(left) + 1,
-        "of": len(tests),
-        "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
-    }
-
-
-def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(event, worker_events.BuildFinished):
-        return {"word": "built", "ok": event.build.ok}
-    if isinstance(event, worker_events.HarnessFailed):
-        return {"word": "broke"}
-    return {"word": "done", "failed": event.failed, "again": event.doubtful}
-
-
 def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
     """Return the assignment that a job is about; of a grading as it was when that was planned."""
     found = courses.ASSIGNMENTS.find(db, id=job.assignment)
@@ -236,6 +137,20 @@ def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
 
 
 # --- a class is graded -------------------------------------------------------------------------
+
+
+class _PlannedGrading(NamedTuple):
+    """A grading, and what it was planned to run."""
+
+    record: records.Grading
+    options: GradeOptions
+    plan: GradingPlan
+
+
+def _load(context: AssignmentContext, job: records.Job) -> _PlannedGrading:
+    grading = context.find_grading(job)
+    plan = grade.load_last_plan(context.ledger, grading.run)
+    return _PlannedGrading(grading, context.options_of(grading), plan)
 
 
 def plan_grading(context: AssignmentContext, job: records.Job) -> None:
@@ -262,19 +177,17 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
 
 def run_one(context: AssignmentContext, job: records.Job) -> None:
     """Run the case files of a grading against one submission."""
-    grading = context.find_grading(job)
-    found = grade.load_last_plan(context.ledger, grading.run)
-    own = found._replace(
-        submissions=tuple(one for one in found.submissions if one.key == job.key),
-        planned=tuple(one for one in found.planned if one.key == job.key),
+    _, options, plan = _load(context, job)
+    own = plan._replace(
+        submissions=tuple(one for one in plan.submissions if one.key == job.key),
+        planned=tuple(one for one in plan.planned if one.key == job.key),
     )
-    options = context.options_of(grading)
     if grade.is_outdated(options, own):
         raise OutdatedError(
             "the assignment, its case files or the harness has changed since this grading was"
             " begun: begin another one"
         )
-    _run(context, options, own, _ProgressRecorder(context, job))
+    _run(context, options, own, ProgressRecorder(context, job))
 
 
 def _run(
@@ -295,15 +208,14 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
-    grading = context.find_grading(job)
-    options = context.options_of(grading)
-    found = grade.load_last_plan(context.ledger, grading.run)
-    _run_distrusted_again(context, options, found, grading)
-    options = options._replace(accept=_is_accepted(context, options, found, grading))
-    concluded = grade.update_marks(options, context.ledger, found)
+    planned = _load(context, job)
+    grading, plan = planned.record, planned.plan
+    _rerun_distrusted(context, planned)
+    options = planned.options._replace(accept=_is_accepted(context, planned))
+    concluded = grade.update_marks(options, context.ledger, plan)
     conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
-    rows, received = _list_marks(conclusion, grading.id), _list_recipients(conclusion, grading.id)
+    marks = _list_marks(conclusion.result, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
     kept = json.loads(grading.changes) if options.accept else []
     values: dict[str, object] = {
@@ -316,45 +228,19 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         _refuse_others(db, job)
         uploads.MARKS.remove(db, grading=grading.id)
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
-        for row in rows:
-            uploads.MARKS.add(db, row)
-        for got in received:
-            uploads.RECEIVED_BY.add(db, got)
+        for mark in marks:
+            uploads.MARKS.add(db, mark)
+        for one in conclusion.result.graded:  # the members of the group as it was planned
+            for who in one.submission.students:
+                got = records.MarkRecipient(grading.id, who.key, one.submission.key)
+                uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
         if uploads.overrides(db, grading.assignment) != written:  # given meanwhile
             queue.put_anew(db, records.Job("", records.EXPORT, grading.assignment, grading.id))
-        context.database.log.note(db, "", "graded", grading.id, marks=len(rows))
+        context.database.log.note(db, "", "graded", grading.id, marks=len(marks))
         queue.finish(db, job)  # with the marks: else they were made and noted twice after a death
-
-
-def _is_accepted(
-    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: records.Grading
-) -> bool:
-    """Whether marks in force may change: somebody has accepted each change, having seen it.
-
-    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
-    """
-    if not grading.accept:
-        return False
-    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
-    return set(now) <= set(json.loads(grading.changes))
-
-
-def _run_distrusted_again(
-    context: AssignmentContext, options: GradeOptions, plan: GradingPlan, grading: records.Grading
-) -> None:
-    """Let what a machine did be rerun that was set aside while others still ran.
-
-    Raises:
-        UnfinishedError: that is so: marks are made after it.
-    """
-    if not grade.withdraw_distrusted(options, context.ledger, plan):
-        return
-    with context.database.changing() as db:
-        queue.again(db, records.GRADE, grading.id)
-    raise UnfinishedError("the results of a machine that was set aside are rerun")
 
 
 def _refuse_others(db: Connection, job: records.Job) -> None:
@@ -365,17 +251,52 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def export(context: AssignmentContext, job: records.Job) -> None:
-    """Write the pages and sheets of a grading anew: people gave other marks since."""
-    grading = context.find_grading(job)
-    options = context.options_of(grading)
-    found = grade.load_last_plan(context.ledger, grading.run)
-    current = grade.update_marks(options, context.ledger, found, is_preview=True)
-    _write(context, grade.find_same_programs(options, current, context.store), grading)
+def _rerun_distrusted(context: AssignmentContext, planned: _PlannedGrading) -> None:
+    """Let what a machine did be rerun that was set aside while others still ran.
+
+    Raises:
+        UnfinishedError: that is so: marks are made after it.
+    """
+    if grade.withdraw_distrusted(planned.options, context.ledger, planned.plan):
+        with context.database.changing() as db:
+            queue.again(db, records.GRADE, planned.record.id)
+        raise UnfinishedError("the results of a machine that was set aside are rerun")
+
+
+def _is_accepted(context: AssignmentContext, planned: _PlannedGrading) -> bool:
+    """Whether marks in force may change: somebody has accepted each change, having seen it.
+
+    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
+    """
+    grading, options, plan = planned
+    if not grading.accept:
+        return False
+    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
+    return set(now) <= set(json.loads(grading.changes))
 
 
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
     return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
+
+
+def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
+    views = Views(result.assignment.specification, result.assignment.place)
+    return [
+        records.StudentMark(
+            grading,
+            one.submission.key,
+            canonical_json.dumps(one.marks),
+            canonical_json.dumps(feedback(one, result, views).marks),
+        )
+        for one in result.graded
+    ]
+
+
+def export(context: AssignmentContext, job: records.Job) -> None:
+    """Write the pages and sheets of a grading anew: people gave other marks since."""
+    grading, options, plan = _load(context, job)
+    current = grade.update_marks(options, context.ledger, plan, is_preview=True)
+    _write(context, grade.find_same_programs(options, current, context.store), grading)
 
 
 def _write(
@@ -411,33 +332,14 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-def _list_marks(conclusion: GradingOutcome, grading: str) -> Sequence[records.StudentMark]:
-    result = conclusion.result
-    views = Views(result.assignment.specification, result.assignment.place)
-    return [
-        records.StudentMark(
-            grading,
-            one.submission.key,
-            canonical_json.dumps(one.marks),
-            canonical_json.dumps(feedback(one, result, views).marks),
-        )
-        for one in result.graded
-    ]
-
-
-def _list_recipients(conclusion: GradingOutcome, grading: str) -> list[records.MarkRecipient]:
-    """Return who gets each mark: the members of the group when the grading was planned."""
-    found = (one.submission for one in conclusion.result.graded)
-    return [
-        records.MarkRecipient(grading, who.key, one.key) for one in found for who in one.students
-    ]
+# --- what jobs there are -----------------------------------------------------------------------
 
 
 def run_engine(context: AssignmentContext, job: records.Job) -> None:
     """Run an engine of an author by the case files of a suite."""
     found = engine_runs.plan_run(context, job)
     if found:
-        _run(context, context.options, found, _ProgressRecorder(context, job))
+        _run(context, context.options, found, ProgressRecorder(context, job))
         engine_runs.keep(context, job, found)
 
 

@@ -248,7 +248,7 @@ def files(material: Material) -> Files:
 
 def class_page(
     result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[CaseSummary]]
-) -> Iterator[Markup]:
+) -> Iterator[str]:
     """Yield the page.
 
     ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the

@@ -1,0 +1,313 @@
+"""What lines a program accepts: how a board begins, and which arguments its commands have.
+
+Nothing is known of the game beforehand. Lines of tests come first, and then what is usual.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from harness.declared.declaration import NUMBERED, POINTS, Argument, DeclaredGame, Kind
+from harness.declared.game_state import width
+from harness.declared.probes import (
+    A_COLOR,
+    A_VERTEX,
+    TRIED,
+    ProtocolTrial,
+    Shape,
+    is_about_engine,
+    list_pairs,
+    resize,
+    sample,
+    sides,
+    size_of,
+)
+from harness.records import Reply
+from oracle import command_properties
+
+Words = tuple[str, ...]
+Said = tuple[str, ...]  # lines
+Ask = Callable[[str], str]  # a question to the teacher; "" if there is no answer
+
+_COLORS = re.compile(r"(?i)b|w|black|white")
+_BEGINS = re.compile(r"(?i)game|board|size|init|new|start|begin|reset")
+_SIDE = 3  # of the first board to try
+_USUAL = (  # what begins a board of that size in GTP, and nearly so
+    (f"boardsize {_SIDE}", "clear_board"),
+    (f"boardsize {_SIDE}",),
+    (f"boardsize {_SIDE} {_SIDE}", "clear_board"),
+)
+_MOST = 0.8  # of the pairs of numbers in tests lie on the board, if they are points
+_FEW_DIGITS = 3  # that are taken where tests have one; more are a number of any size
+_WHICH_BEGINS = "No command was found that begins a board. Which line begins one of size 3"
+
+
+@dataclass
+class ShownCommand:
+    """What one command has shown of itself."""
+
+    name: str
+    shape: Shape = ()  # the arguments that were accepted
+    sample: str = ""  # a line that was accepted
+    kind: str = Kind.ASKS
+    # Of what chooses:
+    kept: set[str] = field(default_factory=set)  # words before the choice, such as winners
+    plays: bool | None = None
+    instead: Sequence[str] = ()  # replies that are not a choice
+
+
+class _Attempt(NamedTuple):
+    """A line that is tried, and how it was made."""
+
+    line: str
+    shape: Shape
+    vertices: str
+
+
+class AcceptedLines:
+    """A program, and the lines that it accepts.
+
+    Attributes: ``game``, its points, colors and refusals as far as they are known; ``opening``,
+    the lines that begin a board; ``starts``, the names of what begins one; ``sizes``, of boards;
+    ``commands``, what others have shown, by name; ``heard``, the replies to each command.
+    """
+
+    def __init__(self, trial: ProtocolTrial, conversations: Sequence[Said], ask: Ask) -> None:
+        """``conversations``: of tests. ``ask``: a question to the teacher."""
+        self.trial = trial
+        self.game = DeclaredGame(protocol=trial.protocol)
+        self.commands: dict[str, ShownCommand] = {}
+        self.heard: dict[str, list[Reply]] = defaultdict(list)
+        self._ask = ask
+        self._conversations = list(conversations)
+        self._listed = trial.list_commands()
+        self._places: dict[str, int] = {}  # by name: where the two numbers of a point begin
+        self._begin_boards()
+        self._replay()
+        self._find_shapes()
+
+    @property
+    def names(self) -> list[str]:
+        """The commands that it says it has, and those of tests."""
+        known: Sequence[str] = self._listed
+        if not known:
+            known = [name for name in command_properties.STANDARD if self.trial.knows(name)]
+        return list(dict.fromkeys((*known, *self.used)))
+
+    @property
+    def used(self) -> dict[str, list[Words]]:
+        """By name the arguments with which commands stand in tests."""
+        found: dict[str, list[Words]] = {}
+        for line in itertools.chain.from_iterable(self._conversations):
+            name, *words = line.split()
+            found.setdefault(name, []).append(tuple(words))
+        return found
+
+    def command(self, name: str) -> ShownCommand:
+        """Return what a command has shown, which may be nothing."""
+        return self.commands.get(name) or ShownCommand(name)
+
+    def accepts(self, reply: Reply) -> bool:
+        """Whether a command was accepted, as far as refusals are known."""
+        is_refused = self.game.refused and re.search(self.game.refused, reply.text)
+        return not reply.is_refusal and not is_refused
+
+    def after_opening(self, *lines: str) -> tuple[Reply, ...]:
+        """Return the replies to lines on a board that has just begun."""
+        return self.trial.replies(*self.opening, *lines)[len(self.opening) :]
+
+    def find_accepted(self, said: Said, lines: Iterable[str]) -> list[str]:
+        """Return which of some lines are accepted, each after the same conversation.
+
+        They are said one after the other as long as they are refused, for that changes nothing.
+        """
+        found: list[str] = []
+        rest = list(lines)
+        while rest:
+            replies = self.trial.replies(*said, *rest)[len(said) :]
+            ends = (n for n, one in enumerate(replies) if self.accepts(one) or not one.raw)
+            place = next(ends, len(rest))
+            if place < len(rest) and replies[place].raw:
+                found.append(rest[place])
+            rest = rest[place + 1 :]
+        return found
+
+    # --- boards ----------------------------------------------------------------------------------
+
+    def _begin_boards(self) -> None:
+        """Find what begins a board: as tests do, as in GTP, or by a name like ``new_game``."""
+        self.starts: set[str] = set()
+        tried: Iterable[Said] = (*_USUAL, *self._named_openings())
+        if self._conversations:
+            firsts = {one[0].split()[0] for one in self._conversations}
+            self.starts = firsts if len(firsts) == 1 else {*firsts, "boardsize", "clear_board"}
+            first = self._conversations[0]
+            own = itertools.takewhile(lambda line: line.split()[0] in self.starts, first)
+            tried = (tuple(own), *_USUAL)
+        self.opening = next(filter(self._opens, tried), ())
+        if not self.opening and (line := self._ask(_WHICH_BEGINS)):
+            self.opening = (line,)
+        self.starts |= {line.split()[0] for line in self.opening}
+        self._sizer = next((one for one in self.opening if sides(one.split()[1:])), "")
+        self.sizes = self._find_sizes()
+
+    def _opens(self, lines: Said) -> bool:
+        return bool(lines) and all(map(self.accepts, self.trial.replies(*lines)))
+
+    def _named_openings(self) -> Iterator[Said]:
+        for name in filter(_BEGINS.search, self._listed):
+            yield (f"{name} {_SIDE}",)
+            yield (f"{name} {_SIDE} {_SIDE}",)
+            yield (name,)
+
+    def _find_sizes(self) -> list[tuple[int, int]]:
+        """Return the sizes of tests, the smaller ones first; without any, those that are taken."""
+        if not self._sizer:
+            return []
+        name, *words = self._sizer.split()
+        used = map(sides, self.used.get(name, ()))
+        if told := {size_of(one) for one in used if one}:
+            return sorted(told, key=lambda size: (size[0] * size[1], size))
+        sizes = [(n, n) for n in range(2, 8)] + [(3, 2)] * (len(sides(words)) > 1)
+        lines = {resize(self._sizer, size): size for size in sizes}
+        replies = zip(lines.values(), self.trial.replies(*lines), strict=True)
+        return [size for size, reply in replies if self.accepts(reply)]
+
+    @property
+    def sample_size(self) -> tuple[int, int]:
+        """The size of the board that the opening begins."""
+        return size_of(sides(self._sizer.split()[1:])) if self._sizer else (_SIDE, _SIDE)
+
+    def open(self, size: tuple[int, int]) -> Said:
+        """Return what begins a board of another size."""
+        return tuple(resize(line, size) for line in self.opening)
+
+    # --- arguments -------------------------------------------------------------------------------
+
+    def _replay(self) -> None:
+        """Hear the conversations of tests, and see whether their points are two numbers."""
+        pairs: dict[tuple[str, int, int], list[bool]] = defaultdict(list)
+        for said in self._conversations:
+            size = (0, 0)
+            for line, reply in zip(said, self.trial.replies(*said), strict=True):
+                name, *words = line.split()
+                self.heard[name].append(reply)
+                if name in self.starts and sides(words):
+                    size = size_of(sides(words))
+                elif not reply.is_refusal:
+                    for key, is_on in list_pairs(name, words, size):
+                        pairs[key].append(is_on)
+        self._see_points(pairs)
+
+    def _see_points(self, pairs: Mapping[tuple[str, int, int], list[bool]]) -> None:
+        """See where the two numbers of points are: they nearly always lie on the board."""
+        fit = {key for key, on in pairs.items() if len(on) > 1 and sum(on) >= _MOST * len(on)}
+        for name, place, origin in sorted(fit, key=lambda one: one[1:]):
+            if name not in self._places:
+                self._places[name] = place
+                if self.game.vertices == POINTS or (name, place, 1 - origin) not in fit:
+                    self.game = self.game._replace(vertices=NUMBERED, origin=origin)
+
+    def _find_shapes(self) -> None:
+        """Find the arguments of each command: as tests have them, or the first that it takes."""
+        unused: dict[str, list[_Attempt]] = {}
+        for name in self.names:
+            if name in self.starts or is_about_engine(name):
+                continue
+            if used := self.used.get(name):
+                self._take_shape(name, used)
+            else:
+                unused[name] = self._try_shapes(name)
+        if not self.used:
+            self._vote_on_points(unused)
+        for name, accepted in unused.items():
+            for one in accepted:
+                if one.vertices == self.game.vertices or A_VERTEX not in one.shape:
+                    self.commands[name] = ShownCommand(name, one.shape, one.line)
+                    break
+
+    def _take_shape(self, name: str, used: list[Words]) -> ShownCommand:
+        """Take the arguments of a command as tests have them."""
+        joined = [self._join(name, words) for words in used]
+        columns = [filter(None, one) for one in itertools.zip_longest(*joined)]
+        shape = tuple(self._argument(list(one), place) for place, one in enumerate(columns))
+        lines = (" ".join([name, *words]) for words in dict.fromkeys(used))
+        good = (line for line in lines if not self.after_opening(line)[-1].is_refusal)
+        line = next(good, "")
+        if line:
+            shape = tuple(self._widen(shape, line))
+        self.commands[name] = ShownCommand(name, shape, line)
+        return self.commands[name]
+
+    def _join(self, name: str, words: Words) -> Words:
+        """Return words with the two numbers of a point as one."""
+        place = self._places.get(name)
+        if place is None or len(words) < place + 2:
+            return words
+        return *words[:place], " ".join(words[place : place + 2]), *words[place + 2 :]
+
+    def _argument(self, words: list[str], place: int) -> Argument:
+        if all(map(_COLORS.fullmatch, words)):
+            if not {"b", "w"} & set(words) and place == 0:
+                ordered = sorted(dict.fromkeys(words), key=str.lower)
+                self.game = self.game._replace(colors=tuple(ordered))
+            return A_COLOR
+        if all(map(self.is_point, words)):
+            return A_VERTEX
+        return Argument(words=tuple(dict.fromkeys(words)))
+
+    def _widen(self, shape: Shape, line: str) -> Iterator[Argument]:
+        """Yield arguments, each with the digits beside its only one in tests that are accepted."""
+        name, said = line.split(maxsplit=1)[0], self.split(shape, line)
+        for place, one in enumerate(shape):
+            if len(one.words) == 1 and one.words[0].isdigit():
+                lines = {
+                    " ".join([name, *said[:place], digit, *said[place + 1 :]]): digit
+                    for digit in "0123456789"
+                }
+                accepted = self.find_accepted(self.opening, lines)
+                if 1 < len(accepted) <= _FEW_DIGITS:
+                    yield one._replace(words=tuple(lines[line] for line in accepted))
+                    continue
+            yield one
+
+    def is_point(self, text: str) -> bool:
+        """Whether a text may be a point."""
+        pattern = r"\d+ \d+" if self.game.vertices == NUMBERED else r"[A-Za-z]\d{1,2}"
+        return re.fullmatch(pattern, text) is not None
+
+    def split(self, shape: Shape, line: str) -> list[str]:
+        """Return the arguments of a line; what is missing is empty."""
+        rest = iter(line.split()[1:])
+        return [" ".join(next(rest, "") for _ in range(width(one, self.game))) for one in shape]
+
+    def _try_shapes(self, name: str) -> list[_Attempt]:
+        """Return which usual arguments are accepted; without tests, with both forms of points."""
+        tried: list[_Attempt] = []
+        for form in dict.fromkeys((self.game.vertices, *(() if self.used else (NUMBERED,)))):
+            game = self.game._replace(vertices=form)
+            for shape in TRIED:
+                if form == self.game.vertices or A_VERTEX in shape:
+                    line = " ".join([name, *(sample(one, game) for one in shape)])
+                    tried.append(_Attempt(line, shape, form))
+        accepted = self.find_accepted(self.opening, [one.line for one in tried])
+        return [one for one in tried if one.line in accepted]
+
+    def _vote_on_points(self, accepted: Mapping[str, list[_Attempt]]) -> None:
+        """See whether points are two numbers: for ``play``, else for most that take one form.
+
+        One command among many may take two numbers of another kind, or any word.
+        """
+        forms = {
+            name: {one.vertices for one in found if A_VERTEX in one.shape}
+            for name, found in accepted.items()
+        }
+        votes = list(forms.values())
+        is_played = POINTS in forms.get("play", ())
+        if not is_played and votes.count({NUMBERED}) > votes.count({POINTS}):
+            self.game = self.game._replace(vertices=NUMBERED)

@@ -1,0 +1,84 @@
+"""Jinja templates: each stands beside the module whose pages it shows.
+
+A template gets records and texts, and escapes whatever is not markup already. Jinja is loaded with
+this module: only where a page is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from jinja2 import BaseLoader, Environment, FileSystemLoader, StrictUndefined
+from jinja2.ext import Extension
+from jinja2.lexer import Token, TokenStream
+from markupsafe import Markup
+
+from harness.text import number_of, one_line, show_utc
+
+_HARNESS = Path(__file__).parents[2]
+_LINE_BREAK = re.compile(r"[ ]*\n\s*")
+
+
+class _SourceLayout(Extension):
+    """Lets the source of a template have lines and indentation that pages do not have.
+
+    A line break is nothing beside a tag or a block, and a blank within a text. A blank line is a
+    line break of the page.
+    """
+
+    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+        """Yield the tokens of a template."""
+        for token in stream:
+            if token.type != "data":
+                yield token
+            elif text := _LINE_BREAK.sub(_lay_out, token.value):
+                yield Token(token.lineno, "data", text)
+
+
+def _lay_out(found: re.Match[str]) -> str:
+    text, start, end = found.string, found.start(), found.end()
+    if found[0].count("\n") > 1:
+        return "\n"
+    is_beside_tag = start == 0 or end == len(text) or text[start - 1] == ">" or text[end] == "<"
+    return "" if is_beside_tag else " "
+
+
+def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environment:
+    """Return what makes pages of the templates of a loader.
+
+    ``has_layout``: whether the layout of their source is left out of the pages.
+    """
+    return Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=not has_layout,
+        lstrip_blocks=not has_layout,
+        extensions=[_SourceLayout] if has_layout else [],
+    )
+
+
+@cache
+def _environment() -> Environment:
+    from harness.report.html import parts
+
+    made = make_environment(FileSystemLoader(_HARNESS))
+    texts = {"one_line": one_line, "number_of": number_of, "show_utc": show_utc}
+    made.globals |= {"parts": parts, **texts}
+    return made
+
+
+def render(name: str, **values: object) -> Markup:
+    """Return what a template shows of some values; ``name``: its path within the package."""
+    return Markup(_environment().get_template(name).render(values))
+
+
+@cache
+def macro(name: str, macro_name: str) -> Callable[..., Markup]:
+    """Return a macro of a template as a function."""
+    found: Callable[..., Markup] = getattr(_environment().get_template(name).module, macro_name)
+    return found

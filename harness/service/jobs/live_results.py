@@ -1,0 +1,100 @@
+"""What is told of a job while it runs: its progress in the queue, live results to who watches."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.grading.attempts.orders import GradingListener, GradingUnit
+from harness.service import monitoring, records
+from harness.service.jobs.assignment_context import AssignmentContext
+from harness.service.storage import queue, uploads
+from harness.text import one_line
+from harness.work import worker_events
+
+BEGUN = json.dumps({"word": "begun"})  # a check, once more
+_LONGEST_COMMAND = 60  # characters that are told of the test that runs
+
+
+class ProgressRecorder(GradingListener):
+    """Notes in the queue that a job gets on, and counts attempts."""
+
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
+        self._context = context
+        self._job = job
+
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+        """Take in what a worker says."""
+        match event:
+            case worker_events.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
+                seconds = figures.seconds
+                # One in doubt is run once more, and counts again.
+                outcome = "in doubt" if doubtful else "failed" if failed else "passed"
+            case worker_events.HarnessFailed():
+                seconds, outcome = 0.0, "harness error"
+            case _:
+                return
+        with self._context.database.changing() as db:
+            queue.add_figure(db, monitoring.ATTEMPTS, seconds, outcome=outcome)
+            if isinstance(event, worker_events.AttemptFinished):
+                queue.note_progress(db, self._job)
+
+
+class LiveResultPublisher(ProgressRecorder):
+    """Tells those who watch a page what was judged. Public case files only come here."""
+
+    def __init__(self, context: AssignmentContext, job: records.Job) -> None:
+        super().__init__(context, job)
+        self._now: dict[str, object] = {}  # the test that runs
+        self._shown: dict[str, object] = {}  # the one that is told of
+        self._number = 0  # of the word that tells of it
+
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+        """Take in what a worker says."""
+        self._now = {}
+        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
+        super().on_event(unit, event)
+
+    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
+        """Take note of the test that runs now; files that end at once are not told of."""
+        self._now = _running(unit, event)
+
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+        """Tell which test runs now, unless that is known."""
+        if self._now and self._now != self._shown:
+            self._say(self._now)
+
+    def _say(self, word: dict[str, object]) -> None:
+        with self._context.database.changing() as db:
+            number = uploads.say(db, self._job.about, json.dumps(word), self._number)
+        self._shown, self._number = (word, number) if word["word"] == "running" else ({}, 0)
+
+
+def _case_name(unit: GradingUnit, basis: str) -> str:
+    return next((Path(task.case.path).name for task in unit.tasks if task.basis == basis), "")
+
+
+def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
+    """Return facts about the test that is judged next, or none after the last one."""
+    steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
+    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
+    tests = [place for place, step in enumerate(steps) if step.is_test]
+    left = [place for place in tests if place > judged]
+    if not left:
+        return {}
+    return {
+        "word": "running",
+        "case": _case_name(unit, event.basis),
+        "test": len(tests) - len(left) + 1,
+        "of": len(tests),
+        "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
+    }
+
+
+def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
+    if isinstance(event, worker_events.BuildFinished):
+        return {"word": "built", "ok": event.build.ok}
+    if isinstance(event, worker_events.HarnessFailed):
+        return {"word": "broke"}
+    return {"word": "done", "failed": event.failed, "again": event.doubtful}
