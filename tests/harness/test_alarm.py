@@ -12,7 +12,7 @@ import pytest
 from harness.assignments.assignment import find
 from harness.errors import ClassWideError
 from harness.grading.attempts.grading_progress import Alarm, Trouble, Watch, trouble
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingUnit, Task
 from harness.grading.records import Submission
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
@@ -187,7 +187,7 @@ def students(folder, count):
 
 
 @pytest.mark.processes
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("sandbox", "warm_workers")
 def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path):
     room = students(tmp_path, 8)
     said = grade(room, "--no-images", "--jobs", "2", status=FAULT)
