@@ -120,7 +120,8 @@ def hang(told, sleeps=inf, may_go_on=None):
     process = SilentProcess(answers=(0.1,))
     clock = process.clock
     clock.beside = 1.0
-    clock.watch_machine = lambda _computed: None
+    process.watched = []
+    clock.watch_machine = process.watched.append
     read = process.read
 
     def measured(deadline: float) -> bytes:
@@ -135,11 +136,15 @@ def hang(told, sleeps=inf, may_go_on=None):
     process.read = measured
     session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))
     session.ask([b"name\n"], [])
+    clock.computed += 50.0  # for what it was asked before
     session.short = 3.0
     if may_go_on:
+        clock.counted = clock.computed
         session.may_go_on = may_go_on
     with pytest.raises(EngineError) as error:
         session.ask([b"score\n"], [])
+    # The machine is watched from when the engine may go on; what this command has computed counts.
+    assert [round(one) for one in process.watched] == ([3] if may_go_on else [])
     return session, error.value.failure, process.now
 
 

@@ -82,6 +82,13 @@ def test_signals_are_kept_in_where_the_kernel_can(version, asked_for, landlock_c
     assert [call[2] for call in landlock_calls[0][:1]] == asked_for
 
 
+def test_attributes_are_added_to_a_mount_and_none_is_cleared(landlock_calls):
+    """What the system shows read-only stays so."""
+    landlock.set_mount_attributes("/place", 5)
+    (call,) = landlock_calls[0]
+    assert (call[1], call[3], list(call[5]), call[6]) == (442, b"/place", [5, 0, 0, 0], 32)
+
+
 # --- limits
 
 NONE = [(resource.RLIMIT_CORE, 0, 0), (resource.RLIMIT_MSGQUEUE, 0, 0),
