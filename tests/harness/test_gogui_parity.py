@@ -179,6 +179,7 @@ def test_refused(case: bytes, line: int, message: str) -> None:
 
 
 GNUGO = [
+    (b"0 a\n#? [x]\n", b"=0 x\n\n", "0:passed"),
     (b"1 a\n#? [A|B]\n2 a\n#? [A|B]\n", b"=1 Ax\n\n=2 xB\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n2 a\n#? [!x]\n", b"?1 x\n\n?2 y\n\n", "1:passed 2:passed"),
     (b"1 a\n#? [x]\n", b"=1 x\ny\n\n", "1:passed"),

@@ -4,7 +4,7 @@ import itertools
 import re
 import sys
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -307,3 +307,17 @@ def test_a_relative_program_is_one_of_here(
     monkeypatch.chdir(tmp_path)
     (file,) = run("./engine", ["cases/x.gtp"]).files
     assert [outcome.reply.text for outcome in file.outcomes if outcome.reply] == ["cases"]
+
+
+def test_an_engine_that_answered_too_often_is_given_longer_to_do_it_again() -> None:
+    """Others are hardly waited for, since that is done before each test."""
+    waited: list[float] = []
+    process: Any = SilentProcess(answers=(0.1,))
+    process.take = lambda seconds: bool(waited.append(seconds)) or b"= more\n\n"
+    session = EngineSession(process, Limits(), strict=True)
+    session.ask([b"name\n"], [])
+    for judged in (True, True, False):
+        session.leave_out_unasked(judged)
+    once, often, never = waited
+    assert never == 0.0 < once < often
+    assert len(session.warnings) == 1
