@@ -1,8 +1,8 @@
 """The oracle gives the answers of a C program that shares no code with it.
 
 On every board of 3x3 and, for Gomoku, every line of nine points, upright and across; on a diagonal
-every fourth. (All boards of 4x4 and all lines of 16 points: ``tests/benchmarks/bench_exhaustive.py``,
-minutes.)
+every fourth. (All boards of 4x4 and all lines of 16 points, in minutes:
+``tests/benchmarks/bench_exhaustive.py``.)
 """
 
 from __future__ import annotations
