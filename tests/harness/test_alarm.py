@@ -12,7 +12,7 @@ import pytest
 from harness.assignments.assignment import find
 from harness.errors import ClassWideError
 from harness.grading.attempts.grading_progress import Alarm, Trouble, Watch, trouble
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingUnit, Task
 from harness.grading.records import Submission
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict

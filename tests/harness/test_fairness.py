@@ -9,8 +9,7 @@ from harness.assignments import assignment
 from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
 from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
 from harness.reading import casefile
 from harness.records import (
