@@ -41,7 +41,7 @@ def test_the_files_of_generated_cases_lie_beside_them(game, tmp_path, capsys):
         "--assignment",
         str(game),
         "-n",
-        "12",
+        "6",
         "--sandbox",
         "off",
         "-o",
