@@ -67,7 +67,7 @@ def decide(sprt: Sprt, course: Any) -> tuple[int | None, str | None]:
     ("elo", "draws", "luck"), one_in(2, [(200.0, 0.1, 0.05), (0.0, 0.0, 0.3)])
 )
 def test_intervals_cover_and_elo_is_unbiased(elo: float, draws: float, luck: float) -> None:
-    points = simulate(expected_score(elo), MATCHES // 8, 50, draws, luck, seed=1)
+    points = simulate(expected_score(elo), MATCHES // 4, 50, draws, luck, seed=1)
     found = [Ratings(2, of_pairs(one)).difference(0, 1) for one in points]
     covered = sum(low <= elo <= high for low, high in (one.interval for one in found))
     assert 0.93 <= covered / len(found) <= 0.97
