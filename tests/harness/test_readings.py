@@ -103,7 +103,7 @@ def test_private_sets_do_not_ask_it_either(assignment, count, tmp_path, monkeypa
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize(("assignment", "name"), one_in(6, BOTH))
+@pytest.mark.parametrize(("assignment", "name"), one_in(8, BOTH))
 def test_fuzzing_finds_nothing_in_it(assignment, name):
     with start_fuzzer(
         engines(assignment)[name], assignment, examples=EXAMPLES, seed=len(name)
