@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from harness.match.records import Game, Plan
 from harness.match.standings import Standings
 from harness.match.tournament import GAUNTLET, ROUND_ROBIN, SWISS, Journal, MatchResult, Schedule
 from oracle.position import BLACK, WHITE
-from tests.harness.match.made_matches import PLAYER, by_first, hold, made, match, player
+from tests.harness.match.made_matches import PLAYER, PYTHON, by_first, hold, made, match, player
 
 # --- schedules ---------------------------------------------------------------------------------
 
@@ -162,7 +163,7 @@ def test_two_do_not_write_one_journal(tmp_path: Path) -> None:
 COMMAND = [
     *(sys.executable, "-m", "harness.cli", "match", "--size", "5", "--games", "4"),
     *("--random-moves", "2", "--concurrency", "2"),
-    *(f"{name}={sys.executable} {PLAYER} {habit!r} {name}" for name, habit in
+    *(f"{name}={shlex.join(PYTHON)} {PLAYER} {habit!r} {name}" for name, habit in
       (("1", "careful"), ("2", ""), ("3", "careful"))),
 ]  # fmt: skip
 
