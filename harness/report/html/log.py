@@ -103,9 +103,7 @@ def _body(
     count, said = stream
     links = part_links(log_name(name), *part)
     yield _draw("start", run, file, part[0] == 1, links, count)
-    yield Markup('<pre class="log" id="stream" tabindex="0">')
     yield from said
-    yield Markup("</pre>")
     yield _draw("end", file, part[0] == part[1], links, warnings(file))
 
 
@@ -115,11 +113,9 @@ def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterat
     ``begin``: what :func:`part_cuts` returns.
     """
     end = [*begin, len(file.case.steps)][1]
-    yield _draw("exchanges", file.before)
-    yield Markup('<pre class="log" tabindex="0">')
+    yield _draw("before", file)
     yield from _stream(*_piece(file, 0, end), links)
-    yield Markup("</pre>")
-    yield _draw("rest", file, len(file.case.steps) - end)
+    yield _draw("after", file, len(file.case.steps) - end)
 
 
 def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
