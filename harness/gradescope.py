@@ -207,7 +207,7 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])
         for piece in pieces:
-            name = str(piece.handed.path) if piece.handed else ""
+            name = str(piece.file.path) if piece.file else ""
             rows.writerow([piece.student.key, name, times.created.isoformat()])
     return path
 
@@ -433,7 +433,7 @@ def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
     for path in private or ():
         if not path.startswith("@") and not Path(path).exists():
             raise UsageError(f"there is no {path}")
-    attempt_plan.cases(assignment, private, seed="")
+    attempt_plan.cases(assignment, private)
 
 
 def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:

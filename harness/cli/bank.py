@@ -183,9 +183,6 @@ def _add_options(parser: CommandParser) -> None:
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
 
 
-# --- list --------------------------------------------------------------------------------------
-
-
 # --- add ---------------------------------------------------------------------------------------
 
 
@@ -275,9 +272,9 @@ def _class(
 ) -> list[Former]:
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
-    from harness.grading.attempts.attempt_plan import AttemptReader
     from harness.grading.banking.bank_selection import Former
     from harness.grading.ledger.places import Store
+    from harness.grading.marks.marker import AttemptReader
 
     reader = AttemptReader(
         ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}

@@ -34,7 +34,7 @@ from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import LedgerFile, Store
 from harness.grading.marks.findings import concerns
-from harness.grading.records import ClassResult, StudentSubmissions
+from harness.grading.records import ClassResult
 from harness.match.standings import Standings, lines
 from harness.processes import processors
 from harness.report.paint import Paint
@@ -105,53 +105,53 @@ class _Command:
     """One call of the command: what is read and tried before anything is run."""
 
     def __init__(self, arguments: argparse.Namespace, assignment: Assignment) -> None:
-        self._given = arguments
+        self._arguments = arguments
         self._paint = Paint(0 if arguments.no_color else colors(sys.stdout))
-        self._wanted = _options(arguments, assignment)
+        self._options = _options(arguments, assignment)
         self._sheets = _sheets(arguments)
         key = Path(arguments.key) if arguments.key else None
-        self._ledger = places.of(arguments.ledger or self._wanted.output / LEDGER, key)
+        self._ledger = places.of(arguments.ledger or self._options.output / LEDGER, key)
         beside = self._ledger.path.parent if isinstance(self._ledger, LedgerFile) else None
-        self._originals = (beside or self._wanted.output) / ORIGINALS
+        self._originals = (beside or self._options.output) / ORIGINALS
 
     def run(self) -> int:
         """Grade, write what is wanted, say the result, and return the exit status."""
         self._check_sheets()
-        if self._given.audit:
+        if self._arguments.audit:
             require_hypothesis("--audit")
-            audit.require_oracle(self._wanted.assignment)
-        if self._given.tournament:
-            tournament.rules_of(self._wanted.assignment, self._given.tournament_size)
-        concluded, plan = self._grade_with_ledger()
+            audit.require_oracle(self._options.assignment)
+        if self._arguments.tournament:
+            tournament.rules_of(self._options.assignment, self._arguments.tournament_size)
+        outcome, plan = self._grade()
         store = Store(self._originals)
-        compared = grade.find_same_programs(self._wanted, concluded, store)
-        output = self._wanted.output
-        conclusion = self._add_audits(compared, plan)
-        if self._given.audit:  # after the marks are written
-            exporters.write(conclusion.result, output, self._sheets)
-            for broke in self._audit(conclusion.result, plan, store):
+        outcome = grade.find_same_programs(self._options, outcome, store)
+        output = self._options.output
+        outcome = self._add_audits(outcome, plan)
+        if self._arguments.audit:  # after the marks are written
+            exporters.write(outcome.result, output, self._sheets)
+            for broke in self._audit(outcome.result, plan, store):
                 self._warn(broke)
-            conclusion = self._add_audits(compared, plan)
+            outcome = self._add_audits(outcome, plan)
         notes: list[str] = []
-        files = exporters.write(conclusion.result, output, self._sheets, notes.append)
-        files += audit.case_files(output / audit.FOLDER, conclusion.result.audits)
-        if self._given.tournament:
+        files = exporters.write(outcome.result, output, self._sheets, notes.append)
+        files += audit.case_files(output / audit.FOLDER, outcome.result.audits)
+        if self._arguments.tournament:
             files += (self._hold_tournament(plan, store),)
-        self._say(conclusion)
+        self._say(outcome)
         for path in exporters.find_stale(output, files):
             notes.append(f"{path} was not rewritten: it has the marks of an earlier grading.")
         for note in notes:
             print(self._paint("warn", escape_controls(note)))
         print(f"\n{_describe_files(files, output)}")
-        return self._status(conclusion)
+        return self._status(outcome)
 
     @staticmethod
-    def _status(conclusion: GradingOutcome) -> ExitCode:
-        if any(one.marks.withheld for one in conclusion.result.graded):
+    def _status(outcome: GradingOutcome) -> ExitCode:
+        if any(one.marks.withheld for one in outcome.result.graded):
             return ExitCode.FAULT
-        if conclusion.changes and not conclusion.accepted:
+        if outcome.changes and not outcome.accepted:
             return ExitCode.FAILED
-        is_odd = concerns(conclusion.result) or has_no_test(conclusion.result)
+        is_odd = concerns(outcome.result) or has_no_test(outcome.result)
         return ExitCode.ATTENTION if is_odd else ExitCode.OK
 
     def _check_sheets(self) -> None:
@@ -159,26 +159,26 @@ class _Command:
         for one in (one.download for one in exporters.EXPORTS if one.download):
             own = {name: sheet for name, sheet in self._sheets.items() if name == one.name}
             try:
-                exporters.check(own, self._wanted.assignment.title)
+                exporters.check(own, self._options.assignment.title)
             except ColumnError as error:
                 raise UsageError(f"{error}; --{one.columns} names another") from None
 
-    def _add_audits(self, conclusion: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
+    def _add_audits(self, outcome: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found, now or before, of the submissions as they are now."""
         builds = {one.key: one.build for one in plan.planned}
-        found = audit.load_known(self._wanted.output / audit.FOLDER, builds)
-        return conclusion._replace(result=conclusion.result._replace(audits=found))
+        found = audit.load_known(self._options.output / audit.FOLDER, builds)
+        return outcome._replace(result=outcome.result._replace(audits=found))
 
     def _audit(self, result: ClassResult, plan: GradingPlan, store: Store) -> list[str]:
         """Look for wrong answers of those with nearly full marks, for some seconds each.
 
         Returns a sentence for each submission in which the harness failed.
         """
-        wanted = self._wanted
-        keys = set(audit.nearly_full(result.graded, wanted.assignment))
+        options = self._options
+        keys = set(audit.nearly_full(result.graded, options.assignment))
         units = [one for one in grade.units(plan, store) if one.submission.key in keys]
-        context = grade.grading_context(wanted, plan)
-        own = audit.Audit(context, self._given.audit, wanted.output / audit.FOLDER)
+        context = grade.grading_context(options, plan)
+        own = audit.Audit(context, self._arguments.audit, options.output / audit.FOLDER)
         left = own.list_pending(units)
         found = number_of(len(units), "submission")
         print(f"{found} with nearly full marks, {len(left)} to be audited", flush=True)
@@ -192,12 +192,12 @@ class _Command:
 
     def _hold_tournament(self, plan: GradingPlan, store: Store) -> Path:
         """Let the submissions play each other; return the table that was written."""
-        given, output = self._given, self._wanted.output / tournament.FOLDER
+        given, output = self._arguments, self._options.output / tournament.FOLDER
         chosen = tournament.TournamentOptions(
             given.tournament, given.tournament_size, given.tournament_points
         )
         file_system.make(output, mode=0o700)
-        context, units = grade.grading_context(self._wanted, plan), grade.units(plan, store)
+        context, units = grade.grading_context(self._options, plan), grade.units(plan, store)
         try:
             with ending_on_signals():
                 held = tournament.hold_tournament(context, plan.submissions, units, chosen, output)
@@ -209,44 +209,38 @@ class _Command:
             print(escape_controls(line))
         return tournament.write(held, plan.submissions, chosen, output)
 
-    def _grade_with_ledger(self) -> tuple[GradingOutcome, GradingPlan]:
-        wanted = self._wanted
-        entries = self._read_inputs()
-        for folder in (wanted.output, self._originals.parent):
+    def _grade(self) -> tuple[GradingOutcome, GradingPlan]:
+        options = self._options
+        if not self._arguments.marks_only:  # before anything is made: it may be refused
+            inputs = grade.read_inputs(options, self._warn)
+        elif isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
+            raise UsageError(f"{self._ledger.name} has no grading yet")
+        for folder in (options.output, self._originals.parent):
             file_system.make(folder, mode=0o700)  # marks and private case files lie there
         with closing(Ledger(self._ledger)) as ledger, ledger.naming_errors():
-            return self._grade(ledger, entries)
+            ledger.check()
+            if self._arguments.marks_only:
+                plan = grade.load_last_plan(ledger)
+            else:
+                plan = grade.prepare(options, ledger, Store(self._originals), inputs)
+                self._run(ledger, plan)
+            return grade.update_marks(options, ledger, plan), plan
 
-    def _read_inputs(self) -> tuple[StudentSubmissions, ...]:
-        """Return what was submitted, read before anything is made: it may be refused."""
-        if not self._given.marks_only:
-            return grade.read_inputs(self._wanted, self._warn)
-        if isinstance(self._ledger, LedgerFile) and not self._ledger.path.exists():
-            raise UsageError(f"{self._ledger.name} has no grading yet")
-        return ()
-
-    def _grade(
-        self, ledger: Ledger, entries: Sequence[StudentSubmissions]
-    ) -> tuple[GradingOutcome, GradingPlan]:
-        wanted = self._wanted
-        ledger.check()
-        if self._given.marks_only:
-            found = grade.load_last_plan(ledger)
-            return grade.update_marks(wanted, ledger, found), found
-        store = Store(self._originals)
-        found = grade.prepare(wanted, ledger, store, entries)
-        if again := grade.withdraw_distrusted(wanted, ledger, found):
+    def _run(self, ledger: Ledger, plan: GradingPlan) -> None:
+        """Run what has no result yet, and say how far it is."""
+        if again := grade.withdraw_distrusted(self._options, ledger, plan):
             self._warn(
                 "rerun, because a machine that had a part in them was set aside since:"
                 f" {', '.join(again)}"
             )
-        left = grade.count_pending(ledger, found)
-        print(f"{number_of(len(found.submissions), 'submission')},"
-              f" {number_of(len(found.cases), 'case file')},"
-              f" {left} of {number_of(len(found.planned), 'attempt')} to be run")  # fmt: skip
+        left = grade.count_pending(ledger, plan)
+        print(f"{number_of(len(plan.submissions), 'submission')},"
+              f" {number_of(len(plan.cases), 'case file')},"
+              f" {left} of {number_of(len(plan.planned), 'attempt')} to be run")  # fmt: skip
+        store = Store(self._originals)
         try:
-            with self._away() as away, GradingProgress(left) as progress:
-                grade.run(wanted, ledger, found, store, progress, other_machines=away)
+            with self._other_machines() as machines, GradingProgress(left) as progress:
+                grade.run(self._options, ledger, plan, store, progress, other_machines=machines)
         except KeyboardInterrupt:
             print("Results are kept; the same command continues.", file=sys.stderr)
             raise
@@ -255,35 +249,34 @@ class _Command:
                 f"{error}. Nobody's program is run without a sandbox unless you say so:"
                 " --unsafe-no-sandbox runs all with your own rights"
             ) from None
-        return grade.update_marks(wanted, ledger, found), found
 
-    def _away(self) -> AbstractContextManager[OtherMachines | None]:
+    def _other_machines(self) -> AbstractContextManager[OtherMachines | None]:
         """Give the machines of a cluster, if engines are to run there."""
-        if not self._given.scheduler:
+        if not self._arguments.scheduler:
             return nullcontext()
-        return closing(cluster.dispatcher(self._given, self._warn, self._wanted.output))
+        return closing(cluster.dispatcher(self._arguments, self._warn, self._options.output))
 
     def _warn(self, remark: str) -> None:
         print(self._paint("warn", escape_controls(remark)))
 
-    def _say(self, conclusion: GradingOutcome) -> None:
-        result, paint = conclusion.result, self._paint
+    def _say(self, outcome: GradingOutcome) -> None:
+        result, paint = outcome.result, self._paint
         if result.is_unsafe:
             print(paint("bad", f"The sandbox was {result.sandbox}."))
         for line in summary.lines(result, paint):
             print(line)
-        if conclusion.changes:
-            count = number_of(len(conclusion.changes), "mark")
+        if outcome.changes:
+            count = number_of(len(outcome.changes), "mark")
             open_ = "would change; the same command with --accept changes them"
-            done = "changed" if conclusion.accepted else open_
+            done = "changed" if outcome.accepted else open_
             print(paint("bold", f"\n{count} {done}:"))
-        for change in conclusion.changes:
+        for change in outcome.changes:
             names = ", ".join(student.name or student.key for student in change.students)
             print(escape_controls(f"  {names or change.key}: {change}"))
         for newcomer in result.unmarked:
             print(paint("warn", escape_controls(f"\nno mark yet: {newcomer}")))
-        if conclusion.absent:
-            names = ", ".join(map(escape_controls, conclusion.absent))
+        if outcome.absent:
+            names = ", ".join(map(escape_controls, outcome.absent))
             print(paint("warn", f"\nmarked before, but not submitted this time: {names}"))
 
 

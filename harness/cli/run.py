@@ -97,7 +97,9 @@ class _CommandRun:
             protocol=arguments.protocol,
         )
         if self.found.errors:
-            _refuse_unquoted(self.program, tests)
+            from harness.cli import hints
+
+            hints.refuse_unquoted(self.program, tests)
         self.former = _load_former(arguments.baseline)
         self.faults: list[str] = []  # of our own
         self.reports = _places(arguments)
@@ -107,11 +109,14 @@ class _CommandRun:
 
     def main(self) -> int:
         """Run, report, and return the exit status."""
-        result = self._result()
+        result = self._run()
         if self._is_useless:
             status: int = ExitCode.FAULT
         else:
-            status = self._report(_add_diagnosis(self._complete(result)))
+            faults = (*result.faults, *self.faults)
+            status = self._report(
+                _add_diagnosis(result._replace(faults=faults, repeat=self.repeat))
+            )
         lost = self.console.lost
         return status_of(lost) if lost else status
 
@@ -120,13 +125,14 @@ class _CommandRun:
         """Whether nobody can learn of what a run finds."""
         return self.console.lost is not None and not (self.reports or self.entered)
 
-    def _complete(self, result: RunResult) -> RunResult:
-        return result._replace(faults=(*result.faults, *self.faults), repeat=self.repeat)
-
     def _report(self, result: RunResult) -> int:
         """Write all reports; return the exit status."""
         console = self.console
-        comparison = self._compare(result)
+        comparison: Comparison | None = None
+        if self.former is not None:
+            from harness.report import baseline
+
+            comparison = baseline.compare(self.former, result)
         finished = Finished(result, self.views, comparison)
         told = [
             self._wrote(one.option, path, partial(one.write, path, finished))
@@ -146,14 +152,14 @@ class _CommandRun:
             status = ExitCode.INTERRUPTED if result.unfinished else comparison.exit_code
         return status if is_whole else max(status, ExitCode.FAULT)
 
-    def _result(self) -> RunResult:
+    def _run(self) -> RunResult:
         """Run; what was found before a Ctrl-C is reported like the rest."""
         console, found = self.console, self.found
-        told = RunListeners(
+        listeners = RunListeners(
             console.on_progress, self._on_file, self._on_test if console.lines else None
         )
         try:
-            return run_gathered(self.program, found, self.options, told)
+            return run_gathered(self.program, found, self.options, listeners)
         except Interrupted as interrupted:
             result = interrupted.result
             for file in result.files[len(self.views) :]:
@@ -183,13 +189,6 @@ class _CommandRun:
         except Exception as error:  # noqa: BLE001 - whatever it is, the verdicts are known
             self.faults.append(f"{file.case.path}: no boards: {type(error).__name__}: {error}")
             return FileView(file, tally(file), (), {})
-
-    def _compare(self, result: RunResult) -> Comparison | None:
-        if self.former is None:
-            return None
-        from harness.report import baseline
-
-        return baseline.compare(self.former, result)
 
     def _wrote(self, option: str, path: str, write: Callable[[], None]) -> bool:
         """Write a report, and return whether that went well; if not, say what went wrong."""
@@ -382,12 +381,6 @@ def _style(arguments: Namespace) -> Style:
         unicode=not arguments.ascii,
         progress=not arguments.verbose,
     )
-
-
-def _refuse_unquoted(program: str, tests: list[str]) -> None:
-    from harness.cli import hints
-
-    hints.refuse_unquoted(program, tests)
 
 
 def _add_diagnosis(result: RunResult) -> RunResult:

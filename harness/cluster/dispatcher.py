@@ -127,15 +127,15 @@ class Dispatcher:
         self,
         units: Sequence[WorkUnit],
         store: Path,
-        means: GradingContext,
-        on_word: Callable[[int, AttemptEvent], None],
+        context: GradingContext,
+        on_event: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
     ) -> Ends:
-        """Do units; yield (index, fault) as they end; see :meth:`harness.work.crew.Crew.run`.
+        """Do units; yield (index, fault) as they end; see :class:`harness.work.crew.Crew`.
 
         ``store``: the folder of their case files, by SHA-256.
         """
-        run = _UnitRun(self, units, store, means, on_word)
+        run = _UnitRun(self, units, store, context, on_event)
         try:
             while not run.is_over:
                 run.send()
@@ -286,19 +286,22 @@ class _UnitRun:
         dispatcher: Dispatcher,
         units: Sequence[WorkUnit],
         store: Path,
-        means: GradingContext,
-        on_word: Callable[[int, AttemptEvent], None],
+        context: GradingContext,
+        on_event: Callable[[int, AttemptEvent], None],
     ) -> None:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._command_properties, self._ran_on = means.assignment.command_properties, means.ran_on
-        self._secret = means.secret
-        self._python = means.assignment.python
+        self._command_properties, self._ran_on = (
+            context.assignment.command_properties,
+            context.ran_on,
+        )
+        self._secret = context.secret
+        self._python = context.assignment.python
         self._environment = dispatcher.environment(self._python)
-        self._needs = _needs(means, units[0].environment.sandbox, self._environment)
+        self._needs = _needs(context, units[0].environment.sandbox, self._environment)
         self._is_lack_told = False
-        self._on_word = on_word
+        self._on_event = on_event
         self._waiting: list[tuple[tuple[int, int], int, Piece]] = []  # a heap, in fair order
         self._count = count()  # of what ever waited: of equals the first goes first
         for index, unit in enumerate(units):
@@ -425,7 +428,7 @@ class _UnitRun:
             for one in piece.cases:
                 self._wait(piece._replace(cases=(one,), tries=tries))
         else:
-            self._on_word(piece.place, HarnessFailed(piece.cases[0].basis, why))
+            self._on_event(piece.place, HarnessFailed(piece.cases[0].basis, why))
             self._end(piece)
 
     def _requeue(self, piece: Piece, not_on: str = "") -> None:
@@ -479,7 +482,7 @@ class _UnitRun:
             elif not piece.is_opinion:
                 if isinstance(word, HarnessFailed):
                     self._dispatcher.note_failure(word.basis, machine)
-                self._on_word(piece.place, word)
+                self._on_event(piece.place, word)
 
     def _take_attempt(
         self, piece: Piece, address: str, machine: str, word: AttemptFinished
@@ -487,7 +490,7 @@ class _UnitRun:
         case = next(one for one in piece.cases if one.basis == word.basis)
         is_wanted = self._is_wanted(piece, machine, word)
         if not piece.is_opinion and not is_wanted:
-            self._on_word(piece.place, word)
+            self._on_event(piece.place, word)
             return
         verdict = self._opinions.add(address, machine, word)
         if verdict is None:
@@ -502,7 +505,7 @@ class _UnitRun:
             self._dispatcher.set_aside(liar, verdict.why)
         if verdict.why and not verdict.liars:
             self._dispatcher.remark(f"{escape_controls(case.name)}: {verdict.why}")
-        self._on_word(piece.place, verdict.word)
+        self._on_event(piece.place, verdict.word)
 
     def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
         """Whether there is to be a second opinion."""
@@ -584,8 +587,8 @@ def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
     )
 
 
-def _needs(means: GradingContext, level: str, sent: SendableEnvironment | None) -> records.Needs:
-    own = means.assignment
+def _needs(context: GradingContext, level: str, sent: SendableEnvironment | None) -> records.Needs:
+    own = context.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
     python = own.python.fingerprint if own.python else ""
     return records.Needs(__version__, level, tools, python, sent.packed.base if sent else "")

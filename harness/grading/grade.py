@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.grading import LEDGER, ORIGINALS, records
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_plan import PlannedCase
-from harness.grading.attempts.units import GradingListener, GradingUnit, Task
+from harness.grading.attempts.orders import GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import CaseRow, Ledger, MarkRow, PlannedAttempt, Run
 from harness.grading.ledger.places import Store
 from harness.grading.marks.marker import Marker
@@ -52,6 +52,10 @@ class GradeOptions(NamedTuple):
     set_aside: Path | None = None  # the file of machines whose results count for nothing
 
 
+# What was submitted, and the case files without images.
+GradingInputs = tuple[tuple[records.StudentSubmissions, ...], list[PlannedCase]]
+
+
 class GradingPlan(NamedTuple):
     """The submissions, case files and attempts of a grading run."""
 
@@ -76,8 +80,8 @@ class GradingOutcome(NamedTuple):
 
 def read_inputs(
     options: GradeOptions, on_remark: Callable[[str], None] = lambda _: None
-) -> tuple[records.StudentSubmissions, ...]:
-    """Return what was submitted. Whatever else may be refused is read as well; nothing is written.
+) -> GradingInputs:
+    """Return what was submitted, and the case files. Nothing is written.
 
     ``on_remark``: gets a sentence for each part of the source that is not read.
 
@@ -89,40 +93,40 @@ def read_inputs(
 
     assert options.source is not None
     overlay(options)
-    _case_files(options, seed="")
-    return sources.read(options.source, options.groups, on_remark=on_remark)
+    cases = case_files(options)
+    return sources.read(options.source, options.groups, on_remark=on_remark), cases
 
 
 def prepare(
-    options: GradeOptions,
-    ledger: Ledger,
-    store: Store,
-    entries: Sequence[records.StudentSubmissions] | None = None,
+    options: GradeOptions, ledger: Ledger, store: Store, inputs: GradingInputs
 ) -> GradingPlan:
-    """Record submissions and case files in the ledger.
-
-    ``entries``: the submissions, as :func:`read_inputs` returns them; None: it is asked.
+    """Record submissions and case files in the ledger; ``inputs``: see :func:`read_inputs`.
 
     Raises:
-        UsageError: as :func:`read_inputs`; or the marks in force have another basis, and no
-            regrading is wanted.
+        UsageError: the marks in force have another basis, and no regrading is wanted.
     """
     from harness.grading.ingest.receive import receive
 
-    found = read_inputs(options) if entries is None else entries
-    received = [receive(entry, options.assignment, store, overlay(options)) for entry in found]
-    received.sort(key=lambda one: one.key)
-    return plan_attempts(options, ledger, received, case_files(options, ledger))
+    entries, cases = inputs
+    course = overlay(options)
+    submissions = [receive(entry, options.assignment, store, course) for entry in entries]
+    submissions.sort(key=lambda one: one.key)
+    return plan_attempts(options, ledger, submissions, add_images(options, ledger, cases))
 
 
-def case_files(options: GradeOptions, ledger: Ledger) -> list[PlannedCase]:
-    """Return the case files of the grading; raises as :func:`prepare`."""
-    return _case_files(options, ledger.seed if options.images else "")
+def case_files(options: GradeOptions) -> list[PlannedCase]:
+    """Return the public and private case files of a grading; raises as :func:`read_inputs`."""
+    return attempt_plan.cases(options.assignment, None if options.public_only else options.private)
 
 
-def _case_files(options: GradeOptions, seed: str) -> list[PlannedCase]:
-    private = None if options.public_only else options.private
-    return attempt_plan.cases(options.assignment, private, seed)
+def add_images(
+    options: GradeOptions, ledger: Ledger, cases: list[PlannedCase]
+) -> list[PlannedCase]:
+    """Return case files, and images of the public ones if there are to be some."""
+    if not options.images:
+        return cases
+    public = [case for case in cases if case.kind == records.PUBLIC]
+    return [*cases, *attempt_plan.images(options.assignment, public, ledger.seed)]
 
 
 def plan_attempts(
@@ -139,7 +143,10 @@ def plan_attempts(
         UsageError: marks are in force that were made of something else, and no regrading is
             wanted.
     """
-    plan = _make_plan(options, submissions, cases)
+    planned = attempt_plan.attempts(
+        options.assignment, overlay(options), options.sandbox != "off", submissions, cases
+    )
+    plan = GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
     if not options.regrade:
         _refuse_changes(ledger, plan)
     assignment = options.assignment
@@ -150,16 +157,6 @@ def plan_attempts(
     ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
     ledger.plan(run, plan.planned)
     return plan._replace(run=run)
-
-
-def _make_plan(
-    options: GradeOptions, submissions: Sequence[records.Submission], cases: Sequence[PlannedCase]
-) -> GradingPlan:
-    boxed = options.sandbox != "off"
-    planned = attempt_plan.attempts(
-        options.assignment, overlay(options), boxed, submissions, cases
-    )
-    return GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
 
 
 def overlay(options: GradeOptions) -> Path | None:
@@ -235,23 +232,29 @@ def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
     planned = by_key(plan.planned)
     return [
         GradingUnit(
-            one,
-            store.path(one.sha256),
-            planned[one.key][0].build,
+            submission,
+            store.path(submission.sha256),
+            planned[submission.key][0].build,
             tuple(
-                Task(each.basis, *read[each.kind, each.name], is_image=each.kind == records.IMAGE)
-                for each in planned[one.key]
+                Task(one.basis, *read[one.kind, one.name], is_image=one.kind == records.IMAGE)
+                for one in planned[submission.key]
             ),
         )
-        for one in plan.submissions
-        if one.key in planned
+        for submission in plan.submissions
+        if submission.key in planned
     ]
 
 
 def is_outdated(options: GradeOptions, plan: GradingPlan) -> bool:
     """Whether the attempts of a plan would be others today: what they depend on has changed."""
-    today = _make_plan(options, plan.submissions, plan.cases)
-    return set(today.planned) != set(plan.planned)
+    today = attempt_plan.attempts(
+        options.assignment,
+        overlay(options),
+        options.sandbox != "off",
+        plan.submissions,
+        plan.cases,
+    )
+    return set(today) != set(plan.planned)
 
 
 def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> list[str]:
@@ -293,8 +296,9 @@ def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
     from harness.signals import ending_on_signals
 
     with ending_on_signals():
-        own = grading_context(options, plan)._replace(away=other_machines, secret=ledger.seed)
-        Runner(ledger, own, listener, concurrency).run(units(plan, store))
+        context = grading_context(options, plan)
+        context = context._replace(other_machines=other_machines, secret=ledger.seed)
+        Runner(ledger, context, listener, concurrency).run(units(plan, store))
 
 
 def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingContext:
@@ -307,7 +311,7 @@ def grading_context(options: GradeOptions, plan: GradingPlan) -> orders.GradingC
         options.budget,
         options.jobs,
         options.go_on,
-        book=orders.SetAside(options.set_aside),
+        set_aside=orders.SetAside(options.set_aside),
     )
 
 
@@ -337,48 +341,35 @@ def grade(wanted: GradeOptions) -> records.ClassResult:
         SandboxError: the wanted sandbox level does not work here.
         LedgerError: the ledger was edited, or is damaged.
     """
-    entries = read_inputs(wanted)
+    inputs = read_inputs(wanted)
     wanted.output.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger, ledger.naming_errors():
         ledger.check()
-        found = prepare(wanted, ledger, store, entries)
-        run(wanted, ledger, found, store, GradingListener())
-        return update_marks(wanted, ledger, found).result
+        plan = prepare(wanted, ledger, store, inputs)
+        run(wanted, ledger, plan, store, GradingListener())
+        return update_marks(wanted, ledger, plan).result
 
 
 # --- marks -------------------------------------------------------------------------------------
 
 
-def current_marks(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingOutcome:
-    """Return what :func:`update_marks` would without ``accept``, and write nothing.
-
-    Raises as it does.
-    """
-    return _weigh(options._replace(accept=False), ledger, plan)[0]
-
-
-def update_marks(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> GradingOutcome:
+def update_marks(
+    options: GradeOptions, ledger: Ledger, plan: GradingPlan, *, is_preview: bool = False
+) -> GradingOutcome:
     """Put marks in force, and return those that are now, with what would change them.
 
     Marks of submissions that had none are written into the ledger. A mark that differs from the
-    one in force replaces it only with ``accept``; one that is withheld never does.
+    one in force replaces it only with ``accept``; one that is withheld never does. ``is_preview``:
+    nothing is written, and none replaced.
 
     Raises:
         LedgerError: what they would be made of was edited, or is damaged.
     """
-    outcome, rows = _weigh(options, ledger, plan)
-    ledger.give(plan.run, _now(), rows)
-    return outcome
-
-
-def _weigh(
-    options: GradeOptions, ledger: Ledger, plan: GradingPlan
-) -> tuple[GradingOutcome, list[MarkRow]]:
-    """Return what comes of a grading, and the rows of the marks to be put in force."""
+    is_accepted = options.accept and not is_preview
     ledger.check()
-    book = orders.SetAside(options.set_aside)
-    marker = Marker(options.assignment, ledger, plan.cases, plan.started, book)
+    set_aside = orders.SetAside(options.set_aside)
+    marker = Marker(options.assignment, ledger, plan.cases, plan.started, set_aside)
     planned = by_key(plan.planned)
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
@@ -402,7 +393,7 @@ def _weigh(
     old = {key: one for key, one in former.items() if one}
     changes = marker.changes(old.values(), new.values())
     kept = {key for key in old if new[key].marks.withheld}
-    kept |= set() if options.accept else {change.key for change in changes}
+    kept |= set() if is_accepted else {change.key for change in changes}
     given = [key for key, one in new.items() if key not in kept and not one.marks.withheld]
     in_force = [old[key] if key in kept else graded for key, graded in new.items()]
     absent = tuple(key for key in marks if key not in new)
@@ -414,8 +405,9 @@ def _weigh(
         if student.key not in known[key]
     )
     result = marker.result(in_force)._replace(unmarked=unmarked)
-    outcome = GradingOutcome(result, changes, options.accept, absent)
-    return outcome, [rows[key] for key in given]
+    if not is_preview:
+        ledger.give(plan.run, _now(), [rows[key] for key in given])
+    return GradingOutcome(result, changes, is_accepted, absent)
 
 
 def _keep_mark(former: records.Graded, homes: Mapping[str, str]) -> records.Graded | None:

@@ -42,7 +42,7 @@ class StudentSubmissions(NamedTuple):
 
     key: str  # of the student, or of the group
     students: tuple[Student, ...]
-    handed: tuple[SubmittedFile, ...]
+    files: tuple[SubmittedFile, ...]
 
 
 class CheckLog(NamedTuple):

@@ -21,8 +21,7 @@ from typing import NamedTuple
 from harness.assignments import workspace
 from harness.assignments.assignment import Assignment, specification_of
 from harness.errors import UsageError
-from harness.grading.attempts.orders import GradingContext, bench_of
-from harness.grading.attempts.units import GradingUnit
+from harness.grading.attempts.orders import GradingContext, GradingUnit, bench_of
 from harness.grading.records import Submission, decimal
 from harness.match import pages
 from harness.match.game import Arbiter
@@ -67,7 +66,7 @@ def rules_of(assignment: Assignment, size: int = 0) -> Rules:
 
 
 def hold_tournament(
-    means: GradingContext,
+    context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
     wanted: TournamentOptions,
@@ -82,13 +81,13 @@ def hold_tournament(
         SandboxError: this machine has no such sandbox.
         KeyboardInterrupt: what was played is kept.
     """
-    assignment, rules = means.assignment, rules_of(means.assignment, wanted.size)
+    assignment, rules = context.assignment, rules_of(context.assignment, wanted.size)
     declared = specification_of(assignment) if assignment.declaration else None
     options = Options(
         limits=assignment.limits,
         box=assignment.box,
-        sandbox=means.sandbox,
-        jobs=means.jobs,
+        sandbox=context.sandbox,
+        jobs=context.jobs,
         strict=True,
     )
     about = {
@@ -99,9 +98,9 @@ def hold_tournament(
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
     journal = str(output / f"games-{digest[:12]}.jsonl")  # another one if others play
     with ExitStack() as open_:
-        players = tuple(_players(means, submissions, units, open_))
+        players = tuple(_players(context, submissions, units, open_))
         match = Match(players, rules, options=options, place=str(output))
-        arbiter = open_.enter_context(closing(Arbiter(match, declared, means.hidden)))
+        arbiter = open_.enter_context(closing(Arbiter(match, declared, context.hidden)))
         drawn = arbiter.draw(match.openings[0], _DRAWN, _OPENINGS, _SEED)
         arbiter.match = match._replace(openings=drawn)
         schedule = Schedule(wanted.format, len(players), _PER_PAIRING, len(drawn))
@@ -117,13 +116,13 @@ def competitors(submissions: Sequence[Submission]) -> list[Submission]:
 
 
 def _players(
-    means: GradingContext,
+    context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
     open_: ExitStack,
 ) -> Iterator[Player]:
     """Yield a player for each submission, which lies unpacked and built until ``open_`` ends."""
-    bench = open_.enter_context(closing(bench_of(means, means.assignment.box)))
+    bench = open_.enter_context(closing(bench_of(context, context.assignment.box)))
     by_key = {unit.submission.key: unit for unit in units}
     for one in competitors(submissions):
         name = ", ".join(student.name or student.key for student in one.students) or one.key
@@ -136,8 +135,8 @@ def _players(
         if built and not built.ok:
             yield Player(name, "", absent=built.message)
             continue
-        command, folder = means.assignment.start(room)
-        home = room / means.assignment.archive.folder
+        command, folder = context.assignment.start(room)
+        home = room / context.assignment.archive.folder
         words, beside = tuple(shlex.split(command)), tuple(workspace.beside_submission(home))
         yield Player(name, "", words, folder or str(room), beside, str(home))
 

@@ -63,6 +63,11 @@ def never_answers(files: Iterable[FileResult]) -> bool:
     return all(file.failure and not any(file.replies) for file in files)
 
 
+def answers_a_test(result: FileResult) -> bool:
+    """Whether a test was answered, and not with an error."""
+    return any(one.reply and one.reply.ok for one in result.outcomes)
+
+
 def phrases(counts: Tally) -> list[tuple[str, str, str]]:
     """Return the tests, then all counts that are not zero, as (kind, sign, words).
 

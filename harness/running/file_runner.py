@@ -199,9 +199,6 @@ class _FileRun:
             self._break(error, step)
             return None
         begun = process.clock.now()
-        self._session = self._session_with(process)
-        self._sessions.append(self._session)
-        self._ends.callback(self._session.close)
         is_under_way, is_left = again, False
         try:
             self._prepare_again(place) if again else self._prepare()
@@ -232,37 +229,37 @@ class _FileRun:
                     self._on_test(self._case, Outcome(index, Verdict.NOT_RUN, None))
 
     def _start(self) -> EngineProcess:
-        options = self._setting.options
+        """Start an engine, and begin a session with it."""
+        setting, options = self._setting, self._setting.options
         process = EngineProcess(
             self._launcher,
-            list(self._setting.words),
+            list(setting.words),
             options.folder or self._own_folder,
             options.limits,
             options.pty,
             written=self._written,
-            crowded=self._setting.crowded,
-            protocol=self._setting.protocol,
+            crowded=setting.crowded,
+            protocol=setting.protocol,
         )
-        process.clock.beside = self._setting.beside
-        process.clock.pace = self._setting.pace
-        return process
-
-    def _session_with(self, process: EngineProcess) -> EngineSession:
-        setting, limits = self._setting, self._setting.options.limits
+        process.clock.beside = setting.beside
+        process.clock.pace = setting.pace
         short = 0.0
         if setting.patience and memory_is_left():
-            short = setting.patience.seconds(limits.timeout)
-        return setting.session(
+            short = setting.patience.seconds(options.limits.timeout)
+        self._session = setting.session(
             process,
-            limits,
+            options.limits,
             setting.trace,
             setting.ends,
             strict=self._is_strict,
             patience=short,
             on_wait=self._wait,
-            started_in="" if setting.options.folder else self._own_folder,
+            started_in="" if options.folder else self._own_folder,
             protocol=setting.protocol,
         )
+        self._sessions.append(self._session)
+        self._ends.callback(self._session.close)
+        return process
 
     def _wait(self, waiting: Waiting | None) -> None:
         self._report(Judged(len(self._outcomes), self._failed, waiting=waiting))
@@ -409,7 +406,13 @@ class _FileRun:
         return step.command.startswith(self._farewell) and self._quits(index, step)
 
     def _judge(self, index: int, step: Step, reply: Reply) -> bool:
-        verdict = self._verdict(step, reply)
+        answer = reply
+        if self._checks_ids and foreign_id(reply.raw, step.id):
+            answer = reply._replace(ok=False)  # it answers another command
+        try:
+            verdict = self._judged_by(step.pattern, answer)
+        except UndecidedError:
+            verdict = Verdict.NOT_JUDGED
         if self._judged:
             reply = self._judged(reply)
         outcome = _new(Outcome, (index, verdict, reply, False))
@@ -420,14 +423,6 @@ class _FileRun:
             return False
         self._failed += 1
         return self._setting.options.fail_fast
-
-    def _verdict(self, step: Step, reply: Reply) -> Verdict:
-        if self._checks_ids and foreign_id(reply.raw, step.id):
-            reply = reply._replace(ok=False)  # it answers another command
-        try:
-            return self._judged_by(step.pattern, reply)
-        except UndecidedError:
-            return Verdict.NOT_JUDGED
 
     def _is_quit(self, step: Step) -> bool:
         return protocol_facts.is_quit(step, self._setting.protocol)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copyreg
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from harness.options import Options
 from harness.processes import processors
@@ -71,8 +72,9 @@ class ResultCollector:
         setting = setting._replace(crowded=workers >= processors())
         if workers > 1:
             register()
+        work = partial(_run_case, setting)
         running = jobs.run_all(
-            self._cases, _work(setting), workers, self._progress, setting.leave, hear_out=True
+            self._cases, work, workers, self._progress, setting.leave, hear_out=True
         )
         with contextlib.closing(running):
             for place, result in running:
@@ -164,33 +166,31 @@ def _is_hang(failure: Failure) -> bool:
     return failure.kind in (FailureKind.TIMEOUT, FailureKind.CPU)
 
 
-def _work(setting: RunContext) -> jobs.Work[CaseFile, FileResult]:
-    def work(case: CaseFile, note: jobs.Note) -> FileResult:
-        runs: list[FileResult] = []
+def _run_case(setting: RunContext, case: CaseFile, note: jobs.Note) -> FileResult:
+    """Run a case file as often as it is asked for; ``note``: is told how far it is."""
+    runs: list[FileResult] = []
 
-        def tell(judged: Judged) -> None:
-            if judged.cut:
-                # A run that is whole is worth more than a second one that is broken off.
-                known = _merge(runs) if runs else judged.cut
-                judged = judged._replace(cut=known._replace(case=_NO_CASE))
-            note(judged)
+    def tell(judged: Judged) -> None:
+        if judged.cut:
+            # A run that is whole is worth more than a second one that is broken off.
+            known = _merge(runs) if runs else judged.cut
+            judged = judged._replace(cut=known._replace(case=_NO_CASE))
+        note(judged)
 
-        tell(Judged(0, 0))
-        for _ in range(1 + setting.options.rerun):
-            runs.append(run_file(case, setting, tell))
-        result = _merge(runs)
-        if any(map(_is_hang, result.failures)):
-            from harness.running.rerun import explain_silence
+    tell(Judged(0, 0))
+    for _ in range(1 + setting.options.rerun):
+        runs.append(run_file(case, setting, tell))
+    result = _merge(runs)
+    if any(map(_is_hang, result.failures)):
+        from harness.running.rerun import explain_silence
 
-            try:
-                result = explain_silence(result, setting)
-            except KeyboardInterrupt:
-                tell(Judged(0, 0, result))
-                raise
-        # The caller has the case: it need not be sent back from another process.
-        return result._replace(case=_NO_CASE)
-
-    return work
+        try:
+            result = explain_silence(result, setting)
+        except KeyboardInterrupt:
+            tell(Judged(0, 0, result))
+            raise
+    # The caller has the case: it need not be sent back from another process.
+    return result._replace(case=_NO_CASE)
 
 
 def _merge(runs: Sequence[FileResult]) -> FileResult:

@@ -36,7 +36,7 @@ Note = WorkerChannel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     Task = TypeVar("Task")
     Result = TypeVar("Result")
@@ -74,7 +74,6 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     parts: Callable[[Task], int] | None = None,
     on_time: Callable[[list[int]], None] = lambda _: None,
     hear_out: bool = False,
-    hire: Callable[[], WorkerHandle] | None = None,
 ) -> Generator[tuple[int, Result | Fault], None, None]:
     """Do ``work`` on each task; yield (index, result) in the order in which they end.
 
@@ -82,24 +81,14 @@ def run_all(  # noqa: PLR0913 - how work is done, each by its own choice
     task's index. Each forked process calls ``leave`` before its end. With ``forked`` there is one
     even for a single worker. Closing the iterator ends the work under way.
 
-    ``parts``: how many parts a task has; each is claimed before it is done. Then a worker
-    whose engine sleeps holds no place: another is hired meanwhile, for other parts of its task if
-    there are any, else for the next task. The result of a task that several did is a
-    :class:`Fault` if one of theirs is.
-
-    ``on_time``: told the tasks under way in other processes, some four times a second.
-    ``hire``: starts a process that does tasks in its own way, ``work`` and ``leave`` being nothing
-    to it; None: this process is forked. ``hear_out``: whether what workers tell while they are
-    ended early is heard, too, by ``on_note``: notes, and the result of a task that had come to its
-    end.
+    ``parts``, ``on_time``, ``hear_out``: see :class:`WorkerPool`.
     """
+    if min(workers, len(tasks)) > (0 if forked else 1):
+        pool = _ForkedPool(tasks, workers, on_note, on_time, parts=parts, hear_out=hear_out)
+        pool.work, pool.leave = work, leave
+        yield from pool.results()  # type: ignore[misc]
+        return
     with launch.end_on_exit():
-        if min(workers, len(tasks)) > (0 if forked else 1):
-            pool = _WorkerPool(tasks, work, min(workers, len(tasks)), on_note, leave, parts, hire)
-            pool.on_time = on_time
-            pool.hears_out = hear_out
-            yield from pool.results()  # type: ignore[misc]
-            return
         for index, task in enumerate(tasks):
             yield index, _attempt(work, task, _Direct(on_note, index))
 
@@ -161,14 +150,14 @@ class WorkerHandle:
         self.part = 0  # the last one
         self.claimed = 0.0  # of time.monotonic(): when it claimed that
         self.is_prolonged = False  # it may be at that one for long
-        self._slept = 0.0  # seconds
+        self.slept = 0.0  # seconds
         self._own: engine_clock.Threads = {}
         self._threads: engine_clock.Threads = {}  # of its engine
 
     @property
     def is_asleep(self) -> bool:
         """Whether its engine has used no processor for a while, and wanted none."""
-        return self._slept >= _SLEPT
+        return self.slept >= _SLEPT
 
     def look(self, seconds: float) -> None:
         """Take note of what was used in the seconds since the last look.
@@ -183,12 +172,7 @@ class WorkerHandle:
         of_engine = engine_clock.use(before, self._threads, seconds)
         used = own.ran + own.waited + of_engine.ran + of_engine.waited
         is_asleep = bool(self._own) and used < _ASLEEP * seconds
-        self._slept = self._slept + seconds if is_asleep else 0.0
-
-    def begin(self, task: int) -> None:
-        """Take up a task."""
-        self.task, self.claims, self._slept, self.is_prolonged = task, 0, 0.0, False
-        self.hand_out(task)
+        self.slept = self.slept + seconds if is_asleep else 0.0
 
     def hand_out(self, task: int) -> None:
         """Tell it the task that it is to do."""
@@ -224,28 +208,40 @@ class _Forked(WorkerHandle):
         return None if message is None else [self._load(message)]
 
 
-class _WorkerPool:
-    def __init__(  # noqa: PLR0913, PLR0917 - what run_all() is given
+class WorkerPool:
+    """Processes that do tasks, each one after the other."""
+
+    def __init__(  # noqa: PLR0913 - how work is done, each by its own choice
         self,
         tasks: Sequence[Task],
-        work: Work[Task, Result],
-        size: int,
+        workers: int,
         on_note: Callable[[int, object], None],
-        leave: Callable[[], None],
-        parts: Callable[[Task], int] | None,
-        hire: Callable[[], WorkerHandle] | None,
+        on_time: Callable[[list[int]], None] = lambda _: None,
+        *,
+        parts: Callable[[Task], int] | None = None,
+        hear_out: bool = False,
     ) -> None:
+        """Do nothing yet; see :meth:`results`.
+
+        ``on_note``: told what workers tell of a task, by its index. ``on_time``: told the tasks
+        under way, some four times a second.
+
+        ``parts``: how many parts a task has; each is claimed before it is done. Then a worker
+        whose engine sleeps holds no place: another is hired meanwhile, for other parts of its task
+        if there are any, else for the next task. The result of a task that several did is a
+        :class:`Fault` if one of theirs is.
+
+        ``hear_out``: whether what workers tell while they are ended early is heard, too, by
+        ``on_note``: notes, and the result of a task that had come to its end.
+        """
         self._tasks = tasks
-        self._work = work
-        self._new = hire or self._fork
-        self._size = size
+        self._size = min(workers, len(tasks))
         self._on_note = on_note
-        self._leave = leave
+        self._on_time = on_time
+        self._hears_out = hear_out
         self._waiting = list(range(len(tasks)))[::-1]
         self._workers: dict[int, WorkerHandle] = {}  # by the descriptor of its answers
         self._poll = select.poll()
-        self.on_time: Callable[[list[int]], None] = lambda _: None
-        self.hears_out = False
         self._arriving: tuple[int, object] | None = None  # a result that may not be taken yet
         # With parts:
         self._counts = [parts(task) for task in tasks] if parts else []
@@ -255,75 +251,47 @@ class _WorkerPool:
         self._faults: dict[int, Fault] = {}  # of tasks that others are still at
         self._looked = time.monotonic()
 
-    def results(self) -> Iterator[tuple[int, object]]:
-        # Once, before the fork; what pickle itself has besides takes time to load.
-        from _pickle import dumps, loads
+    def start_worker(self) -> WorkerHandle:
+        """Start a process that does tasks."""
+        raise NotImplementedError
 
-        self._load = loads
-        self._dump = dumps
-        known = frozenset(launch.children())
-        try:
-            for _ in range(self._size):
-                self._hire()
-            while self._workers:
-                for descriptor, _ in self._poll.poll(_LOOK * 1000):
-                    yield from self._hear(self._workers[descriptor])
-                if time.monotonic() - self._looked >= _LOOK:
-                    self._look_around()
-        finally:
-            self._end_all()
-            launch.end_leftovers(known)
+    def results(self) -> Generator[tuple[int, object], None, None]:
+        """Yield (index, result) of the tasks in the order in which they end.
+
+        Closing the iterator ends the work under way.
+        """
+        with launch.end_on_exit():
+            known = frozenset(launch.children())
+            try:
+                for _ in range(self._size):
+                    self._hire()
+                while self._workers:
+                    for descriptor, _ in self._poll.poll(_LOOK * 1000):
+                        yield from self._hear(self._workers[descriptor])
+                    if time.monotonic() - self._looked >= _LOOK:
+                        self._look_around()
+            finally:
+                self._end_all()
+                launch.end_leftovers(known)
 
     def _end_all(self) -> None:
         """End the work under way."""
         ended = list(self._workers.values())
         for worker in ended:
             os.kill(worker.pid, SIGTERM)
-        if self.hears_out and self._arriving:
+        if self._hears_out and self._arriving:
             self._on_note(*self._arriving)
         for worker in ended:
-            if self.hears_out:
+            if self._hears_out:
                 self._hear_out(worker)
             self._dismiss(worker)
 
     def _hire(self) -> None:
         with signals.block_interrupts():  # _end_all() ends those that it finds here
-            worker = self._new()
+            worker = self.start_worker()
             self._workers[worker.answers] = worker
             self._poll.register(worker.answers, select.POLLIN)
         self._employ(worker)
-
-    def _fork(self) -> WorkerHandle:
-        requests_out, requests_in = os.pipe()
-        answers_out, answers_in = os.pipe()
-        pid = os.fork()
-        if pid == 0:
-            for worker in self._workers.values():
-                os.close(worker.requests)
-                os.close(worker.answers)
-            os.close(requests_in)
-            os.close(answers_out)
-            self._labour(requests_out, answers_in)
-        os.close(requests_out)
-        os.close(answers_in)
-        return _Forked(pid, requests_in, answers_out, self._load)
-
-    def _labour(self, requests: int, answers: int) -> None:
-        """Do what is asked until there are no more requests. Runs in the worker; never returns."""
-        try:
-            signals.end_on_sigterm()
-            signals.leave_sigint_to_the_parent()
-            while request := os.read(requests, _HEADER):
-                index = int.from_bytes(request)
-                line = _PipedWorker(requests, answers, self._dump)
-                result = _attempt(self._work, self._tasks[index], line)
-                with signals.hold_back():  # half a result is none
-                    _send(answers, self._dump((DONE, result)))
-            self._leave()
-        finally:
-            if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them
-                matchers.end_all()
-            os._exit(0)  # no buffers, no handlers: they are the parent's
 
     def _employ(self, worker: WorkerHandle) -> None:
         worker.task = None
@@ -331,7 +299,8 @@ class _WorkerPool:
         if index is None:
             self._dismiss(worker)
         else:
-            worker.begin(index)
+            worker.task, worker.claims, worker.slept, worker.is_prolonged = index, 0, 0.0, False
+            worker.hand_out(index)
 
     def _awake(self) -> int:
         return sum(not worker.is_asleep for worker in self._workers.values())
@@ -362,7 +331,7 @@ class _WorkerPool:
         """Hire more workers while there are some that sleep."""
         now, before = time.monotonic(), self._looked
         self._looked = now
-        self.on_time([one.task for one in self._workers.values() if one.task is not None])
+        self._on_time([one.task for one in self._workers.values() if one.task is not None])
         if not self._counts:
             return
         for worker in self._workers.values():
@@ -385,43 +354,37 @@ class _WorkerPool:
         return os.waitpid(worker.pid, 0)[1]
 
     def _hear(self, worker: WorkerHandle) -> Iterator[tuple[int, object]]:
-        assert worker.task is not None
         messages = worker.receive()
         if messages is None:
-            yield from self._replace_lost(worker, worker.task)
+            yield from self._replace_lost(worker)
             return
         for kind, content in messages:
-            yield from self._take(worker, kind, content)
+            index = worker.task
+            assert index is not None
+            if kind == NOTE:
+                self._on_note(index, content)
+            elif kind == CLAIM:
+                assert isinstance(content, int)
+                self._grant(worker, content)
+            elif kind == LATER:
+                self._claimed[index].discard(worker.part)
+                self._waiting.insert(0, index)
+                self._employ(worker)
+            else:
+                self._arriving = index, content
+                self._employ(worker)  # which may wait for the worker's end
+                yield from self._report_end(index, content)
+                self._arriving = None
 
-    def _replace_lost(self, worker: WorkerHandle, index: int) -> Iterator[tuple[int, object]]:
+    def _replace_lost(self, worker: WorkerHandle) -> Iterator[tuple[int, object]]:
         """Let a worker go that has ended in the midst of a task, and hire another."""
+        assert worker.task is not None
         status = os.waitstatus_to_exitcode(self._dismiss(worker))
         launch.end_leftovers(frozenset())
         fault = Fault(f"the harness's own process for this file ended ({status})")
-        yield from self._report_end(index, fault)
+        yield from self._report_end(worker.task, fault)
         if self._waiting:
             self._hire()
-
-    def _take(
-        self, worker: WorkerHandle, kind: int, content: object
-    ) -> Iterator[tuple[int, object]]:
-        """Take in what a worker says."""
-        index = worker.task
-        assert index is not None
-        if kind == NOTE:
-            self._on_note(index, content)
-        elif kind == CLAIM:
-            assert isinstance(content, int)
-            self._grant(worker, content)
-        elif kind == LATER:
-            self._claimed[index].discard(worker.part)
-            self._waiting.insert(0, index)
-            self._employ(worker)
-        else:
-            self._arriving = index, content
-            self._employ(worker)  # which may wait for the worker's end
-            yield from self._report_end(index, content)
-            self._arriving = None
 
     def _hear_out(self, worker: WorkerHandle) -> None:
         """Take in what a worker tells from now to its end."""
@@ -475,6 +438,53 @@ class _WorkerPool:
         is_under_way = any(worker.task == index for worker in self._workers.values())
         if not is_under_way and index not in self._waiting:
             yield index, self._faults.pop(index, end)
+
+
+class _ForkedPool(WorkerPool):
+    """Forks of this process, which do ``work`` on each task, and call ``leave`` at their end."""
+
+    work: Work[Any, object]
+    leave: Callable[[], None]
+
+    def results(self) -> Generator[tuple[int, object], None, None]:
+        # Once, before the fork; what pickle itself has besides takes time to load.
+        from _pickle import dumps, loads
+
+        self._load = loads
+        self._dump = dumps
+        yield from super().results()
+
+    def start_worker(self) -> WorkerHandle:
+        requests_out, requests_in = os.pipe()
+        answers_out, answers_in = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            for worker in self._workers.values():
+                os.close(worker.requests)
+                os.close(worker.answers)
+            os.close(requests_in)
+            os.close(answers_out)
+            self._labour(requests_out, answers_in)
+        os.close(requests_out)
+        os.close(answers_in)
+        return _Forked(pid, requests_in, answers_out, self._load)
+
+    def _labour(self, requests: int, answers: int) -> None:
+        """Do what is asked until there are no more requests. Runs in the worker; never returns."""
+        try:
+            signals.end_on_sigterm()
+            signals.leave_sigint_to_the_parent()
+            while request := os.read(requests, _HEADER):
+                index = int.from_bytes(request)
+                line = _PipedWorker(requests, answers, self._dump)
+                result = _attempt(self.work, self._tasks[index], line)
+                with signals.hold_back():  # half a result is none
+                    _send(answers, self._dump((DONE, result)))
+            self.leave()
+        finally:
+            if matchers := sys.modules.get("harness.reading.matchers"):  # few tasks need them
+                matchers.end_all()
+            os._exit(0)  # no buffers, no handlers: they are the parent's
 
 
 def _ends_within(pid: int, seconds: float) -> bool:

@@ -114,7 +114,7 @@ def run_cases(
     )
 
 
-def run_gathered(
+def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is known
     program: str | Sequence[str],
     gathered: Gathered,
     options: Options,
@@ -141,7 +141,7 @@ def run_gathered(
     )
     sandbox = sandbox_for(options, cases, command_properties, is_proven=is_proven)
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    gathering = ResultCollector(cases, options, listeners)
+    collector = ResultCollector(cases, options, listeners)
 
     def make_result(results: Sequence[FileResult], unfinished: Sequence[str] = ()) -> RunResult:
         return RunResult(
@@ -151,13 +151,13 @@ def run_gathered(
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
             options=_describe(options, sandbox.description),
-            faults=tuple(gathering.faults),
+            faults=tuple(collector.faults),
             unfinished=tuple(unfinished),
         )
 
     try:
         with ending_on_signals(), contextlib.closing(sandbox):
-            gathering.run(
+            collector.run(
                 setting._replace(
                     launcher=lambda case: sandbox.launcher(case, (), options.submission),
                     unbuffered=lambda case: sandbox.launcher(
@@ -168,8 +168,8 @@ def run_gathered(
                 )
             )
     except KeyboardInterrupt:
-        raise Interrupted(make_result(*gathering.so_far())) from None
-    return make_result(gathering.results)
+        raise Interrupted(make_result(*collector.so_far())) from None
+    return make_result(collector.results)
 
 
 def _protocol(name: str) -> Protocol:

@@ -116,12 +116,12 @@ class _ClusterMachines:
         self,
         units: Sequence[WorkUnit],
         store: Path,
-        means: GradingContext,
-        on_word: Callable[[int, AttemptEvent], None],
+        context: GradingContext,
+        on_event: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None],
     ) -> Ends:
         """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
-        return self._dispatcher.run(units, store, means, on_word, on_time)
+        return self._dispatcher.run(units, store, context, on_event, on_time)
 
 
 # --- what is known -----------------------------------------------------------------------------

@@ -24,9 +24,9 @@ from harness.work.worker_events import HarnessFailed, WorkerEvent
 
 def main(arguments: list[str]) -> int:
     """Do what the command line says; return the exit status."""
-    given = _options().parse_args(arguments)
+    options = _options().parse_args(arguments)
     try:
-        if given.schema:
+        if options.schema:
             print(
                 json.dumps(
                     {"unit": records.schema(WorkUnit), "word": worker_events.schema()},
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
                 )
             )
             return ExitCode.OK
-        return _serve(given) if given.serve else _do(given)
+        return _serve(options) if options.serve else _do(options)
     except UsageError as error:
         return _complain(str(error), ExitCode.BROKEN)
     except HarnessError as error:
@@ -76,14 +76,14 @@ def _do(arguments: argparse.Namespace) -> int:
     )
     broke = False
 
-    def say(word: WorkerEvent) -> None:
+    def say(event: WorkerEvent) -> None:
         nonlocal broke
-        broke = broke or isinstance(word, HarnessFailed)
-        sys.stdout.buffer.write(worker_events.line(word))
+        broke = broke or isinstance(event, HarnessFailed)
+        sys.stdout.buffer.write(worker_events.line(event))
         sys.stdout.buffer.flush()
 
-    with signals.ending_on_signals(), closing(_worker(arguments)) as own:
-        ended = own.do(unit, say)
+    with signals.ending_on_signals(), closing(_worker(arguments)) as worker:
+        ended = worker.do(unit, say)
     return ExitCode.FAULT if broke or ended.fault else ExitCode.OK
 
 
@@ -93,8 +93,8 @@ def _serve(arguments: argparse.Namespace) -> int:
     signals.leave_sigint_to_the_parent()
     die_with_parent(os.getppid())
     try:
-        own = _worker(arguments)
-        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, own, shared=not arguments.unshared)
+        worker, shared = _worker(arguments), not arguments.unshared
+        unit_worker.serve(sys.stdin.buffer, sys.stdout.buffer, worker, shared=shared)
     except KeyboardInterrupt:  # by SIGTERM, from who knows of it
         return signals.exit_status()
     return ExitCode.OK

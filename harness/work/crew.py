@@ -18,7 +18,6 @@ from harness.errors import UsageError
 from harness.running import jobs
 from harness.work import canonical_json, machine, worker_events
 from harness.work.records import WorkUnit
-from harness.work.unit_worker import answer
 from harness.work.worker_events import (
     AttemptEvent,
     Claim,
@@ -35,77 +34,37 @@ _PIECE = 1 << 16  # bytes read at once
 Ends = Generator[tuple[int, jobs.Fault | None], None, None]
 
 
-def ignore(_index: int, _event: ProgressEvent) -> None:
-    """Take no note of progress."""
+class Crew(jobs.WorkerPool):
+    """Processes that do units of work. Their results are faults, None where all is well."""
 
-
-class Crew:
-    """Processes that do units of work.
-
-    ``stores``: folders of files named by their SHA-256. ``proven``: the sandbox level of the units
-    if it was just proven on this machine, so that no worker need do it again.
-    """
-
-    def __init__(self, stores: Sequence[Path], proven: str = "") -> None:
-        options = [word for store in stores for word in ("--store", str(store))]
-        options += ["--proven", proven] if proven else []
-        options += ["--confined"] if reading.is_chosen() else []
-        self._words = machine.command("harness.work", "--serve", *options)
-
-    def run(  # noqa: PLR0913 - three of them are told, each of something else
+    def __init__(  # noqa: PLR0913 - what is done, how, and who is told
         self,
         units: Sequence[WorkUnit],
         workers: int,
-        on_word: Callable[[int, AttemptEvent], None],
+        on_event: Callable[[int, AttemptEvent | ProgressEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
+        store: Path,
+        proven: str = "",
         shared: bool = False,
-        on_progress: Callable[[int, ProgressEvent], None] = ignore,
-    ) -> Ends:
-        """Do units, so many at a time; yield (index, fault) as they end, None where all is well.
+    ) -> None:
+        """Do nothing yet.
 
-        ``on_word``: told what comes of a unit, by its index; ``on_time``: the units under way,
-        some four times a second. ``shared``: whether several workers may do one unit while its
-        engines sleep. ``on_progress``: told what runs now. Closing the iterator ends the work
-        under way.
+        ``on_event``: told what comes of a unit, by its index. ``store``: a folder of files named
+        by their SHA-256. ``proven``: the sandbox level of the units if it was just proven on this
+        machine, so that no worker need do it again. ``shared``: whether several workers may do one
+        unit while its engines sleep.
         """
-        queue = _UnitQueue(units, self._words)
-
-        def hear(index: int, event: object) -> None:
-            if isinstance(event, ProgressEvent):
-                on_progress(index, event)
-            else:
-                on_word(index, event)  # type: ignore[arg-type] # nothing else is noted
-
-        return jobs.run_all(
-            units,
-            _ignore,
-            workers,
-            hear,
-            forked=True,
-            parts=(lambda unit: len(unit.cases)) if shared else None,
-            on_time=on_time,
-            hire=queue.hire,
-        )
-
-
-def _ignore(_unit: WorkUnit, _line: jobs.WorkerChannel) -> None:
-    """What this process itself does of a unit."""
-
-
-class _UnitQueue:
-    """What all workers of a round share."""
-
-    def __init__(self, units: Sequence[WorkUnit], command: list[str]) -> None:
-        self._units = units
-        self._command = command
+        parts = (lambda unit: len(unit.cases)) if shared else None
+        super().__init__(units, workers, on_event, on_time, parts=parts)  # type: ignore[arg-type]
+        self.units = units
+        options = ["--store", str(store)]
+        options += ["--proven", proven] if proven else []
+        options += ["--confined"] if reading.is_chosen() else []
+        self._command = machine.command("harness.work", "--serve", *options)
         self.hangs = [0] * len(units)
 
-    def line(self, index: int) -> bytes:
-        """Return a unit as a worker reads it."""
-        return canonical_json.dumps(self._units[index]).encode() + b"\n"
-
-    def hire(self) -> _CrewWorker:
+    def start_worker(self) -> _CrewWorker:
         """Start a worker."""
         requests_out, requests_in = os.pipe()
         answers_out, answers_in = os.pipe()
@@ -122,19 +81,20 @@ class _UnitQueue:
 class _CrewWorker(jobs.WorkerHandle):
     """A worker."""
 
-    def __init__(self, pid: int, requests: int, answers: int, queue: _UnitQueue) -> None:
+    def __init__(self, pid: int, requests: int, answers: int, crew: Crew) -> None:
         super().__init__(pid, requests, answers)
-        self._queue = queue
+        self._crew = crew
         self._heard = b""  # the beginning of a line
 
     def hand_out(self, task: int) -> None:
-        self._tell(self._queue.line(task))
+        self._tell(self._crew.units[task])
 
     def grant(self, *, granted: bool, later: bool = False) -> None:
         assert self.task is not None
-        self._tell(answer(Granted(granted, self._queue.hangs[self.task], later)))
+        self._tell(Granted(granted, self._crew.hangs[self.task], later))
 
-    def _tell(self, line: bytes) -> None:
+    def _tell(self, record: WorkUnit | Granted) -> None:
+        line = canonical_json.dumps(record).encode() + b"\n"
         with contextlib.suppress(BrokenPipeError):  # it has died, which is seen when it is heard
             while line:
                 line = line[os.write(self.requests, line) :]
@@ -145,25 +105,23 @@ class _CrewWorker(jobs.WorkerHandle):
             return None
         *lines, self._heard = (self._heard + piece).split(b"\n")
         try:
-            said = [worker_events.read(line) for line in lines]
+            events = [worker_events.read(line) for line in lines]
         except UsageError:
             os.kill(self.pid, SIGKILL)  # the PID no longer is our worker's
             return []
-        return [found for word in said for found in self._interpret(word)]
-
-    def _interpret(self, word: WorkerEvent) -> list[tuple[int, object]]:
-        """Return a word as the pool takes it; nothing where it is not for the pool."""
         assert self.task is not None
-        if isinstance(word, EngineHung):
-            self._queue.hangs[self.task] += 1
-        elif isinstance(word, Claim):
-            return [(jobs.CLAIM, word.case)]
-        elif isinstance(word, ClaimLonger):
-            return [(jobs.CLAIM, jobs.LONGER)]
-        elif isinstance(word, UnitFinished) and word.later:
-            return [(jobs.LATER, None)]
-        elif isinstance(word, UnitFinished):
-            return [(jobs.DONE, jobs.Fault(word.fault, word.details) if word.fault else None)]
-        else:
-            return [(jobs.NOTE, word)]
-        return []
+        self._crew.hangs[self.task] += sum(isinstance(event, EngineHung) for event in events)
+        return [_for_pool(event) for event in events if not isinstance(event, EngineHung)]
+
+
+def _for_pool(event: WorkerEvent) -> tuple[int, object]:
+    """Return an event as the pool takes it."""
+    if isinstance(event, Claim):
+        return jobs.CLAIM, event.case
+    if isinstance(event, ClaimLonger):
+        return jobs.CLAIM, jobs.LONGER
+    if not isinstance(event, UnitFinished):
+        return jobs.NOTE, event
+    if event.later:
+        return jobs.LATER, None
+    return jobs.DONE, jobs.Fault(event.fault, event.details) if event.fault else None

@@ -20,7 +20,7 @@ from harness.reading import casefile
 from harness.records import CaseFile, Outcome
 from harness.running.hangs import HangPolicy, Hangs, PostponedError, ShortLimits
 from harness.sandbox.boxed_engines import Sandbox
-from harness.work import canonical_json, records, worker_events
+from harness.work import records, worker_events
 from harness.work.bench import UnitRunner
 from harness.work.worker_events import (
     AttemptFinished,
@@ -177,7 +177,7 @@ class UnitWorker:
         self._room.cleanup()
 
     def do(self, unit: records.WorkUnit, say: Say, ask: Ask | None = None) -> UnitFinished:
-        """Do a unit, and say what comes; return the last word, which is said, too.
+        """Do a unit, and say what comes; return the last event, which is said, too.
 
         ``ask``: answers claims; None: no other worker has a part of the unit.
         """
@@ -325,22 +325,17 @@ def serve(source: BinaryIO, sink: BinaryIO, worker: UnitWorker, *, shared: bool 
     """
     asked = 0
 
-    def say(word: WorkerEvent) -> None:
-        if shared or not isinstance(word, ProgressEvent):
-            sink.write(worker_events.line(word))
-        if shared or not isinstance(word, AttemptFinished):
+    def say(event: WorkerEvent) -> None:
+        if shared or not isinstance(event, ProgressEvent):
+            sink.write(worker_events.line(event))
+        if shared or not isinstance(event, AttemptFinished):
             sink.flush()
 
-    def ask(word: Claim | ClaimLonger) -> Granted:
-        say(word)
+    def ask(event: Claim | ClaimLonger) -> Granted:
+        say(event)
         return records.read(Granted, source.readline(), "the answer to a claim")
 
     with closing(worker):
         while text := source.readline():
             asked += 1
             worker.do(read(text, f"unit {asked}"), say, ask if shared else None)
-
-
-def answer(granted: Granted) -> bytes:
-    """Return the line that answers a claim."""
-    return canonical_json.dumps(granted).encode() + b"\n"

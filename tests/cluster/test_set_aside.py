@@ -12,8 +12,7 @@ from sqlalchemy import func, select
 from harness.assignments import assignment
 from harness.errors import NoClusterError
 from harness.grading import LEDGER, ORIGINALS, SET_ASIDE, grade
-from harness.grading.attempts.orders import SetAside, ran_on
-from harness.grading.attempts.units import GradingListener
+from harness.grading.attempts.orders import GradingListener, SetAside, ran_on
 from harness.grading.grade import GradeOptions
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.ledger_tables import RESULT
@@ -54,15 +53,15 @@ class Away:
     def level(self, _choice):
         return "3"
 
-    def run(self, units, store, _means, on_word, _on_time):
+    def run(self, units, store, _means, on_event, _on_time):
         machine, verdict = self.turns.pop(0)
         self.asked.append(sum(len(unit.cases) for unit in units))
         for index, unit in enumerate(units):
-            on_word(index, BuildFinished(unit.build, Build(True, machine, ""), 0.1))
+            on_event(index, BuildFinished(unit.build, Build(True, machine, ""), 0.1))
             for case in unit.cases:
                 text = result_of((store / case.sha256).read_bytes(), verdict)
                 figures = Measurements(machine=machine)
-                on_word(index, AttemptFinished(case.basis, text, figures, False, False))
+                on_event(index, AttemptFinished(case.basis, text, figures, False, False))
             yield index, None
         self.after()
 
@@ -87,7 +86,7 @@ def grade_class(wanted, away, *, accept=False):
     """Grade; return the outcome, and the machines that gave its results and its builds."""
     store = Store(wanted.output / ORIGINALS)
     with closing(Ledger(wanted.output / LEDGER)) as ledger:
-        found = grade.prepare(wanted, ledger, store)
+        found = grade.prepare(wanted, ledger, store, grade.read_inputs(wanted))
         if away:
             grade.run(wanted, ledger, found, store, GradingListener(), other_machines=away)
         machines = set().union(
@@ -154,7 +153,7 @@ def test_marks_in_force_are_listed_by_name_and_stay_until_it_was_run_again(class
 def test_no_first_mark_is_made_of_what_it_said(class_of_two):
     store = Store(class_of_two.output / ORIGINALS)
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
-        found = grade.prepare(class_of_two, ledger, store)
+        found = grade.prepare(class_of_two, ledger, store, grade.read_inputs(class_of_two))
         grade.run(
             class_of_two,
             ledger,
@@ -221,7 +220,7 @@ class Doubting:
     def level(self, _choice):
         return "3"
 
-    def run(self, units, _store, means, on_word, _on_time):
+    def run(self, units, _store, means, on_event, _on_time):
         self.secret = means.secret
         for index, unit in enumerate(units):
             ran_on = {means.ran_on[case.basis] for case in unit.cases}
@@ -231,7 +230,7 @@ class Doubting:
             for case in unit.cases:
                 own = Measurements(machine="one", alone=unit.alone)
                 doubtful = not unit.alone
-                on_word(index, AttemptFinished(case.basis, NOTHING, own, True, doubtful))
+                on_event(index, AttemptFinished(case.basis, NOTHING, own, True, doubtful))
             yield index, None
 
 
@@ -241,7 +240,7 @@ def test_another_process_knows_where_the_first_run_was(class_of_two):
     store = Store(output / ORIGINALS)
     first, second = Doubting(is_lost=True), Doubting(is_lost=False)
     with closing(Ledger(output / LEDGER)) as ledger:
-        found = grade.prepare(wanted, ledger, store)
+        found = grade.prepare(wanted, ledger, store, grade.read_inputs(wanted))
         with pytest.raises(NoClusterError):
             grade.run(wanted, ledger, found, store, GradingListener(), other_machines=first)
     with closing(Ledger(output / LEDGER)) as ledger:

@@ -22,7 +22,7 @@ from harness.assignments.assignment import (
     Late,
     MarkPart,
 )
-from harness.grading.attempts.units import own, tests
+from harness.grading.marks.marking import own, tests
 from harness.grading.records import (
     IMAGE,
     PRIVATE,

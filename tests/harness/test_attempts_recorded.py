@@ -13,9 +13,9 @@ from harness.assignments.assignment import find
 from harness.errors import BusyError, SandboxError, UsageError
 from harness.grading.attempts import attempt_plan, orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
 from harness.grading.ledger.ledger import PlannedAttempt
+from harness.grading.marks.marker import AttemptReader
 from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile
 from harness.records import Build
@@ -38,10 +38,10 @@ def test_private_points_need_private_case_files(named, monkeypatch):
     )
     monkeypatch.setattr(attempt_plan, "private_cases", lambda *_: [])
     if named is None:
-        assert {case.kind for case in attempt_plan.cases(asked, named, "")} == {"public"}
+        assert {case.kind for case in attempt_plan.cases(asked, named)} == {"public"}
         return
     with pytest.raises(UsageError) as told:
-        attempt_plan.cases(asked, named, "")
+        attempt_plan.cases(asked, named)
     assert "needs private case files, but none are given" in str(told.value)
 
 
@@ -69,7 +69,7 @@ def test_other_machines_say_in_which_sandbox_engines_run_there(tmp_path, monkeyp
 
     own, archive = find("go-scoring"), tmp_path / "ada.tgz"
     archive.write_bytes(b"packed")
-    context = GradingContext(own, None, "auto", (), 77.0, 1, away=Machines())
+    context = GradingContext(own, None, "auto", (), 77.0, 1, other_machines=Machines())
     with contextlib.closing(orders.Orders(context, own.box, alone=False)) as made:
         unit = make_unit()._replace(archive=archive)
         assert list(made.run([unit], 1, lambda *_: None)) == []
@@ -103,7 +103,7 @@ def attempt_of(basis: str, *, doubtful: bool = False) -> AttemptFinished:
 )
 def test_what_comes_together_is_written_together(number, doubtful, is_last):
     ledger, heard = Written(), []
-    recorder = Recorder(ledger, "t", number, lambda *pair: heard.append(pair), at_once=False)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", number, lambda *pair: heard.append(pair), at_once=False)
     words = [BuildFinished("b", Build(True, "done"), 0.5), attempt_of("1", doubtful=doubtful)]
     for word in words:
         recorder.add(4, word)
@@ -124,7 +124,7 @@ ELSEWHERE = 'elsewhere (File "b.py", line 2)'
 
 def test_a_fault_is_one_of_the_attempts_that_have_no_result():
     ledger, heard = Written(), []
-    recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)
     recorder.add(0, attempt_of("1"))
     unit = make_unit()
     recorder.add_fault(0, unit._replace(tasks=(*unit.tasks, Task("3", CASE))), Fault("it broke"))
@@ -144,7 +144,7 @@ def test_a_fault_is_one_of_the_attempts_that_have_no_result():
 def test_without_the_lease_nothing_more_is_written():
     ledger = Written()
     ledger.has_lease = False
-    recorder = Recorder(ledger, "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", 1, lambda *_: None, at_once=False)
     recorder.add(0, attempt_of("1"))
     with pytest.raises(BusyError) as told:
         recorder.flush()
@@ -173,7 +173,7 @@ def test_an_attempt_has_the_path_of_its_case_file():
     ledger = ledger_of("waiting")
     planned = [PlannedAttempt(kind, "ada", kind, "a.gtp", "") for kind in (PUBLIC, PRIVATE)]
     paths = {(PUBLIC, "a.gtp"): "cases/a.gtp", (PRIVATE, "a.gtp"): "secret/a.gtp"}
-    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), paths)
+    reader = AttemptReader(ledger, find("go-scoring"), paths)
     found = reader.attempts(planned, at="2026-01-01T00:00:00Z")
     assert [one.path for one in found] == ["cases/a.gtp", "secret/a.gtp"]
 
@@ -187,7 +187,7 @@ def test_an_attempt_has_the_path_of_its_case_file():
     ],
 )
 def test_an_attempt_without_a_run_says_why(state, fault, said):
-    reader = attempt_plan.AttemptReader(ledger_of(state, fault=fault), find("go-scoring"), {})
+    reader = AttemptReader(ledger_of(state, fault=fault), find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault) == (None, said)
 
@@ -195,9 +195,7 @@ def test_an_attempt_without_a_run_says_why(state, fault, said):
 def test_an_attempt_without_a_program_has_a_run_and_no_result():
     """What could not be built is done: nothing is run, and the machine is told."""
     measured = canonical_json.dumps(Measurements(sandbox="2", python="3.11"))
-    reader = attempt_plan.AttemptReader(
-        ledger_of("done", [(NOTHING, measured)]), find("go-scoring"), {}
-    )
+    reader = AttemptReader(ledger_of("done", [(NOTHING, measured)]), find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert (found.result, found.fault, len(found.runs)) == (None, "", 1)
     assert (reader.sandboxes, reader.pythons) == ({"2"}, {"3.11"})
@@ -214,7 +212,7 @@ def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
     ]
     content = "\n".join(first.case.lines).encode()
     ledger = ledger_of("done", results, content=lambda sha256: content)
-    reader = attempt_plan.AttemptReader(ledger, find("go-scoring"), {})
+    reader = AttemptReader(ledger, find("go-scoring"), {})
     (found,) = reader.attempts([PlannedAttempt("x", "ada", PUBLIC, "a.gtp", "")])
     assert found.flaky == flaky
     assert len(found.runs) == 2

@@ -13,8 +13,7 @@ from harness.assignments import assignment as assignments
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit
+from harness.grading.attempts.orders import GradingContext, GradingUnit
 from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from harness.grading.attempts import units as results
 from harness.grading.exports import exporters as exports
 from harness.grading.exports.class_page.page import class_page
+from harness.grading.marks import marking as results
 from harness.grading.marks.findings import common_errors
 from harness.grading.records import Newcomer, Student
 from harness.records import Diagnosis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,14 +24,16 @@ from harness.work.worker_events import (
 UNITS = [SimpleNamespace(cases="ab"), SimpleNamespace(cases="abc")]
 
 
-@pytest.mark.parametrize(("shared", "parts"), [(True, [2, 3]), (False, None)])
-def test_units_are_done_by_other_processes(shared, parts, monkeypatch):
+@pytest.mark.parametrize(("shared", "parts"), [(True, [2, 3]), (False, [])])
+def test_units_are_done_by_other_processes(shared, parts):
     """Also by a single one: an engine's orphans must not become ours."""
-    given: dict[str, Any] = {}
-    monkeypatch.setattr(jobs, "run_all", lambda *_, **how: given.update(how))
-    Crew([]).run(UNITS, 1, lambda *_: None, shared=shared)  # type: ignore[arg-type, comparison-overlap]
-    assert given["forked"] is True
-    assert (list(map(given["parts"], UNITS)) if shared else given["parts"]) == parts
+    made = crew_of(shared=shared)
+    assert made._size == 1
+    assert made._counts == parts
+
+
+def crew_of(**how: Any) -> Crew:
+    return Crew(UNITS, 1, lambda *_: None, store=Path("store"), **how)  # type: ignore[arg-type]
 
 
 class Piped:
@@ -39,9 +42,9 @@ class Piped:
     def __init__(self, hangs: list[int] | None = None) -> None:
         self.heard, requests = os.pipe()
         answers, self.says = os.pipe()
-        self.queue = crew._UnitQueue(UNITS, [])  # type: ignore[arg-type]
-        self.queue.hangs = hangs or [0, 0]
-        self.handle = crew._CrewWorker(0, requests, answers, self.queue)
+        self.crew = crew_of()
+        self.crew.hangs = hangs or [0, 0]
+        self.handle = crew._CrewWorker(0, requests, answers, self.crew)
         self.handle.task = 1
 
     def close(self) -> None:
@@ -74,7 +77,7 @@ def piped():
 )
 def test_what_a_worker_says_is_taken_by_the_pool(event, received, piped):
     assert piped.say(worker_events.line(event)) == received
-    assert piped.queue.hangs == [0, int(isinstance(event, EngineHung))]
+    assert piped.crew.hangs == [0, int(isinstance(event, EngineHung))]
 
 
 def test_an_event_that_tells_of_no_attempt_has_no_result():

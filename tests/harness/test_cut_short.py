@@ -20,8 +20,7 @@ from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts import attempt_runner
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingListener, GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingListener, GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger, PlannedAttempt, Run
 from harness.options import Limit, Limits, Options
 from harness.reading import casefile
@@ -133,8 +132,8 @@ def hang(told, sleeps=inf, may_go_on=None):
             if may_go_on:
                 clock.counted = clock.computed
 
-    process.read = measured  # type: ignore[method-assign]
-    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))  # type: ignore[arg-type]
+    process.read = measured
+    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))
     session.ask([b"name\n"], [])
     session.short = 3.0
     if may_go_on:
@@ -217,12 +216,12 @@ class PaperOrders:
     def close(self) -> None:
         pass
 
-    def run(self, units: Any, workers: int, on_word: Any, *_: Any, **__: Any) -> Any:
+    def run(self, units: Any, workers: int, on_event: Any, *_: Any, **__: Any) -> Any:
         for index, unit in enumerate(units):
             short = ShortLimits(unit.hung, unit.patient, alone=self._alone)
             for task in unit.tasks:
                 short.begin_file(may_go_on=lambda _, unit=unit: self._may_go_on(unit))
-                on_word(index, self._attempt(unit.submission.key, task, short))
+                on_event(index, self._attempt(unit.submission.key, task, short))
             yield index, None
 
     def _may_go_on(self, unit: GradingUnit) -> bool:
@@ -320,7 +319,7 @@ class PaperClass:
             look=lambda _: None, note=lambda _: None))  # fmt: skip
         units = [
             GradingUnit(
-                SimpleNamespace(key=key),  # type: ignore[arg-type]
+                SimpleNamespace(key=key),
                 Path(key),
                 key,
                 tuple(Task(f"{key}/{place}", case) for place, case in enumerate(self.cases)),
@@ -483,9 +482,9 @@ class _Worker(jobs.WorkerHandle):
 def test_what_computes_for_long_comes_after_all_others_and_has_its_full_limit(workers, last):
     """One of them may begin at once if a place is left to the others."""
     notes: list[tuple[int, object]] = []
-    ends = [index for index, _ in jobs.run_all(
-        range(8), lambda *_: None, workers, lambda *note: notes.append(note), forked=True,
-        parts=lambda _: 1, hire=partial(_Worker, []))]  # fmt: skip
+    pool = jobs.WorkerPool(range(8), workers, lambda *note: notes.append(note), parts=lambda _: 1)
+    pool.start_worker = partial(_Worker, [])  # type: ignore[method-assign]
+    ends = [index for index, _ in pool.results()]
     assert sorted(ends) == [*range(8)]  # each of them once
     assert all(ends.index(task) > max(map(ends.index, range(2, 8))) for task in last)
     assert sorted(notes) == [(0, "full limit"), (1, "full limit")]

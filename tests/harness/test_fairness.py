@@ -9,8 +9,7 @@ from harness.assignments import assignment
 from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
 from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
 from harness.reading import casefile
 from harness.records import (
@@ -261,6 +260,13 @@ def test_a_failed_choice_is_in_doubt(verdicts, expected):
         fairness.in_doubt(make_result(BOARD, verdicts), Measurements(), LIMITS, BOX, STANDARD)
         is expected
     )
+
+
+@pytest.mark.parametrize("command", ["place_free_handicap 2", "search_position", "lz-analyze 9"])
+def test_what_only_chooses_or_only_thinks_is_judged_by_its_first_run(command):
+    """No clock and no dice of an engine decide about its answer."""
+    failed = make_result(f"10 {command}\n20 score\n", "FF")
+    assert not fairness.in_doubt(failed, Measurements(), LIMITS, BOX, STANDARD)
 
 
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():

@@ -254,7 +254,9 @@ def test_of_a_unit_that_is_not_shared_nothing_is_asked_and_no_progress_told(
 ):
     monkeypatch.setattr(unit_worker, "read", lambda text, _: text)
     said = io.BytesIO()
-    answered = unit_worker.answer(Granted(granted=True, hangs=0)) if shared else b""
+    answered = (
+        canonical_json.dumps(Granted(granted=True, hangs=0)).encode() + b"\n" if shared else b""
+    )
     source = io.BytesIO(b"a unit\n" + answered)
     unit_worker.serve(source, said, SaysAll(), shared=shared)
     assert [worker_events.kind_of(line) for line in said.getvalue().splitlines()] == kinds

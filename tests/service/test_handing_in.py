@@ -98,7 +98,7 @@ def test_a_group_hands_in_as_one(service, act, tmp_path):
     assert (first.key, second.key, alone.key) == ("one", "one", "cyd")
     found = {one.key: one for one in submissions.entries(act.db, service.store, assigned)}
     assert [student.key for student in found["one"].students] == ["ada", "ben"]
-    assert (len(found["one"].handed), len(found["cyd"].handed)) == (2, 1)
+    assert (len(found["one"].files), len(found["cyd"].files)) == (2, 1)
 
 
 def test_what_is_withdrawn_does_not_count_and_is_not_checked(service, act, tmp_path):

@@ -47,7 +47,7 @@ def count_submissions(service, assigned):
     """Return by students and groups what would be graded now: the last name counts."""
     with service.database.reading() as db:
         found = submissions.entries(db, service.store, assigned)
-    return {one.key: " ".join(handed.name for handed in one.handed) for one in found}
+    return {one.key: " ".join(file.name for file in one.files) for one in found}
 
 
 # The roster before, who hands in what, the roster after; what of it is graded for whom, in order.

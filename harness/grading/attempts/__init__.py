@@ -1,1 +1,1 @@
-"""Plan, run and load attempts (one submission with one case file each), from which marks come."""
+"""Plan and run attempts (one submission with one case file each), from which marks come."""

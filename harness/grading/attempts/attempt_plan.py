@@ -1,24 +1,21 @@
-"""The attempts of a grading: planned before it, and read from the ledger for marks."""
+"""The plan of a grading: its case files, and the attempts at them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
-from harness.grading.attempts.orders import SetAside
-from harness.grading.ledger.ledger import Ledger, PlannedAttempt
-from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Attempt, Measured, Submission
+from harness.grading.ledger.ledger import PlannedAttempt
+from harness.grading.records import IMAGE, PRIVATE, PUBLIC, Submission
 from harness.options import GTP
 from harness.reading import casefile, suite
-from harness.records import Build, CaseFile, FileResult
+from harness.records import CaseFile
 from harness.text import encode
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.fairness import find_cuts
+from harness.work import canonical_json
 from oracle import __version__
 
 
@@ -44,10 +41,10 @@ class PlannedCase(NamedTuple):
         return casefile.parse(self.content, self.name if path is None else path)
 
 
-def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> list[PlannedCase]:
-    """Return the case files of a grading: public, private, and images of the public ones.
+def cases(assignment: Assignment, named: Sequence[str] | None) -> list[PlannedCase]:
+    """Return the public and private case files of a grading.
 
-    ``named``: see :func:`private_cases`; None: no private ones. ``seed``: of the images; "": none.
+    ``named``: see :func:`private_cases`; None: no private ones.
 
     Raises:
         CaseError: a suite or folder has none, or a line of one is wrong.
@@ -62,7 +59,7 @@ def cases(assignment: Assignment, named: Sequence[str] | None, seed: str) -> lis
             " with --private (gtp-harness generate --secret makes some), or grade without"
             " them with --public-only"
         )
-    return [*public, *private, *(images(assignment, public, seed) if seed else [])]
+    return [*public, *private]
 
 
 def public_cases(assignment: Assignment) -> list[PlannedCase]:
@@ -191,107 +188,3 @@ def companions(case: PlannedCase) -> list[tuple[str, Path]]:
 def _digest(content: bytes | str) -> str:
     data = content.encode() if isinstance(content, str) else content
     return hashlib.sha256(data).hexdigest()
-
-
-# --- Read the attempts behind marks from the ledger; run nothing ---------------------------------
-
-
-_ORDER = (PUBLIC, PRIVATE, IMAGE)
-_NOT_YET = "it was not run yet"
-_SET_ASIDE = "it was run on {}, which was set aside since: grade again to run it elsewhere"
-
-
-class AttemptReader:
-    """Read attempts, with the case files that were run, from the ledger itself.
-
-    ``paths``: the paths of case files, by kind and name. ``book``: the machines whose results do
-    not count.
-    """
-
-    def __init__(
-        self,
-        ledger: Ledger,
-        assignment: Assignment,
-        paths: Mapping[tuple[str, str], str],
-        book: SetAside | None = None,
-    ) -> None:
-        self._ledger = ledger
-        self._assignment = assignment
-        self._paths = paths
-        self._book = book or SetAside()
-        self._cases: dict[tuple[str, str], CaseFile] = {}
-        self.sandboxes: set[str] = set()  # those of the results that were read, in words
-        self.pythons: set[str] = set()  # that ran the engines, in words
-
-    def attempts(self, planned: Iterable[PlannedAttempt], at: str = "") -> tuple[Attempt, ...]:
-        """Return the result of the attempts with one submission: public, private, images.
-
-        ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
-        """
-        ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
-        distrusted = (
-            {} if at else self._book.find_distrusted(self._ledger, (one.basis for one in ordered))
-        )
-        found = []
-        for one in ordered:
-            text = self._ledger.build(one.build)
-            build = canonical_json.loads(Build, text) if text else None
-            attempt = self._load_attempt(one, distrusted.get(one.basis, ""), at)
-            found.append(attempt._replace(build=build))
-        return tuple(found)
-
-    def _load_attempt(self, one: PlannedAttempt, distrusted: str, at: str) -> Attempt:
-        """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
-        path = self._paths.get((one.kind, one.name), "")
-        attempt = Attempt(one.key, one.kind, one.name, None, path=path)
-        state, _, fault = self._ledger.states([one.basis])[one.basis]
-        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis, at)]
-        if distrusted:
-            return attempt._replace(fault=_SET_ASIDE.format(distrusted))
-        if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
-            return attempt._replace(fault=fault or _NOT_YET)
-        return self._attempt(attempt, runs)
-
-    def _attempt(
-        self, attempt: Attempt, runs: Sequence[tuple[FileResult | None, Measurements]]
-    ) -> Attempt:
-        result, figures = runs[-1]
-        measured = (
-            Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
-            for run, one in runs
-        )
-        attempt = attempt._replace(runs=tuple(measured))
-        if result is None:
-            return attempt
-        first = runs[0][0] or result
-        own = self._assignment
-        limits, box = own.limits, own.box
-        counted = result
-        is_cut = runs[0][1].late or bool(find_cuts(first, limits, own.command_properties))
-        if len(runs) > 1:
-            counted = fairness.merge_runs(
-                (first, result), runs[0][1], limits, box, own.command_properties
-            )
-        return attempt._replace(
-            result=counted,
-            flaky=() if is_cut else fairness.find_changed_steps(first, result),
-            near_limit=fairness.near(result, figures, limits, box, own.command_properties),
-        )
-
-    def _run(
-        self, text: str, figures: str, one: PlannedAttempt
-    ) -> tuple[FileResult | None, Measurements]:
-        measured = canonical_json.loads(Measurements, figures)
-        self.sandboxes.add(measured.sandbox)
-        self.pythons |= {measured.python} - {""}
-        if text == NOTHING:
-            return None, measured
-        result = canonical_json.loads(FileResult, text)
-        case = self._case(one.name, one.sha256)
-        return canonical_json.add_measurements(result, case, measured), measured
-
-    def _case(self, name: str, sha256: str) -> CaseFile:
-        if (name, sha256) not in self._cases:
-            content = self._ledger.content(sha256)
-            self._cases[name, sha256] = casefile.parse(content, name)
-        return self._cases[name, sha256]

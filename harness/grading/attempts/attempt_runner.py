@@ -14,8 +14,16 @@ from contextlib import closing
 
 from harness.errors import BusyError
 from harness.grading.attempts.grading_progress import Watch
-from harness.grading.attempts.orders import ALONE, Concurrency, GradingContext, Orders, withdraw
-from harness.grading.attempts.units import GradingListener, GradingUnit, Task
+from harness.grading.attempts.orders import (
+    ALONE,
+    Concurrency,
+    GradingContext,
+    GradingListener,
+    GradingUnit,
+    Orders,
+    Task,
+    withdraw,
+)
 from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultRow
 from harness.records import FileResult
 from harness.report.progress import as_time
@@ -28,6 +36,7 @@ from harness.work.worker_events import (
     AttemptFinished,
     BuildFinished,
     HarnessFailed,
+    ProgressEvent,
 )
 
 
@@ -37,12 +46,12 @@ class Runner:
     def __init__(
         self,
         ledger: Ledger,
-        means: GradingContext,
+        context: GradingContext,
         listener: GradingListener,
         concurrency: Concurrency = ALONE,
     ) -> None:
         self._ledger = ledger
-        self._means = means
+        self._context = context
         self._listener = listener
         self._concurrency = concurrency
         self._ours: set[str] = set()  # the attempts that we have leased
@@ -57,13 +66,22 @@ class Runner:
             ClassWideError: the first of them all fail alike.
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        bases = [task.basis for unit in units for task in unit.tasks]
-        book = self._means.book
-        withdraw(self._ledger, bases, book)
-        self._run_missing(units, bases)
-        # Of machines that were set aside meanwhile, and of submissions that are only slow.
-        while withdraw(self._ledger, bases, book) or self._withdraw_slow():
-            self._run_missing(units, bases)
+        context, bases = self._context, [task.basis for unit in units for task in unit.tasks]
+        withdraw(self._ledger, bases, context.set_aside)
+        is_left = True
+        while is_left:
+            self._watch = Watch(self._ledger, context.assignment, units, go_on=context.go_on)
+            self._watch.look(units)
+            if any(state.state != "done" for state in self._ledger.states(bases).values()):
+                self._token, ours = self._concurrency.take(self._ledger, bases)
+                self._ours = set(ours)
+                try:
+                    self._do(units)
+                finally:
+                    self._ledger.release(self._token)
+            # Of machines that were set aside meanwhile, and of submissions that are only slow.
+            again = withdraw(self._ledger, bases, context.set_aside) or self._withdraw_slow()
+            is_left = bool(again)
 
     def _withdraw_slow(self) -> list[str]:
         """Withdraw the runs that were cut short too soon; the next ones have full limits."""
@@ -71,47 +89,34 @@ class Runner:
         why = "cut short, but the submission answers this command later in another case file"
         return self._ledger.withdraw(sorted(slow), why) if slow else []
 
-    def _run_missing(self, units: Sequence[GradingUnit], bases: Sequence[str]) -> None:
-        means = self._means
-        self._watch = Watch(self._ledger, means.assignment, units, go_on=means.go_on)
-        self._watch.look(units)
-        if all(state.state == "done" for state in self._ledger.states(bases).values()):
-            return
-        self._token, ours = self._concurrency.take(self._ledger, bases)
-        self._ours = set(ours)
-        try:
-            self._do(units)
-        finally:
-            self._ledger.release(self._token)
-
     def _do(self, units: Sequence[GradingUnit]) -> None:
-        box = self._means.assignment.box
+        box = self._context.assignment.box
         if left := self._find_unfinished(units, 1):
             with (
                 self._concurrency.together(),
-                closing(Orders(self._means, fairness.loose(box), alone=False)) as orders,
+                closing(Orders(self._context, fairness.loose(box), alone=False)) as orders,
             ):
                 while left:
                     turn = [
                         unit._replace(patient=self._patient.get(unit.submission.key, ()))
                         for unit in left
                     ]
-                    self._round(turn, orders, 1, self._means.jobs)
+                    self._round(turn, orders, 1, self._context.jobs)
                     left = self._find_unfinished(units, 1)
         if left := self._find_doubtful(units, cut=False):
             with (
                 self._concurrency.apart(),
-                closing(Orders(self._means, box, alone=True)) as orders,
+                closing(Orders(self._context, box, alone=True)) as orders,
             ):
                 self._again(units, left, orders)
         whole = {unit.submission.key: unit for unit in units}
         cut = self._find_doubtful(units, cut=True)
         left = [one for one in cut if self._choose_cut(whole[one.submission.key], one).tasks]
-        together = len(left) if self._means.away else 1  # here, others get in between
+        together = len(left) if self._context.other_machines else 1  # here, others get in between
         for start in range(0, len(left), max(1, together)):
             with (
                 self._concurrency.last(),
-                closing(Orders(self._means, box, alone=True)) as orders,
+                closing(Orders(self._context, box, alone=True)) as orders,
             ):
                 self._end_cut(units, left[start : start + together], orders)
 
@@ -127,9 +132,13 @@ class Runner:
 
     def _find_cuts(self, task: Task) -> dict[str, float]:
         """Return where the first run of an attempt was cut short."""
-        own = self._means.assignment
+        assignment = self._context.assignment
         firsts = self._runs(task)[:1]
-        return find_cuts(firsts[0], own.limits, own.command_properties) if firsts else {}
+        return (
+            find_cuts(firsts[0], assignment.limits, assignment.command_properties)
+            if firsts
+            else {}
+        )
 
     def _again(
         self, units: Sequence[GradingUnit], left: Sequence[GradingUnit], orders: Orders
@@ -166,14 +175,14 @@ class Runner:
 
         The attempt that was cut least often takes least time.
         """
-        own, evidence = self._means.assignment, self._weigh(whole)
+        assignment, evidence = self._context.assignment, self._weigh(whole)
         key = whole.submission.key
         self._patient[key] = tuple({*self._patient.get(key, ()), *evidence.slow})
         rerun: list[Task] = []
         for task in left.tasks:
             cuts = self._find_cuts(task)
             if not self._is_late(task) and evidence.believes(
-                cuts, own.limits, own.command_properties
+                cuts, assignment.limits, assignment.command_properties
             ):
                 self._ledger.settle(task.basis, self._token)
             elif cuts.keys() & self._patient[key]:
@@ -190,7 +199,7 @@ class Runner:
 
     def _why(self, reason: str) -> str:
         """Say why something is run alone, and what that takes at most."""
-        limits = self._means.assignment.limits
+        limits = self._context.assignment.limits
         most = max(limits.timeout, limits.thinking, limits.startup)
         return f"alone, {reason}; at most {as_time(most)} for a command"
 
@@ -199,7 +208,7 @@ class Runner:
 
         Of a first run that was cut short all counts but the cuts.
         """
-        own, timed = self._means.assignment, []
+        assignment, timed = self._context.assignment, []
         states = self._ledger.states(task.basis for task in unit.tasks)
         for task in unit.tasks:
             runs = self._ledger.results(task.basis)
@@ -214,7 +223,7 @@ class Runner:
                 is_done = states[task.basis].state == "done"
                 counts = measured.alone or (is_sure and (is_done or bool(self._find_cuts(task))))
                 timed.append((result, counts))
-        return weigh(timed, own.limits, own.command_properties)
+        return weigh(timed, assignment.limits, assignment.command_properties)
 
     def _find_unfinished(self, units: Sequence[GradingUnit], number: int) -> list[GradingUnit]:
         """Return the units with what of them is not done and was not run ``number`` times."""
@@ -243,7 +252,7 @@ class Runner:
 
         An engine that hangs in twenty files would keep a machine that must do nothing else.
         """
-        command_properties = self._means.assignment.command_properties
+        command_properties = self._context.assignment.command_properties
         runs = [(task, self._runs(task)) for task in unit.tasks]
         twice = [pair for _, pair in runs if len(pair) == 2]
         sure = [
@@ -273,27 +282,26 @@ class Runner:
         """Do units once; write what they say, and look at the submissions that have ended."""
         listener, ended = self._listener, list[GradingUnit]()
 
-        def on_recorded(index: int, word: AttemptEvent) -> None:
-            if isinstance(word, AttemptFinished):
-                self._watch.note(word.result)
-            listener.on_word(units[index], word)
+        def on_recorded(index: int, event: AttemptEvent) -> None:
+            if isinstance(event, AttemptFinished):
+                self._watch.note(event.result)
+            listener.on_event(units[index], event)
 
         # Here a result comes by itself; from away, a report has many, and many reports come.
-        is_by_itself = self._means.away is None
+        is_by_itself = self._context.other_machines is None
         recorder = Recorder(self._ledger, self._token, number, on_recorded, at_once=is_by_itself)
 
         def on_time(under_way: list[int]) -> None:
             self._settle(recorder, ended)
             listener.on_time([units[index] for index in under_way])
 
-        ends = orders.run(
-            units,
-            workers,
-            recorder.add,
-            on_time,
-            shared=number == 1,
-            on_progress=lambda index, word: listener.on_progress(units[index], word),
-        )
+        def on_event(index: int, event: AttemptEvent | ProgressEvent) -> None:
+            if isinstance(event, ProgressEvent):
+                listener.on_progress(units[index], event)
+            else:
+                recorder.add(index, event)
+
+        ends = orders.run(units, workers, on_event, on_time, shared=number == 1)
         with closing(ends):
             for index, fault in ends:
                 if fault:
@@ -346,12 +354,12 @@ class Recorder:
         self._since = 0.0  # of time.monotonic(): when the first of these came
         self._heard: set[tuple[int, str]] = set()
 
-    def add(self, index: int, word: AttemptEvent) -> None:
+    def add(self, index: int, event: AttemptEvent) -> None:
         """Take in an event of a unit; it is written by :meth:`flush` at the latest."""
-        self._heard.add((index, word.basis))
+        self._heard.add((index, event.basis))
         if not self._waiting:
             self._since = time.monotonic()
-        self._waiting.append((index, word))
+        self._waiting.append((index, event))
         if self._is_at_once:
             self.flush()
 
@@ -376,25 +384,25 @@ class Recorder:
             BusyError: another process has the lease by now.
         """
         waiting, self._waiting = self._waiting, []
-        words = [word for _, word in waiting]
+        events = [event for _, event in waiting]
         builds = [
-            BuildRow(word.basis, canonical_json.dumps(word.build), word.seconds)
-            for word in words
-            if isinstance(word, BuildFinished)
+            BuildRow(event.basis, canonical_json.dumps(event.build), event.seconds)
+            for event in events
+            if isinstance(event, BuildFinished)
         ]
-        runs = [self._run(word) for word in words if isinstance(word, AttemptFinished)]
+        runs = [self._run(event) for event in events if isinstance(event, AttemptFinished)]
         if (builds or runs) and not self._ledger.finish_all(self._token, runs, builds):
             raise BusyError(f"another process has taken over the grading in {self._ledger.name}")
-        for word in words:
-            if isinstance(word, HarnessFailed):
-                self._ledger.record_error(word.basis, self._token, word.message, MOST_FAULTS)
-        for index, word in waiting:
-            self._on_recorded(index, word)
+        for event in events:
+            if isinstance(event, HarnessFailed):
+                self._ledger.record_error(event.basis, self._token, event.message, MOST_FAULTS)
+        for index, event in waiting:
+            self._on_recorded(index, event)
 
-    def _run(self, word: AttemptFinished) -> FinishedRun:
-        figures, is_last = word.figures, self._number > 1 or not word.doubtful
+    def _run(self, event: AttemptFinished) -> FinishedRun:
+        figures, is_last = event.figures, self._number > 1 or not event.doubtful
         row = ResultRow(
-            result=word.result,
+            result=event.result,
             started=figures.started,
             pid=figures.pid,
             seconds=figures.seconds,
@@ -403,4 +411,4 @@ class Recorder:
             own_cpu=figures.own_cpu,
             figures=canonical_json.dumps(figures),
         )
-        return FinishedRun(word.basis, row, self._number, is_last)
+        return FinishedRun(event.basis, row, self._number, is_last)

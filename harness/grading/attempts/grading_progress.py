@@ -11,12 +11,12 @@ from typing import NamedTuple, Self
 
 from harness.assignments.assignment import Assignment
 from harness.errors import ClassWideError
-from harness.grading.attempts.units import GradingListener, GradingUnit, answers_a_test
+from harness.grading.attempts.orders import GradingListener, GradingUnit
 from harness.grading.ledger.ledger import Ledger
 from harness.reading.last_words import last_words, normalize
 from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
-from harness.report.tally import never_answers
+from harness.report.tally import answers_a_test, never_answers
 from harness.text import number_of, one_line
 from harness.work import canonical_json, worker_events
 from harness.work.canonical_json import NOTHING
@@ -90,14 +90,14 @@ class UnitsProgress(GradingListener):
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: GradingUnit, word: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
-        if isinstance(word, worker_events.CaseProlonged):
-            self._prolonged[key] = word
-        elif isinstance(word, worker_events.CaseStarted) and key not in self._prolonged:
+        if isinstance(event, worker_events.CaseProlonged):
+            self._prolonged[key] = event
+        elif isinstance(event, worker_events.CaseStarted) and key not in self._prolonged:
             names = {task.basis: Path(task.case.path).name for task in unit.tasks}
-            self._files[key] = (names.get(word.basis, ""), time.monotonic())
+            self._files[key] = (names.get(event.basis, ""), time.monotonic())
 
     def _summarize(self) -> str:
         """Return what was found so far."""
@@ -114,18 +114,18 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
-        if isinstance(word, worker_events.HarnessFailed):
+        if isinstance(event, worker_events.HarnessFailed):
             self._broke += 1
-        elif isinstance(word, worker_events.AttemptFinished) and word.failed:
+        elif isinstance(event, worker_events.AttemptFinished) and event.failed:
             self._failed.add(key)
-        if (one := self._prolonged.get(key)) and one.basis == word.basis:
+        if (one := self._prolonged.get(key)) and one.basis == event.basis:
             del self._prolonged[key]
         # What is in doubt is not done: its second run will be.
-        self._done += isinstance(word, worker_events.AttemptFinished) and not word.doubtful
-        if not isinstance(word, worker_events.BuildFinished):
+        self._done += isinstance(event, worker_events.AttemptFinished) and not event.doubtful
+        if not isinstance(event, worker_events.BuildFinished):
             self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
 
     def _summarize(self) -> str:

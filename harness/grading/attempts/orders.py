@@ -17,16 +17,56 @@ from typing import NamedTuple, Protocol
 from harness.assignments import workspace
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import UsageError
-from harness.grading.attempts.units import GradingUnit, Task
 from harness.grading.ledger.ledger import Lease, Ledger
+from harness.grading.records import Submission
 from harness.options import BoxLimits
+from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, unit_worker
 from harness.work.bench import UnitRunner
 from harness.work.canonical_json import Measurements
-from harness.work.crew import Crew, Ends, ignore
+from harness.work.crew import Crew, Ends
 from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
 from harness.work.worker_events import AttemptEvent, ProgressEvent
+
+
+class Task(NamedTuple):
+    """A case file to run."""
+
+    basis: str
+    case: CaseFile  # by its real path
+    content: bytes = b""  # of the case file
+    machine: str = ""  # of a cluster, where it was run before
+    is_image: bool = False  # of another case file: its tests give no points
+
+
+class GradingUnit(NamedTuple):
+    """A submission with its case files to run."""
+
+    submission: Submission
+    archive: Path  # the submitted bytes
+    build: str  # the basis of its build
+    tasks: tuple[Task, ...]
+    spent: float = 0.0  # seconds of its budget
+    hung: tuple[str, ...] = ()  # as of a :class:`~harness.work.records.WorkUnit`
+    patient: tuple[str, ...] = ()  # the same
+    why: str = ""  # it is run alone; empty: it is not
+
+
+class GradingListener:
+    """A listener to the events of a grading; this one ignores them."""
+
+    def on_event(self, unit: GradingUnit, event: AttemptEvent) -> None:
+        """Take in what a worker says."""
+
+    def on_progress(self, unit: GradingUnit, event: ProgressEvent) -> None:
+        """Take note of what runs now; where engines run elsewhere, nothing is told of it."""
+
+    def on_time(self, under_way: Sequence[GradingUnit]) -> None:
+        """Take note that time goes by; called several times a second, between two events."""
+
+
+# --- Machines whose results count for nothing ----------------------------------------------------
 
 
 def ran_on(figures: Iterable[str]) -> set[str]:
@@ -34,9 +74,9 @@ def ran_on(figures: Iterable[str]) -> set[str]:
     return {canonical_json.loads(Measurements, one).machine for one in figures} - {""}
 
 
-def withdraw(ledger: Ledger, bases: Iterable[str], book: SetAside) -> list[str]:
+def withdraw(ledger: Ledger, bases: Iterable[str], set_aside: SetAside) -> list[str]:
     """Withdraw attempts in which such a machine has a part, to be rerun; return them."""
-    found = book.find_distrusted(ledger, bases)
+    found = set_aside.find_distrusted(ledger, bases)
     why = ", ".join(sorted(set(found.values())))
     return ledger.withdraw(found, f"set aside: {why}") if found else []
 
@@ -129,11 +169,11 @@ class OtherMachines(Protocol):
         self,
         units: Sequence[records.WorkUnit],
         store: Path,
-        means: GradingContext,
-        on_word: Callable[[int, AttemptEvent], None],
+        context: GradingContext,
+        on_event: Callable[[int, AttemptEvent], None],
         on_time: Callable[[list[int]], None],
     ) -> Ends:
-        """Do units; see :meth:`harness.work.crew.Crew.run`; ``store``: of their case files."""
+        """Do units; see :class:`harness.work.crew.Crew`; ``store``: of their case files."""
 
 
 class GradingContext(NamedTuple):
@@ -146,8 +186,8 @@ class GradingContext(NamedTuple):
     budget: float  # seconds of wall time for all case files of a submission
     jobs: int
     go_on: bool = True  # even if the first submissions all fail alike
-    away: OtherMachines | None = None  # where engines run; None: on this machine
-    book: SetAside = SetAside()  # of machines whose results count for nothing
+    other_machines: OtherMachines | None = None  # where engines run; None: on this machine
+    set_aside: SetAside = SetAside()  # of machines whose results count for nothing
     ran_on: Mapping[str, str] = MappingProxyType({})  # machines of runs before this one, by basis
     secret: str = ""  # of the ledger; never sent anywhere
 
@@ -158,16 +198,16 @@ class Orders:
     Close it. Until then it keeps the case files, images too, for the workers to read.
     """
 
-    def __init__(self, means: GradingContext, box: BoxLimits, *, alone: bool) -> None:
+    def __init__(self, context: GradingContext, box: BoxLimits, *, alone: bool) -> None:
         """``box``: what engines may use. ``alone``: nothing else is running.
 
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        self._means = means
+        self._context = context
         self._box = box
         self._alone = alone
-        self._sandbox = None if means.away else sandbox_of(means, box)
+        self._sandbox = None if context.other_machines else sandbox_of(context, box)
         self._store = tempfile.TemporaryDirectory(prefix="gtp-harness-")  # ours alone, mode 700
 
     def close(self) -> None:
@@ -176,49 +216,57 @@ class Orders:
             self._sandbox.close()
         self._store.cleanup()
 
-    def run(  # noqa: PLR0913 - as of a crew
+    def run(
         self,
         units: Sequence[GradingUnit],
         workers: int,
-        on_word: Callable[[int, AttemptEvent], None],
+        on_event: Callable[[int, AttemptEvent | ProgressEvent], None],
         on_time: Callable[[list[int]], None] = lambda _: None,
         *,
         shared: bool = False,
-        on_progress: Callable[[int, ProgressEvent], None] = ignore,
     ) -> Ends:
-        """Do units; see :meth:`harness.work.crew.Crew.run`. Away, nothing is told of progress."""
-        means, store, ordered = self._means, Path(self._store.name), [*map(self._order, units)]
-        if means.away:
+        """Do units; see :class:`harness.work.crew.Crew`. Away, nothing is told of progress.
+
+        Yields (index, fault) as they end, None where all is well. Closing the iterator ends the
+        work under way.
+        """
+        context, store, ordered = self._context, Path(self._store.name), [*map(self._order, units)]
+        if machines := context.other_machines:
             ran_on = {task.basis: task.machine for unit in units for task in unit.tasks}
-            own = means._replace(ran_on=ran_on)
-            return means.away.run(ordered, store, own, on_word, on_time)
-        crew = Crew([store], self._level if self._sandbox else "")
-        return crew.run(ordered, workers, on_word, on_time, shared=shared, on_progress=on_progress)
+            context = context._replace(ran_on=ran_on)
+            return machines.run(ordered, store, context, on_event, on_time)
+        proven = self._level if self._sandbox else ""
+        crew = Crew(ordered, workers, on_event, on_time, store=store, proven=proven, shared=shared)
+        return crew.results()  # type: ignore[return-value]
 
     @cached_property
     def _level(self) -> str:
-        if self._means.away:
-            return self._means.away.level(self._means.sandbox)
+        if self._context.other_machines:
+            return self._context.other_machines.level(self._context.sandbox)
         return str(int(self._sandbox.level)) if self._sandbox else "off"
 
     def _order(self, unit: GradingUnit) -> records.WorkUnit:
         """Return what is to be done as plain data."""
-        own = unit.submission
-        sha256 = own.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
+        submission = unit.submission
+        sha256 = submission.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
         return records.WorkUnit(
             unit=records.VERSION,
             submission=UnitSubmission(
-                own.key, Sha256(sha256), own.root, own.kept, str(unit.archive.absolute())
+                submission.key,
+                Sha256(sha256),
+                submission.root,
+                submission.kept,
+                str(unit.archive.absolute()),
             ),
             build=unit.build,
             cases=tuple(map(self._case, unit.tasks)),
             assignment=self._assignment,
             course=self._course,
             environment=self._environment,
-            limits=self._means.assignment.limits,
+            limits=self._context.assignment.limits,
             box=self._box,
             alone=self._alone,
-            budget=self._means.budget,
+            budget=self._context.budget,
             spent=unit.spent,
             hung=unit.hung,
             patient=unit.patient,
@@ -237,7 +285,7 @@ class Orders:
     @cached_property
     def _assignment(self) -> records.Folder:
         """What of the assignment's folder decides how its submissions are run."""
-        own, packages = self._means.assignment, self._means.assignment.engine.packages
+        own, packages = self._context.assignment, self._context.assignment.engine.packages
         named = [Path(own.translate)] if own.translate else []
         named += [own.place / packages] if isinstance(packages, str) else []
         paths = [own.place / FILE, *named, *own.public_cases()]
@@ -247,15 +295,15 @@ class Orders:
 
     @cached_property
     def _course(self) -> records.Folder | None:
-        place = self._means.overlay
+        place = self._context.overlay
         if place is None:
             return None
         return unit_worker.folder_of(place.absolute(), workspace.of_course(place))
 
     @cached_property
     def _environment(self) -> Environment:
-        hidden = (*self._means.hidden, self._store.name)
-        return Environment(Level(self._level), self._means.assignment.python, hidden)
+        hidden = (*self._context.hidden, self._store.name)
+        return Environment(Level(self._level), self._context.assignment.python, hidden)
 
 
 def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
@@ -269,21 +317,23 @@ def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:
 # --- for what is done in this process and its forks --------------------------------------------
 
 
-def sandbox_of(means: GradingContext, box: BoxLimits) -> Sandbox | None:
+def sandbox_of(context: GradingContext, box: BoxLimits) -> Sandbox | None:
     """Return the sandbox of a grading; None if it is off.
 
     Raises:
         SandboxError: there is no such sandbox here, or it does not hold.
     """
-    if means.sandbox == "off":
+    if context.sandbox == "off":
         return None
-    return Sandbox(means.sandbox, box, means.hidden, (), means.assignment.command_properties)
+    return Sandbox(context.sandbox, box, context.hidden, (), context.assignment.command_properties)
 
 
-def bench_of(means: GradingContext, box: BoxLimits) -> UnitRunner:
+def bench_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
     """Return a bench in this process; raises as :func:`sandbox_of`."""
-    sandbox, own = sandbox_of(means, box), means.assignment
-    return UnitRunner(own, means.overlay, sandbox, own.limits, alone=False, budget=means.budget)
+    sandbox, own = sandbox_of(context, box), context.assignment
+    return UnitRunner(
+        own, context.overlay, sandbox, own.limits, alone=False, budget=context.budget
+    )
 
 
 # --- Other gradings that run at the same time: with the same ledger, or on the same machine ------

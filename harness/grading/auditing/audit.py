@@ -25,8 +25,7 @@ from harness import file_system
 from harness.assignments.assignment import Assignment
 from harness.errors import UsageError
 from harness.grading.attempts.grading_progress import UnitsProgress
-from harness.grading.attempts.orders import GradingContext, Orders
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingUnit, Orders, Task
 from harness.grading.records import PRIVATE, PUBLIC, Audited, Graded
 from harness.reading import casefile
 from harness.records import CaseFile, FileResult, Verdict
@@ -34,7 +33,7 @@ from harness.report.progress import bars
 from harness.running import jobs
 from harness.signals import ending_on_signals
 from harness.work import canonical_json
-from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
+from harness.work.worker_events import AttemptFinished, HarnessFailed
 
 FOLDER, _STATE = "audit", "audit.json"
 SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
@@ -143,9 +142,9 @@ class AuditProgress(UnitsProgress):
 class Audit:
     """Audits the submissions that have not been searched for as long in their present state."""
 
-    def __init__(self, means: GradingContext, seconds: float, folder: Path) -> None:
+    def __init__(self, context: GradingContext, seconds: float, folder: Path) -> None:
         """Take what all are run with, how long to look at each, and the folder to write into."""
-        self._means = means
+        self._context = context
         self._seconds = seconds
         self._folder = folder
 
@@ -175,8 +174,8 @@ class Audit:
             broke = self._search(new, progress) if new else []
             found = [(unit, known) for unit in left if (known := self._known(unit))]
             if found:
-                box = self._means.assignment.box
-                with closing(Orders(self._means, box, alone=True)) as orders:
+                box = self._context.assignment.box
+                with closing(Orders(self._context, box, alone=True)) as orders:
                     for unit, known in found:
                         broke += self._confirm(unit, known, orders, progress)
             return broke
@@ -186,11 +185,11 @@ class Audit:
         from harness.grading.auditing.wrong_answers import Looker
 
         broke = []
-        with closing(Looker(self._means, self._seconds)) as looker:
+        with closing(Looker(self._context, self._seconds)) as looker:
             ends = jobs.run_all(
                 units,
                 looker.look,
-                self._means.jobs,
+                self._context.jobs,
                 lambda _index, _word: None,
                 looker.close,
                 forked=True,
@@ -229,20 +228,20 @@ class Audit:
             for name, case in cases.items()
             for _ in range(_REPEATS)
         ]
-        heard: list[AttemptEvent] = []
+        heard: list[object] = []
         again = unit._replace(tasks=tuple(tasks))
         ends = orders.run(
             [again],
             1,
-            lambda _, word: heard.append(word),
+            lambda _, event: heard.append(event),
             lambda under_way: progress.on_time([again for _ in under_way]),
         )
         with closing(ends):
             faults = [fault.message for _, fault in ends if fault]
-        faults += [word.message for word in heard if isinstance(word, HarnessFailed)]
+        faults += [event.message for event in heard if isinstance(event, HarnessFailed)]
         if faults:
             return [_broke(unit, faults[0])]
-        shown = Counter(word.basis for word in heard if _shows(word, cases))
+        shown = Counter(event.basis for event in heard if _shows(event, cases))
         wrong = tuple(one for one in found.wrong if shown[one.file] == _REPEATS)
         for one in set(found.wrong) - set(wrong):
             for path in place.glob(f"{one.file[:2]}-*"):
@@ -258,12 +257,12 @@ def _broke(unit: GradingUnit, message: str) -> str:
     return f"harness error in {unit.submission.key}: {message}"
 
 
-def _shows(word: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:
+def _shows(event: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:
     """Whether a run of a case file has its last test wrong, and nothing broke before that."""
-    if not isinstance(word, AttemptFinished) or word.result == canonical_json.NOTHING:
+    if not isinstance(event, AttemptFinished) or event.result == canonical_json.NOTHING:
         return False
-    result = canonical_json.loads(FileResult, word.result)
-    last = len(cases[word.basis].steps) - 1
+    result = canonical_json.loads(FileResult, event.result)
+    last = len(cases[event.basis].steps) - 1
     verdicts = {outcome.verdict for outcome in result.outcomes if outcome.step == last}
     if any(failure.step != last for failure in result.failures):
         return False

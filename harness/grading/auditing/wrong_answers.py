@@ -26,8 +26,7 @@ from harness.fuzzing.fuzzed_engine import Piped
 from harness.fuzzing.fuzzer import Fuzzer
 from harness.fuzzing.judges import ReplyJudge
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, bench_of
-from harness.grading.attempts.units import GradingUnit
+from harness.grading.attempts.orders import GradingContext, GradingUnit, bench_of
 from harness.grading.records import WrongAnswer
 from harness.records import CaseFile
 from harness.running import jobs
@@ -56,14 +55,14 @@ class AuditFindings(NamedTuple):
 class Looker:
     """Search submissions, with the same sandbox and limits as for their marks."""
 
-    def __init__(self, means: GradingContext, seconds: float) -> None:
-        self._assignment = means.assignment
+    def __init__(self, context: GradingContext, seconds: float) -> None:
+        self._assignment = context.assignment
         self._seconds = seconds
         # One process is asked for more than any case file asks: who computes for ever is found
         # by the clock, and what was found is asked again with all limits.
-        box = means.assignment.box._replace(cpu=0.0)
+        box = context.assignment.box._replace(cpu=0.0)
         # Of two sandboxes in turn: the next process starts while the last one is asked.
-        self._benches = [bench_of(means, box) for _ in range(2)]
+        self._benches = [bench_of(context, box) for _ in range(2)]
         self._parent = os.getpid()
 
     def close(self) -> None:

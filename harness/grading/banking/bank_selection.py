@@ -18,8 +18,7 @@ from harness.archives.archive import pack_alike
 from harness.banks import banks
 from harness.banks.banks import Bank, BankEntry
 from harness.errors import ArchiveError, HarnessError, UsageError
-from harness.grading.attempts.orders import GradingContext, Orders
-from harness.grading.attempts.units import GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, GradingUnit, Orders, Task
 from harness.grading.banking import anonymous
 from harness.grading.banking.anonymous import BankPerson, NeutralNames, UnreadableError
 from harness.grading.ledger.ledger import PlannedAttempt
@@ -29,17 +28,17 @@ from harness.report.tally import never_answers
 from harness.signals import ending_on_signals
 from harness.text import number_of
 from harness.work import canonical_json
-from harness.work.worker_events import AttemptEvent, AttemptFinished, HarnessFailed
+from harness.work.worker_events import AttemptFinished, HarnessFailed
 
 
 class ProgramTrial:
     """Run programs that are in no ledger."""
 
     def __init__(
-        self, means: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
+        self, context: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
     ) -> None:
         """``tasks``: the case files; ``planned``: what the assignment calls them, by basis."""
-        self._means = means
+        self._context = context
         self._tasks = tuple(tasks)
         self._called = {one.basis: (one.kind, one.name) for one in planned}
 
@@ -62,19 +61,19 @@ class ProgramTrial:
 
     def _results(self, units: Sequence[GradingUnit]) -> list[ProgramBehaviour | None]:
         """Run units side by side. What is asked alone in a grading is so here as well."""
-        means, heard = self._means, [dict[str, FileResult]() for _ in units]
+        context, heard = self._context, [dict[str, FileResult]() for _ in units]
 
-        def on_word(index: int, word: AttemptEvent) -> None:
-            if isinstance(word, HarnessFailed):
-                raise HarnessError(f"harness error: {word.message}")
-            if isinstance(word, AttemptFinished) and word.result != canonical_json.NOTHING:
-                heard[index][word.basis] = canonical_json.loads(FileResult, word.result)
+        def on_event(index: int, event: object) -> None:
+            if isinstance(event, HarnessFailed):
+                raise HarnessError(f"harness error: {event.message}")
+            if isinstance(event, AttemptFinished) and event.result != canonical_json.NOTHING:
+                heard[index][event.basis] = canonical_json.loads(FileResult, event.result)
 
-        orders = Orders(means, means.assignment.box, alone=False)
+        orders = Orders(context, context.assignment.box, alone=False)
         with (
             ending_on_signals(),
             closing(orders),
-            closing(orders.run(units, means.jobs, on_word)) as ends,
+            closing(orders.run(units, context.jobs, on_event)) as ends,
         ):
             for _, fault in ends:
                 if fault:

@@ -12,10 +12,10 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
-from harness.grading.attempts.units import quote
 from harness.grading.exports import showing
 from harness.grading.exports.class_page import parts
 from harness.grading.exports.feedback import unsafe
+from harness.grading.marks.marking import quote
 from harness.grading.records import IMAGE, Attempt, ClassResult, Graded, Measured, decimal
 from harness.records import FileResult, Outcome
 from harness.report.file_view import FileView

@@ -11,8 +11,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import VISIBLE, Assignment, MarkPart
 from harness.assignments.public_tests import AtHome, at_home
 from harness.grading import records
-from harness.grading.attempts.units import TestResult, tests
-from harness.grading.marks.marking import is_meant, weight
+from harness.grading.marks.marking import TestResult, is_meant, tests, weight
 from harness.records import Build, Diagnosis, FileResult, Outcome, Reply, Verdict
 from harness.report.file_view import FileView
 from harness.report.views import Views

@@ -289,57 +289,57 @@ def receive(
     Raises:
         UsageError: a file cannot be read at all, or the store not be written.
     """
-    own = Submission(entry.key, entry.students)
-    if not entry.handed:
-        return own._replace(refused="Nothing was submitted.")
+    submission = Submission(entry.key, entry.students)
+    if not entry.files:
+        return submission._replace(refused="Nothing was submitted.")
     refusals: list[str] = []
-    for index, handed in reversed(list(enumerate(entry.handed))):
-        named = own._replace(name=handed.name, time=handed.time, late=handed.late)
+    for index, file in reversed(list(enumerate(entry.files))):
+        submission = submission._replace(name=file.name, time=file.time, late=file.late)
         try:
-            found = _receive_one(named, handed, assignment, store, overlay)
+            received = _receive_one(submission, file, assignment, store, overlay)
         except ArchiveError as error:
-            what = "folder" if handed.path.is_dir() else "file"
-            refusals.append(f"The {what} {_format_name(handed)} is refused: {error}.")
+            what = "folder" if file.path.is_dir() else "file"
+            refusals.append(f"The {what} {_format_name(file)} is refused: {error}.")
             continue
         except ReadingFailedError as error:  # an earlier one must not count in its place
-            return named._replace(unread=str(error))
-        said = (*refusals, *_earlier(entry.handed[:index], store), *found.remarks)
-        return found._replace(remarks=said)
-    last = entry.handed[-1]
-    return own._replace(
+            return submission._replace(unread=str(error))
+        said = (*refusals, *_earlier(entry.files[:index], store), *received.remarks)
+        return received._replace(remarks=said)
+    last = entry.files[-1]
+    return submission._replace(
         name=last.name, time=last.time, late=last.late,
         refused=refusals[0], remarks=tuple(refusals[1:]),
     )  # fmt: skip
 
 
-def _format_name(handed: SubmittedFile) -> str:
-    return one_line(handed.name, 200)
+def _format_name(file: SubmittedFile) -> str:
+    return one_line(file.name, 200)
 
 
-def _earlier(handed: Sequence[SubmittedFile], store: Store) -> list[str]:
+def _earlier(files: Sequence[SubmittedFile], store: Store) -> list[str]:
     """Return a sentence about the files that were submitted before, which are kept too."""
-    files = [one for one in handed if not one.path.is_dir()]
-    for one in files:
+    archives = [file for file in files if not file.path.is_dir()]
+    for one in archives:
         with suppress(ArchiveError):  # too large to be kept, and not used
             store.keep(one.path)
-    names = ", ".join(dict.fromkeys(map(_format_name, files)))
+    names = ", ".join(dict.fromkeys(map(_format_name, archives)))
     return [f"Submitted earlier, and not used: {names}."] if names else []
 
 
 def _receive_one(
     submission: Submission,
-    handed: SubmittedFile,
+    file: SubmittedFile,
     assignment: Assignment,
     store: Store,
     overlay: Path | None,
 ) -> Submission:
     """Return a submission from one archive or folder; raises ArchiveError if it is refused."""
-    name, odd = handed.name, ""
-    if handed.path.is_dir():
-        sha256, odd = _folder(handed.path, assignment, store)
+    name, odd = file.name, ""
+    if file.path.is_dir():
+        sha256, odd = _folder(file.path, assignment, store)
         name = "folder.tar"  # as it is packed, nobody called it otherwise
     else:
-        sha256 = store.keep(handed.path)
+        sha256 = store.keep(file.path)
     path = str(store.path(sha256))
     inside = inspect_archive(path, assignment, name)
     if not set(inside.found.kept) - {assignment.files.log}:

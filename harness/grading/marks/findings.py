@@ -11,7 +11,7 @@ from statistics import NormalDist
 from typing import NamedTuple
 
 from harness.assignments.needs import advise_on_module
-from harness.grading.attempts.units import TestResult, does_not_run, own, quote, tests
+from harness.grading.marks.marking import TestResult, does_not_run, own, quote, tests
 from harness.grading.records import ClassResult, Graded, Item, Twins, decimal
 from harness.reading.expectation import in_a_sentence
 from harness.reading.last_words import normalize

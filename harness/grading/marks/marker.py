@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts.attempt_plan import AttemptReader, PlannedCase
+from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.attempts.orders import SetAside
-from harness.grading.attempts.units import TestResult, quote, tests
 from harness.grading.attempts.variants import origin
 from harness.grading.ledger.ledger import Ledger, MarkRow, PlannedAttempt
 from harness.grading.marks import findings, marking, regrading
+from harness.grading.marks.marking import TestResult, quote, tests
 from harness.grading.marks.regrading import MarkChange
 from harness.grading.records import (
     IMAGE,
+    PRIVATE,
     PUBLIC,
     Attempt,
     ClassResult,
     Graded,
     Marks,
+    Measured,
     Submission,
     Suspicion,
 )
 from harness.judging.diagnosis import diagnoses, failures
 from harness.judging.mutant_replay import Memory
+from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
-from harness.records import Diagnosis, FileResult, Verdict
+from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
-from harness.work import canonical_json
+from harness.work import canonical_json, fairness
+from harness.work.canonical_json import NOTHING, Measurements
+from harness.work.fairness import find_cuts
 from oracle import __version__
 
 THRESHOLD = 0.01
@@ -140,6 +145,101 @@ _WORDS = {
 }
 
 
+# --- Read the attempts behind marks from the ledger; run nothing ---------------------------------
+
+
+_ORDER = (PUBLIC, PRIVATE, IMAGE)
+_NOT_YET = "it was not run yet"
+_SET_ASIDE = "it was run on {}, which was set aside since: grade again to run it elsewhere"
+
+
+class AttemptReader:
+    """Read attempts, with the case files that were run, from the ledger itself.
+
+    ``paths``: the paths of case files, by kind and name. ``set_aside``: the machines whose
+    results do not count.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        assignment: Assignment,
+        paths: Mapping[tuple[str, str], str],
+        set_aside: SetAside | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._assignment = assignment
+        self._paths = paths
+        self._set_aside = set_aside or SetAside()
+        self._cases: dict[tuple[str, str], CaseFile] = {}
+        self.sandboxes: set[str] = set()  # those of the results that were read, in words
+        self.pythons: set[str] = set()  # that ran the engines, in words
+
+    def attempts(self, planned: Iterable[PlannedAttempt], at: str = "") -> tuple[Attempt, ...]:
+        """Return the result of the attempts with one submission: public, private, images.
+
+        ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
+        """
+        ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
+        bases = [one.basis for one in ordered]
+        distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
+        found = []
+        for one in ordered:
+            text = self._ledger.build(one.build)
+            build = canonical_json.loads(Build, text) if text else None
+            attempt = self._load_attempt(one, distrusted.get(one.basis, ""), at)
+            found.append(attempt._replace(build=build))
+        return tuple(found)
+
+    def _load_attempt(self, one: PlannedAttempt, distrusted: str, at: str) -> Attempt:
+        """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
+        path = self._paths.get((one.kind, one.name), "")
+        attempt = Attempt(one.key, one.kind, one.name, None, path=path)
+        state, _, fault = self._ledger.states([one.basis])[one.basis]
+        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis, at)]
+        if distrusted:
+            return attempt._replace(fault=_SET_ASIDE.format(distrusted))
+        if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
+            return attempt._replace(fault=fault or _NOT_YET)
+        result, figures = runs[-1]
+        measured = (
+            Measured(run, one.seconds, one.cpu, one.memory, one.started, one.alone)
+            for run, one in runs
+        )
+        attempt = attempt._replace(runs=tuple(measured))
+        if result is None:
+            return attempt
+        limits, box = self._assignment.limits, self._assignment.box
+        properties = self._assignment.command_properties
+        first, counted = runs[0][0] or result, result
+        is_cut = runs[0][1].late or bool(find_cuts(first, limits, properties))
+        if len(runs) > 1:
+            counted = fairness.merge_runs((first, result), runs[0][1], limits, box, properties)
+        return attempt._replace(
+            result=counted,
+            flaky=() if is_cut else fairness.find_changed_steps(first, result),
+            near_limit=fairness.near(result, figures, limits, box, properties),
+        )
+
+    def _run(
+        self, text: str, figures: str, one: PlannedAttempt
+    ) -> tuple[FileResult | None, Measurements]:
+        measured = canonical_json.loads(Measurements, figures)
+        self.sandboxes.add(measured.sandbox)
+        self.pythons |= {measured.python} - {""}
+        if text == NOTHING:
+            return None, measured
+        result = canonical_json.loads(FileResult, text)
+        case = self._case(one.name, one.sha256)
+        return canonical_json.add_measurements(result, case, measured), measured
+
+    def _case(self, name: str, sha256: str) -> CaseFile:
+        if (name, sha256) not in self._cases:
+            content = self._ledger.content(sha256)
+            self._cases[name, sha256] = casefile.parse(content, name)
+        return self._cases[name, sha256]
+
+
 # --- Compute marks from the ledger, with everything known about each submission and the class ----
 
 
@@ -152,11 +252,11 @@ class Marker:
         ledger: Ledger,
         cases: Sequence[PlannedCase],
         started: str,
-        book: SetAside | None = None,
+        set_aside: SetAside | None = None,
     ) -> None:
         """``cases``: those that are graded with; ``started``: when, as the ledger has it.
 
-        ``book``: of machines whose results count for nothing.
+        ``set_aside``: of machines whose results count for nothing.
         """
         self._assignment = assignment
         self._ledger = ledger
@@ -165,7 +265,7 @@ class Marker:
         own = ((case.kind, case.name, case.read()) for case in cases if case.kind != IMAGE)
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
-        self._reader = AttemptReader(ledger, assignment, paths, book)
+        self._reader = AttemptReader(ledger, assignment, paths, set_aside)
         self._diagnoser = _Diagnoser(assignment.place)
 
     def mark_submission(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:

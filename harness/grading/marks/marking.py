@@ -19,21 +19,24 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, Late, MarkPart
 from harness.assignments.contents import missing_of
 from harness.clock_changes import measure
-from harness.grading.attempts.units import TestResult, does_not_run, is_reliable, names, own, tests
 from harness.grading.records import PRIVATE, PUBLIC, Attempt, Marks, PartMark, Submission, decimal
-from harness.records import CaseFile, Step, Verdict
-from harness.text import begin_sentence, number_of, plural
+from harness.records import CaseFile, Reply, Step, Verdict
+from harness.report.tally import answers_a_test, never_answers
+from harness.text import begin_sentence, number_of, one_line, plural
 
 _FILES = "files"  # what judges a part that needs no tests
 _NOTHING = Fraction(0)
 _ONE = Fraction(1)
+_SHOWN = 60  # characters of an answer in a sentence
+_PASSES = (Verdict.PASSED, Verdict.UNEXPECTED_PASS)
 
 
 def marks(
@@ -280,7 +283,7 @@ def is_meant(part: MarkPart, test: Step) -> bool:
 def weight(part: MarkPart, names: Sequence[str]) -> Fraction:
     """Return what a test counts: the weight of its number goes before that of its file.
 
-    ``names``: as :func:`harness.grading.attempts.units.names` gives them.
+    ``names``: as :func:`names` gives them.
     """
     return next((part.weights[name] for name in names if name in part.weights), _ONE)
 
@@ -329,3 +332,85 @@ def _finish(
 def sentence(text: str) -> str:
     """Return a phrase as a sentence; a file's name at its beginning stays as it is."""
     return begin_sentence(text) + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+# --- The results of an attempt's tests: passed, failed, or undecided -----------------------------
+# A test that was not reached is failed if the engine failed. Otherwise the submission did not
+# cause it, and the test is undecided.
+
+
+class TestResult(NamedTuple):
+    """One test of one attempt."""
+
+    attempt: Attempt
+    step: Step
+    verdict: Verdict
+    reply: Reply | None  # None if there was none
+    passed: bool | None  # None if it says nothing
+    unsure: bool  # because of the harness or of the case file
+    flaky: bool  # another run gave another verdict
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Kind, case file and line: the same for all submissions."""
+        return self.attempt.kind, self.attempt.case, self.step.line
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What an assignment's weights call the test, and its file."""
+        return names(self.attempt.case, self.step)
+
+
+def names(case: str, step: Step) -> tuple[str, str]:
+    """Return what an assignment's weights call a test of a case file, and the file."""
+    name = PurePosixPath(case).name
+    return f"{name}:{step.id}", name
+
+
+def tests(attempts: Sequence[Attempt]) -> Iterator[TestResult]:
+    """Yield the tests of those attempts that have a result, in the order of the files."""
+    for attempt in attempts:
+        result = attempt.result
+        if result is None or attempt.fault:
+            continue
+        for outcome in result.outcomes:
+            step, verdict = result.case.steps[outcome.step], outcome.verdict
+            flaky = outcome.flaky or outcome.step in attempt.flaky
+            cut = verdict is Verdict.NOT_RUN and result.failure is None
+            counts = is_reliable(step) and verdict is not Verdict.IGNORED
+            unsure = counts and (cut or verdict is Verdict.NOT_JUDGED)
+            passed = verdict in _PASSES if counts and not unsure else None
+            yield TestResult(attempt, step, verdict, outcome.reply, passed, unsure, flaky)
+
+
+def is_reliable(step: Step) -> bool:
+    """Whether a test counts for anybody: its file does not mark it as not to be relied on.
+
+    The result makes no difference, so that all submissions are measured by the same tests.
+    """
+    return step.pattern is None or not (step.pattern.expected_fail or step.pattern.ignored)
+
+
+def own(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Return the attempts at public and private case files, without those at images."""
+    return [one for one in attempts if one.kind in (PUBLIC, PRIVATE)]
+
+
+def does_not_run(attempts: Sequence[Attempt], *, adapted: bool) -> bool:
+    """Whether an engine never answers. False where nothing was run.
+
+    ``adapted``: it is an adapter, which answers for itself: a program behind it that gives no
+    answer to any test, but an error to each, does not run either.
+    """
+    results = [one.result for one in attempts if one.result is not None]
+    if not results:
+        return False
+    return never_answers(results) or (adapted and not any(map(answers_a_test, results)))
+
+
+def quote(reply: Reply | None) -> str:
+    """Return an answer as a sentence quotes it: short, harmless and on one line."""
+    if reply is None:
+        return "no answer"
+    text = f"'{one_line(reply.text, _SHOWN)}'"
+    return text if reply.ok else f"the error {text}"

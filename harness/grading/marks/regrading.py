@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment
-from harness.grading.attempts.units import own, quote
-from harness.grading.marks.marking import marks, sentence
+from harness.grading.marks.marking import marks, own, quote, sentence
 from harness.grading.records import Attempt, Graded, Marks, Student, Submission, decimal
 from harness.records import CaseFile, FileResult, Outcome, Step
 from harness.text import at_most, count_rest

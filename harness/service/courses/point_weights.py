@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from harness.assignments.assignment import Assignment, MarkPart
 from harness.errors import UsageError
-from harness.grading.attempts import attempt_plan, units
+from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.attempt_plan import PlannedCase
 from harness.grading.marks import marking
 from harness.records import Step
@@ -121,7 +121,7 @@ def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest
     own = [case for case in files if case.kind == part.judged_by]
     for case in own:
         for step in marking.list_tests(part, case.read()):
-            groups.setdefault(units.names(case.name, step), []).append(step)
+            groups.setdefault(marking.names(case.name, step), []).append(step)
     digests = _digest_files(own)
     for (name, file), steps in groups.items():
         commands = tuple(step.command for step in steps)

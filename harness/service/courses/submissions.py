@@ -471,7 +471,7 @@ def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[St
     found = all_histories(db, assigned)
     return [
         one._replace(
-            handed=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
+            files=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
         )
         for one in roster.students(courses.students(db, assigned.course))
     ]

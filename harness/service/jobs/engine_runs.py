@@ -28,8 +28,8 @@ def plan_run(context: AssignmentContext, job: Job) -> GradingPlan | None:
     if run is None:
         return None
     time = datetime.datetime.fromtimestamp(int(run.at))
-    handed = SubmittedFile(context.store.path(run.sha256), run.name, time)
-    return context.plan_public_tests(StudentSubmissions(run.id, (), (handed,)))
+    file = SubmittedFile(context.store.path(run.sha256), run.name, time)
+    return context.plan_public_tests(StudentSubmissions(run.id, (), (file,)))
 
 
 def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:

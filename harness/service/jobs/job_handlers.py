@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from harness import file_system
 from harness.errors import HarnessError
 from harness.grading import grade
-from harness.grading.attempts.units import GradingListener
+from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
 from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
@@ -86,8 +86,8 @@ def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> Gra
 def _plan(
     context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
 ) -> GradingPlan:
-    handed = submissions.make_submitted_file(context.store, upload)
-    found = context.plan_public_tests(own._replace(handed=(handed,)))
+    file = submissions.make_submitted_file(context.store, upload)
+    found = context.plan_public_tests(own._replace(files=(file,)))
     record = canonical_json.dumps(found.submissions[0])
     with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
@@ -164,7 +164,7 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     received = [
         receive(one, options.assignment, context.store, context.overlay) for one in entries
     ]
-    cases = grade.case_files(options, context.ledger)
+    cases = grade.add_images(options, context.ledger, grade.case_files(options))
     found = grade.plan_attempts(options, context.ledger, received, cases)
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
@@ -195,9 +195,9 @@ def _run(
 ) -> None:
     bases = [one.basis for one in plan.planned]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
-    with machines.cluster_machines(context.settings) as away:
+    with machines.cluster_machines(context.settings) as others:
         grade.run(
-            options, context.ledger, plan, context.store, listener, context.concurrency, away
+            options, context.ledger, plan, context.store, listener, context.concurrency, others
         )
     states = context.ledger.states(bases)
     if any(state.state not in ("done", "fault") for state in states.values()):
@@ -230,10 +230,8 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for mark in marks:
             uploads.MARKS.add(db, mark)
-        for one in conclusion.result.graded:  # the members of the group as it was planned
-            for who in one.submission.students:
-                got = records.MarkRecipient(grading.id, who.key, one.submission.key)
-                uploads.RECEIVED_BY.add(db, got)
+        for recipient in _list_recipients(conclusion.result, grading.id):
+            uploads.RECEIVED_BY.add(db, recipient)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
@@ -271,7 +269,7 @@ def _is_accepted(context: AssignmentContext, planned: _PlannedGrading) -> bool:
     grading, options, plan = planned
     if not grading.accept:
         return False
-    now = _describe_changes(grade.current_marks(options, context.ledger, plan))
+    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
     return set(now) <= set(json.loads(grading.changes))
 
 
@@ -292,10 +290,19 @@ def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
     ]
 
 
+def _list_recipients(result: ClassResult, grading: str) -> list[records.MarkRecipient]:
+    """Return who gets each mark: the members of the group when the grading was planned."""
+    return [
+        records.MarkRecipient(grading, who.key, one.submission.key)
+        for one in result.graded
+        for who in one.submission.students
+    ]
+
+
 def export(context: AssignmentContext, job: records.Job) -> None:
     """Write the pages and sheets of a grading anew: people gave other marks since."""
     grading, options, plan = _load(context, job)
-    current = grade.current_marks(options, context.ledger, plan)
+    current = grade.update_marks(options, context.ledger, plan, is_preview=True)
     _write(context, grade.find_same_programs(options, current, context.store), grading)
 
 

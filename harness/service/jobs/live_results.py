@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.grading.attempts.units import GradingListener, GradingUnit
+from harness.grading.attempts.orders import GradingListener, GradingUnit
 from harness.service import monitoring, records
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.storage import queue, uploads
@@ -24,9 +24,9 @@ class ProgressRecorder(GradingListener):
         self._context = context
         self._job = job
 
-    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
-        match word:
+        match event:
             case worker_events.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
                 seconds = figures.seconds
                 # One in doubt is run once more, and counts again.
@@ -37,7 +37,7 @@ class ProgressRecorder(GradingListener):
                 return
         with self._context.database.changing() as db:
             queue.add_figure(db, monitoring.ATTEMPTS, seconds, outcome=outcome)
-            if isinstance(word, worker_events.AttemptFinished):
+            if isinstance(event, worker_events.AttemptFinished):
                 queue.note_progress(db, self._job)
 
 
@@ -50,15 +50,15 @@ class LiveResultPublisher(ProgressRecorder):
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
 
-    def on_word(self, unit: GradingUnit, word: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
-        self._say({"case": _case_name(unit, word.basis), **_describe_event(word)})
-        super().on_word(unit, word)
+        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
+        super().on_event(unit, event)
 
-    def on_progress(self, unit: GradingUnit, word: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
-        self._now = _running(unit, word)
+        self._now = _running(unit, event)
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:
         """Tell which test runs now, unless that is known."""
@@ -75,26 +75,26 @@ def _case_name(unit: GradingUnit, basis: str) -> str:
     return next((Path(task.case.path).name for task in unit.tasks if task.basis == basis), "")
 
 
-def _running(unit: GradingUnit, word: worker_events.ProgressEvent) -> dict[str, object]:
+def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
     """Return facts about the test that is judged next, or none after the last one."""
-    steps = next(task.case.steps for task in unit.tasks if task.basis == word.basis)
-    judged = word.step if isinstance(word, worker_events.CaseProgress) else -1
+    steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
+    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
     left = [place for place in tests if place > judged]
     if not left:
         return {}
     return {
         "word": "running",
-        "case": _case_name(unit, word.basis),
+        "case": _case_name(unit, event.basis),
         "test": len(tests) - len(left) + 1,
         "of": len(tests),
         "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
     }
 
 
-def _describe_event(word: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(word, worker_events.BuildFinished):
-        return {"word": "built", "ok": word.build.ok}
-    if isinstance(word, worker_events.HarnessFailed):
+def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
+    if isinstance(event, worker_events.BuildFinished):
+        return {"word": "built", "ok": event.build.ok}
+    if isinstance(event, worker_events.HarnessFailed):
         return {"word": "broke"}
-    return {"word": "done", "failed": word.failed, "again": word.doubtful}
+    return {"word": "done", "failed": event.failed, "again": event.doubtful}

@@ -222,7 +222,7 @@ def preview(context: AssignmentContext, job: Job) -> None:
     then = point_weights.apply_weights(made, own.weights).marks
     options = options._replace(assignment=options.assignment._replace(marks=then))
     found = grade.load_last_plan(context.ledger, last.run)
-    changes = grade.current_marks(options, context.ledger, found).changes
+    changes = grade.update_marks(options, context.ledger, found, is_preview=True).changes
     told = (PreviewedChange(one.key, names(one), str(one)) for one in changes)
     own.write(PreviewResult(tuple(told), len(found.submissions)))
 

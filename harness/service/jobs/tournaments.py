@@ -18,8 +18,7 @@ from pathlib import Path
 from harness import file_system
 from harness.errors import HarnessError, UsageError
 from harness.grading import grade, tournament
-from harness.grading.attempts.orders import GradingContext
-from harness.grading.attempts.units import GradingUnit
+from harness.grading.attempts.orders import GradingContext, GradingUnit
 from harness.grading.records import Marks, Submission, decimal
 from harness.grading.tournament import TournamentOptions
 from harness.match.pages import INDEX

@@ -11,10 +11,10 @@ from urllib import parse
 from markupsafe import Markup
 
 from harness.grading import records
-from harness.grading.attempts.units import own, quote
 from harness.grading.auditing.audit import FOLDER
 from harness.grading.exports.class_page.parts import ClassOverview, file_anchor, link_names
 from harness.grading.marks import findings
+from harness.grading.marks.marking import own, quote
 from harness.reading.expectation import in_words
 from harness.records import CaseFile
 from harness.report.html.parts import NOTHING

@@ -9,7 +9,6 @@ from statistics import mean, median
 
 from markupsafe import Markup
 
-from harness.grading.attempts.units import TestResult
 from harness.grading.exports.class_page import attention, class_errors, parts
 from harness.grading.exports.class_page.parts import (
     CLASS,
@@ -21,6 +20,7 @@ from harness.grading.exports.class_page.parts import (
 )
 from harness.grading.exports.feedback import unsafe
 from harness.grading.exports.showing import CaseSummary, Files, Material, as_file
+from harness.grading.marks.marking import TestResult
 from harness.grading.records import IMAGE, ClassResult, Graded, Item, decimal
 from harness.records import Verdict
 from harness.report.html.parts import PageFrame, page

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from markupsafe import Markup
 
-from harness.grading.attempts.units import TestResult, own, tests
 from harness.grading.exports.showing import STATIC, CaseSummary
 from harness.grading.marks.findings import likes
+from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, read_style

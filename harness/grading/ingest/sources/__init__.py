@@ -66,24 +66,20 @@ def read_pieces(
     if kind == "csv" or (kind is None and source.suffix.lower() == ".csv" and source.is_file()):
         return csv_source.pieces(source)
     if source.is_dir():
-        _tell_hidden(source, source, on_remark)
-        return _of_folder(source, kind)
-    if not listing.is_zip(source):
+        folder = source
+    elif listing.is_zip(source):
+        folder = room or _room()
+        listing.unzip(source, folder)
+    else:
         raise UsageError(f"{source} is neither a folder, nor a zip, nor a CSV file")
-    place = room or _room()
-    listing.unzip(source, place)
-    _tell_hidden(place, source, on_remark)
-    return _of_folder(place, kind)
-
-
-def _tell_hidden(folder: Path, source: Path, on_remark: Callable[[str], None]) -> None:
-    """A name that begins with a dot is hidden: no submission may be lost without a word."""
+    # A name that begins with a dot is hidden: no submission may be lost without a word.
     if names := listing.list_hidden(folder):
         told = ", ".join(names[:_TOLD]) + (" …" if len(names) > _TOLD else "")
         on_remark(
             f"not read in {source}, because the name begins with a dot: {told}."
             " If it is a submission, rename it"
         )
+    return _of_folder(folder, kind)
 
 
 def _of_folder(folder: Path, kind: str | None) -> list[listing.SourcePiece]:

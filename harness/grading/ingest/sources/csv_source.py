@@ -136,11 +136,9 @@ def pieces(path: Path) -> Iterator[SourcePiece]:
     """
     for row in read(path, ["student", "file"]):
         time, late = _time(row), _late(row)
-        handed = (
-            SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
-        )
+        file = SubmittedFile(_file(row), row.get("file"), time, late) if row.get("file") else None
         order = (clock_changes.to_seconds(time or datetime.datetime.min), row.line)
-        yield SourcePiece(row.student(), handed, order, row.get("group"))
+        yield SourcePiece(row.student(), file, order, row.get("group"))
 
 
 def _file(row: CsvRow) -> Path:
@@ -214,8 +212,8 @@ def group_pieces(
         if not own:
             yield piece
         for index, member in enumerate(own):  # what a whole group submitted, it did once
-            handed = piece.handed if index == 0 else None
-            yield piece._replace(student=member.student, group=member.group, handed=handed)
+            file = piece.file if index == 0 else None
+            yield piece._replace(student=member.student, group=member.group, file=file)
     known = {member.student.key for own in members_of.values() for member in own}
     for member in members:
         if member.student.key not in known:

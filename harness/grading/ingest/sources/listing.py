@@ -132,10 +132,10 @@ _RESERVED = {"con", "prn", "aux", "nul", *(f"{d}{n}" for d in ("com", "lpt") for
 
 
 class SourcePiece(NamedTuple):
-    """One file or folder of one student. Without ``handed``: somebody who submitted nothing."""
+    """One file or folder of one student. Without ``file``: somebody who submitted nothing."""
 
     student: Student  # its key identifies students in the source and is not yet a file name
-    handed: SubmittedFile | None = None
+    file: SubmittedFile | None = None
     order: tuple[Any, ...] = ()  # among all that this student, or the group, submitted
     group: str = ""
 
@@ -150,7 +150,18 @@ def entries(pieces: Iterable[SourcePiece]) -> tuple[StudentSubmissions, ...]:
         own = (bool(piece.group), piece.group or piece.student.key)
         heaps.setdefault(own, []).append(piece)
     keys = _class_keys(piece for heap in heaps.values() for piece in heap)
-    return tuple(sorted(_entry(keys[own], heap, keys) for own, heap in heaps.items()))
+    found = []
+    for own, heap in heaps.items():
+        students: dict[str, Student] = {}
+        for piece in heap:
+            name = one_line(piece.student.name)
+            student = piece.student._replace(key=keys[False, piece.student.key], name=name)
+            one = students.get(student.key, student)
+            students[one.key] = one._replace(ids=tuple(dict.fromkeys([*one.ids, *student.ids])))
+        submitted = sorted((p for p in heap if p.file), key=lambda piece: piece.order)
+        files = [p.file._replace(name=one_line(p.file.name)) for p in submitted if p.file]
+        found.append(StudentSubmissions(keys[own], tuple(students.values()), tuple(files)))
+    return tuple(sorted(found))
 
 
 def student_keys(pieces: Iterable[SourcePiece]) -> dict[str, str]:
@@ -164,20 +175,6 @@ def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
     students = sorted({piece.student.key for piece in every})
     groups = sorted({piece.group for piece in every if piece.group})
     return _keys([*((False, key) for key in students), *((True, name) for name in groups)])
-
-
-def _entry(
-    key: str, heap: list[SourcePiece], keys: dict[tuple[bool, str], str]
-) -> StudentSubmissions:
-    students: dict[str, Student] = {}
-    for piece in heap:
-        name = one_line(piece.student.name)
-        own = piece.student._replace(key=keys[False, piece.student.key], name=name)
-        one = students.get(own.key, own)
-        students[own.key] = one._replace(ids=tuple(dict.fromkeys([*one.ids, *own.ids])))
-    heap = sorted((p for p in heap if p.handed), key=lambda piece: piece.order)
-    handed = [p.handed._replace(name=one_line(p.handed.name)) for p in heap if p.handed]
-    return StudentSubmissions(key, tuple(students.values()), tuple(handed))
 
 
 # --- keys --------------------------------------------------------------------------------------
@@ -260,12 +257,12 @@ CANVAS_NAME = re.compile(f"{_WHO}_{_WHAT}", re.DOTALL)
 def canvas_pieces(path: Path, match: re.Match[str]) -> Iterator[SourcePiece]:
     """Yield the submission with a file; ``match``: its name, as :data:`CANVAS_NAME` matches it."""
     file = match["file"] or match["page"]
-    handed = SubmittedFile(path, file, late=bool(match["late"] or match["late2"]))
+    submitted = SubmittedFile(path, file, late=bool(match["late"] or match["late2"]))
     name, user, number = match["name"], match["user"], match["anon"]
     student = Student(f"{name}_{user}", name or f"user {user}", ((_CANVAS_ID, user),))
     if number:
         student = Student(f"anon_{number}", f"anonymous {number}", ((_ANONYMOUS_ID, number),))
-    yield SourcePiece(student, handed, (int(match["attachment"] or 0), version(file)))
+    yield SourcePiece(student, submitted, (int(match["attachment"] or 0), version(file)))
 
 
 # --- A download from Moodle: a folder for each student, or as it was before Moodle 3.1, none -----
