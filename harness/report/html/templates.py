@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import jinja2
 from jinja2 import (
     BaseLoader,
     Environment,
@@ -60,6 +61,11 @@ class _CompiledTemplates(FileSystemBytecodeCache):
 
     def __init__(self) -> None:
         super().__init__(str(_HARNESS / "__pycache__"), "%s.template")
+
+    def get_source_checksum(self, source: str) -> str:
+        """Return what changes with a template, and with what compiles it."""
+        compilers = (Path(path).stat().st_mtime_ns for path in (__file__, jinja2.__file__))
+        return super().get_source_checksum(f"{[*compilers]}{source}")
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template; an installation may be such that nothing can be written to it."""
