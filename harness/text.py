@@ -48,10 +48,10 @@ def at_most(texts: Iterable[str], most: int, words: str = "and {} more") -> list
     return [*found[:most], rest] if rest else found
 
 
-def some(texts: Iterable[str], most: int, between: str = ", ") -> str:
+def some(texts: Iterable[str], most: int) -> str:
     """Return the first texts in one, such as ``A1, B2 and 3 more``."""
     found = list(texts)
-    return between.join(found[:most]) + count_rest(len(found) - most, " and {} more")
+    return ", ".join(found[:most]) + count_rest(len(found) - most, " and {} more")
 
 
 def read_number(typed: str) -> int | None:

@@ -80,6 +80,10 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
+# Pyenv's python3 is a script: it takes longer to find the real one than most engines take at all.
+if Path(shutil.which("python3") or "").parent.name == "shims":
+    os.environ["PATH"] = os.pathsep.join([f"{sys.base_prefix}/bin", os.environ["PATH"]])
+
 # Debian puts gnugo into /usr/games, which is not on root's PATH.
 SEARCH_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/games", "/usr/sbin"])
 

@@ -90,6 +90,7 @@ class Pool:
 
     def run(self, processes: int) -> None:
         self.processes = processes
+        _read_constants()
         try:
             for number in range(processes):
                 self._fork(number)
@@ -191,6 +192,17 @@ class Pool:
         self.config.hook.pytest_runtest_logreport(report=report)
         self.left.extendleft(reversed(process.to_do))
         self._fork(process.number)
+
+
+def _read_constants() -> None:
+    """Let Hypothesis read the product's source for constants once, and not in each process.
+
+    It has no public way to say when; without this one it does so at the first numbers it draws.
+    """
+    with contextlib.suppress(ImportError, AttributeError):
+        from hypothesis.internal.conjecture import providers
+
+        providers._get_local_constants()
 
 
 def _pack(message: object) -> bytes:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -29,30 +28,11 @@ from tests.documents import (
     section,
 )
 
-# The third of them: tests/service/test_first_course.py.
-RUN, TEST, _, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
-SHOWN, _ = (block.strip() for block in blocks(read(README), "text"))
+# The first of them: tests/test_installed.py; the third: tests/service/test_first_course.py.
+_, TEST, _, CLUSTER = (block.strip() for block in blocks(read(README), "sh"))
 RUN_AS_THEY_ARE = [path for path in DOCUMENTS if path != RECIPES]
 CONSOLES = [path for path in RUN_AS_THEY_ARE if blocks(read(path), "console")]
 PYTHON = [(path, block) for path in RUN_AS_THEY_ARE for block in blocks(read(path), "python")]
-
-
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """A copy of what is checked in, with nothing that a run leaves behind."""
-    leavings = shutil.ignore_patterns(
-        ".git", ".venv", ".tox", ".*_cache", "__pycache__", ".hypothesis"
-    )
-    return Path(shutil.copytree(ROOT, tmp_path / "checkout", ignore=leavings))
-
-
-@pytest.mark.processes
-@pytest.mark.long(25)
-def test_first_command_works_on_a_fresh_checkout(checkout: Path) -> None:
-    pip = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_ROOT_USER_ACTION": "ignore"}
-    done = shell(RUN, checkout, **pip, PIP_NO_COMPILE="1")  # half of the time
-    # pip may have had something to say before
-    assert (done.returncode, done.stdout.strip()[-len(SHOWN) :]) == (0, SHOWN)
 
 
 def test_second_command_is_what_continuous_integration_runs() -> None:

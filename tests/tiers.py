@@ -124,7 +124,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: object) -> None:
     told = getattr(node, "workeroutput", {}).get("left_out", {})
-    node.config.stash[_LEFT_OUT] = Counter(told)  # type: ignore[attr-defined]
+    node.config.stash[_LEFT_OUT] = Counter(told)
 
 
 def pytest_terminal_summary(

@@ -76,7 +76,7 @@ def _start(command: Sequence[str], **options: Any) -> object:
 class _WarmCommand(subprocess.Popen):
     """A command of the product, forked where that makes no difference."""
 
-    def _execute_child(self, args: Any, *rest: Any) -> None:  # type: ignore[override]
+    def _execute_child(self, args: Any, *rest: Any) -> None:
         names = list(inspect.signature(super()._execute_child).parameters)[1:]
         how = dict(zip(names, rest, strict=True))
         words = _words_after_python(args)

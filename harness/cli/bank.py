@@ -183,9 +183,6 @@ def _add_options(parser: CommandParser) -> None:
     add("--python", metavar="PATH", default="", help="Python that runs the engines")
 
 
-# --- list --------------------------------------------------------------------------------------
-
-
 # --- add ---------------------------------------------------------------------------------------
 
 

@@ -367,6 +367,3 @@ def _plays_freely(properties: CommandProperties) -> bool:
 
 def _is_move(reply: Reply) -> bool:
     return reply.ok and _MOVE.fullmatch(reply.text) is not None
-
-
-# --- The judge of each specification -------------------------------------------------------------

@@ -11,14 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from harness.history import plots, text
 from harness.history.records import RunKept, TestIdentity, Trends, VerdictChange, of_file
 from harness.history.trends import FileCourse, Streak, TestCourse
 from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, part_name, style
-from harness.report.html.parts import PageFrame, dot, filter_tools, headline, page, part_links
-from harness.report.markup import NOTHING, Markup, join_markup
-from harness.text import number_of, one_line
+from harness.report.html.parts import NOTHING, PageFrame, dot, headline, page, part_links
+from harness.report.html.templates import macro, render
+from harness.text import one_line
 
 _LARGEST = 800_000  # characters of rows and cards in one page
 _CHANGES = 60  # of one test that are listed
@@ -63,7 +65,7 @@ def file_pages(  # noqa: PLR0913 - what a page is made of
         body = _body(file, runs, rows, name, (number, len(parts)))
         yield (
             part_name(name, number),
-            page(heading, body, PageFrame(crumbs, script=True, style=STYLE)),
+            page(heading, [body], PageFrame(crumbs, script=True, style=STYLE)),
         )
 
 
@@ -90,34 +92,31 @@ def _body(
     rows: Sequence[_TestRow],
     name: str,
     part: tuple[int, int],
-) -> Iterator[Markup]:
-    links = part_links(name, *part)
-    yield Markup("<h1>%s</h1>\n") % file.path
-    if part[0] == 1:
-        yield Markup('<div class="two">%s%s</div>\n') % (
-            headline(of_file([one for one in file.runs if one][-1])),
-            plots.times_of_runs("Time of the file", file.times),
-        )
-    yield links
-    yield from _grid(runs, rows, file)
-    yield from _cards(rows)
-    yield links
+) -> Markup:
+    scale = _scale(file)
+    counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
+    kinds = [("all", "All", len(rows))]
+    kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
+    return render(
+        "history/file.html",
+        path=file.path,
+        is_first=part[0] == 1,
+        headline=headline(of_file([one for one in file.runs if one][-1])),
+        times=plots.times_of_runs("Time of the file", file.times),
+        links=part_links(name, *part),
+        shortest=text.seconds(scale.first),
+        longest=text.seconds(scale.last),
+        runs=runs,
+        heads=[_head(runs, place) for place in range(len(runs))],
+        kinds=kinds,
+        rows=[row.row for row in rows],
+        key=plots.key(_KEY, *_OTHER_KEYS),
+        cards=[row.card for row in rows if row.card],
+    )
 
 
 # --- tests × runs ------------------------------------------------------------------------------
 
-_GRID = Markup(
-    '<section aria-labelledby="grid"><div class="sec-h"><h2 id="grid">Tests and runs</h2>'
-    '<p class="sub">What failed last time first; the last run at the right. Times are on one '
-    "scale, from %s to %s, on which a step is a factor.%s</p></div>"
-    '%s<div class="card scroll runs" tabindex="0" role="region" aria-label="Tests and runs, '
-    'scrolls sideways"><table class="mx hg%s"><thead><tr>%s</tr></thead>\n<tbody>'
-)
-_ARROWS = Markup(
-    '<span class="sub kb"><kbd>&larr;</kbd> <kbd>&uarr;</kbd> <kbd>&darr;</kbd> '
-    "<kbd>&rarr;</kbd> from cell to cell</span>"
-)
-_END = Markup("</tbody></table></div>%s</section>\n")
 _KEY = {
     "f": "✕ FAILED",
     "p": "passed",
@@ -125,11 +124,6 @@ _KEY = {
     "w": "– not run or not judged",
 }
 _OTHER_KEYS = ("empty: not asked", "~ flaky: --rerun gave other verdicts")
-_HEADS = Markup(
-    '<th scope="col" class="c0"><button type="button">Test</button></th>'
-    '<th scope="col"><button type="button">Failed</button></th>'
-    '<th scope="col"><button type="button">Time, with quartiles</button></th>'
-)
 _CHOICES = (
     ("f", "Failing"),
     ("c", "Changed"),
@@ -139,37 +133,13 @@ _CHOICES = (
 )
 
 
-def _grid(runs: Sequence[RunKept], rows: Sequence[_TestRow], file: FileCourse) -> Iterator[Markup]:
-    if not rows:
-        yield Markup("<p>The file has no tests.</p>")
-        return
-    scale = _scale(file)
-    counts = Counter(kind for row in rows for kind in _kinds(row.course).split())
-    kinds = [("all", "All", len(rows))]
-    kinds += [(kind, words, counts[kind]) for kind, words in _CHOICES if counts[kind]]
-    heads = _HEADS + join_markup(_head(runs, place) for place in range(len(runs)))
-    width = " long" if runs[-1].number > 999 else ""
-    ends = (text.seconds(scale.first), text.seconds(scale.last))
-    engine = " Where a column's number has a line at its left, the engine is another one."
-    told = engine if '<th scope="col" class="e"' in heads else ""
-    tools = filter_tools("Filter tests", len(rows), kinds, _ARROWS)
-    yield _GRID % (*ends, told, tools, width, heads)
-    yield from (row.row for row in rows)
-    yield _END % plots.key(_KEY, *_OTHER_KEYS)
-
-
-def _head(runs: Sequence[RunKept], place: int) -> Markup:
+def _head(runs: Sequence[RunKept], place: int) -> dict[str, object]:
     run = runs[place]
     engine = text.engine_of(run)
     before = runs[place - 1] if place else run
     is_other = (text.engine_of(before), before.digest) != (engine, run.digest)
-    told = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
-    return Markup('<th scope="col"%s><a href="index.html#r%s" title="%s">%s</a></th>') % (
-        Markup(' class="e"') if is_other else NOTHING,
-        run.number,
-        told,
-        run.number,
-    )
+    words = f"run {run.number}, {run.started[:16]}, {engine}{', another engine' * is_other}"
+    return {"number": run.number, "is_other_engine": is_other, "words": words}
 
 
 def _scale(file: FileCourse) -> plots.Scale:
@@ -183,32 +153,26 @@ def _rows(file: FileCourse, runs: Sequence[RunKept]) -> Iterator[_TestRow]:
         yield _TestRow(one, _row(one, scale, bool(card), runs), card)
 
 
-_ROW = Markup(
-    '<tr data-v="%s" id="r%s"><th scope="row" class="c0" data-k="%s">%s%s <small>:%s</small></th>'
-    '<td class="of" data-k="%s">%s</td><td class="tm" data-k="%s">%s</td>%s</tr>\n'
-)
+def _draw(piece: str, **values: object) -> Markup:
+    return macro("history/test.html", piece)(**values)
 
 
 def _row(one: TestCourse, scale: plots.Scale, has_card: bool, runs: Sequence[RunKept]) -> Markup:
     asked = [seen for seen in one.seen if seen]
-    failed = sum(seen.passed is False for seen in asked)
-    name = Markup("<code>%s</code>") % one_line(one.test.name, _COMMAND)
-    if has_card:
-        name = Markup('<a href="#t%s">%s</a>') % (one.number, name)
-    told = Markup("%s of %s") % (failed, len(asked)) if failed else NOTHING
     spread = one.spread
-    return _ROW % (
-        _kinds(one),
-        one.number,
-        one.number,
-        _sign(one),
-        name,
-        one.line,
-        failed,
-        told,
-        f"{spread.median:.6f}" if spread else -1,
-        plots.time(one.times, scale),
-        join_markup(_cell(streak, one, runs) for streak in one.streaks()),
+    return _draw(
+        "row",
+        kinds=_kinds(one),
+        number=one.number,
+        sign=_sign(one),
+        name=one_line(one.test.name, _COMMAND),
+        line=one.line,
+        is_linked=has_card,
+        failed=sum(seen.passed is False for seen in asked),
+        asked=len(asked),
+        median=f"{spread.median:.6f}" if spread else -1,
+        time=plots.time(one.times, scale),
+        cells=[_cell(streak, one, runs) for streak in one.streaks()],
     )
 
 
@@ -228,61 +192,35 @@ def _kinds(one: TestCourse) -> str:
     return " ".join(kind for kind, is_so in kinds.items() if is_so) or "x"
 
 
-_CELL = Markup('<td class="%s"%s>%s<b>%s</b></td>')
-_SIGNS = {"x": Markup("&middot;"), "w": Markup("&ndash;"), "p": NOTHING}
+def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> tuple[str, int, str, int]:
+    """Return one cell for all runs of a streak: its class, how many runs, a word, since when.
 
-
-def _cell(streak: Streak, one: TestCourse, runs: Sequence[RunKept]) -> Markup:
-    """Return one cell for all runs of a streak; where the test failed it is a link to its card."""
-    wide = Markup(' colspan="%s"') % streak.size if streak.size > 1 else NOTHING
+    Where the test failed it is a link to its card, and tells since which run.
+    """
     if not streak.verdict:
-        return Markup('<td class="n"%s></td>') % wide
+        return "n", streak.size, "", 0
     kind = plots.kind_of(one.seen[streak.first]) or "w"
     words = streak.verdict + (f" in {streak.size} runs" if streak.size > 1 else "")
-    kinds = f"{kind} k" if streak.flaky else kind
-    if kind == "f":
-        shown = Markup('<td class="%s"%s><a href="#t%s"><b>%s since run %s</b></a></td>')
-        return shown % (kinds, wide, one.number, words, runs[streak.first].number)
-    return _CELL % (kinds, wide, _SIGNS[kind], words)
+    since = runs[streak.first].number if kind == "f" else 0
+    return f"{kind} k" if streak.flaky else kind, streak.size, words, since
 
 
 # --- a card for each test with news ------------------------------------------------------------
 
-_CARD = Markup(
-    '<details class="card ht" data-c="%s"%s><summary>%s<span><code>%s</code> '
-    '<span class="sub">line %s</span></span></summary><div class="body" id="t%s">%s</div>'
-    "</details>\n"
-)
-
-
-def _cards(rows: Sequence[_TestRow]) -> Iterator[Markup]:
-    shown = [row.card for row in rows if row.card]
-    if shown:
-        yield Markup(
-            '<section aria-labelledby="news"><div class="sec-h"><h2 id="news">What happened</h2>'
-            '<p class="sub">%s with news. <span class="js-only kb"><kbd>n</kbd> next failure, '
-            "<kbd>p</kbd> previous</span></p></div>"
-        ) % number_of(len(shown), "test")
-        yield from shown
-        yield Markup("</section>\n")
-
 
 def _card(one: TestCourse) -> Markup:
-    is_failing = one.verdict == "FAILED" and not one.is_gone
-    told = [Markup("<li>%s</li>") % words for words in _describe(one)]
-    body = (
-        Markup("<ul>%s</ul>%s") % (join_markup(told), plots.course(one)),
-        _times(one),
-        _changes(one.changes[:_CHANGES]),
-    )
-    return _CARD % (
-        _kinds(one),
-        Markup(" data-fail") if is_failing else NOTHING,
-        _sign(one),
-        one_line(one.test.name, _COMMAND),
-        one.line,
-        one.number,
-        join_markup(body),
+    return _draw(
+        "card",
+        kinds=_kinds(one),
+        is_failing=one.verdict == "FAILED" and not one.is_gone,
+        sign=_sign(one),
+        name=one_line(one.test.name, _COMMAND),
+        line=one.line,
+        number=one.number,
+        told=[*_describe(one)],
+        course=plots.course(one),
+        times=_times(one),
+        changes=[_change(change) for change in one.changes[:_CHANGES]],
     )
 
 
@@ -299,22 +237,13 @@ def _describe(one: TestCourse) -> Iterator[str]:
         yield f"Slower: {text.describe_slowdown(one.slower)}."
 
 
-def _times(one: TestCourse) -> Markup:
+def _times(one: TestCourse) -> Markup | str:
     if one.slower:
         return plots.times_of_runs("Time", one.slower.before, one.slower.now)
     return plots.times_of_runs("Time", one.times)
 
 
-def _changes(changes: Sequence[VerdictChange]) -> Markup:
-    if not changes:
-        return NOTHING
-    listed = join_markup(Markup("<li>%s</li>") % _change(one) for one in changes)
-    return Markup('<div><p class="lab">Changes of its verdict</p><ul>%s</ul></div>') % listed
-
-
-def _change(one: VerdictChange) -> Markup:
-    run = Markup('<a href="index.html#r%s">%s</a>') % (
-        one.now.run.number,
-        text.run_of(one.now),
-    )
-    return Markup("%s: %s; %s") % (run, text.verdicts(one), one.cause)
+def _change(one: VerdictChange) -> tuple[str, str, str, str]:
+    """Return a run, its address, the verdicts, and what else changed."""
+    address = f"index.html#r{one.now.run.number}"
+    return text.run_of(one.now), address, text.verdicts(one), one.cause

@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from markupsafe import Markup
+
 from harness.history.records import RunKept, RunState, Spread, TestInRun
 from harness.history.text import counts, counts_text, in_words, seconds
 from harness.history.trends import FileCourse, TestCourse, measure_spread
 from harness.report.html.page_names import style
-from harness.report.markup import NOTHING, Markup, join_markup
+from harness.report.html.templates import macro
 
 _RUN, _HEIGHT = 10, 100
 _LONG = 78  # units of the longest time in a small plot, 80 wide
@@ -29,55 +31,48 @@ _KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in ve
 _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
 
 STYLE = style("plots.css")
-_SVG = Markup(
-    '<svg class="%s" viewBox="0 0 %s 100" preserveAspectRatio="none" role="img" '
-    'aria-label="%s">%s</svg>'
-)
-_RECT = Markup('<rect class="%s" x="%s" y="%s" width="%s" height="%s"/>')
-_FIGURE = Markup(
-    '<figure class="hp"><figcaption>%s</figcaption>%s<p class="ends" aria-hidden="true">'
-    "<span>run %s</span><span>run %s</span></p></figure>\n"
-)
+_Shape = tuple[str, str, str, str, str]  # a class, x and y, width and height
 
 
-def _rect(kind: str, x: float, y: float, width: float, height: float) -> Markup:
-    return _RECT % (kind, f"{x:g}", f"{y:.4g}", f"{width:g}", f"{height:.4g}")
+def _draw(piece: str, *values: object) -> Markup:
+    return macro("history/plots.html", piece)(*values)
 
 
-def _hint(x: float, words: str) -> Markup:
-    """Return what tells of a run when a pointer is over its column."""
-    return Markup("<g>%s<title>%s</title></g>") % (_rect("hit", x, 0, _RUN, _HEIGHT), words)
+def _shape(kind: str, x: float, y: float, width: float, height: float) -> _Shape:
+    return kind, f"{x:g}", f"{y:.4g}", f"{width:g}", f"{height:.4g}"
 
 
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def verdicts(runs: Sequence[RunKept]) -> Markup:
+def verdicts(runs: Sequence[RunKept]) -> Markup | str:
     """Return a bar for each run with its tests by verdict, or nothing without runs."""
     found = [counts(run) for run in runs]
     most = max((sum(one.values()) for one in found), default=0)
     if not most:
-        return NOTHING
-    drawn = join_markup(
-        _bar(one, place * _RUN, most) + _hint(place * _RUN, f"run {run.number}: {in_words(one)}")
+        return ""
+    columns = [
+        (
+            _bar(one, place * _RUN, most),
+            _shape("hit", place * _RUN, 0, _RUN, _HEIGHT),
+            f"run {run.number}: {in_words(one)}",
+        )
         for place, (run, one) in enumerate(zip(runs, found, strict=True))
-    )
+    ]
     last = runs[-1]
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
-    picture = _SVG % ("", len(runs) * _RUN, label, drawn)
-    caption = Markup("<b>Verdicts</b> of %s runs, up to %s tests") % (len(runs), most)
-    return _FIGURE % (caption, picture, runs[0].number, last.number) + key(_WORDS)
+    return _draw("verdicts", runs, label, most, columns, _WORDS)
 
 
-def _bar(found: dict[str, int], x: float, most: int) -> Markup:
+def _bar(found: dict[str, int], x: float, most: int) -> list[_Shape]:
     y, parts = float(_HEIGHT), []
     for kind, names in _KINDS.items():
         count = sum(found.get(name, 0) for name in names)
         if count:
             height = max(_HEIGHT * count / most, 2.0)
             y = max(y - height, 0.0)
-            parts.append(_rect(f"k{kind}", x + 1, y, _RUN - 2, height))
-    return join_markup(parts)
+            parts.append(_shape(f"k{kind}", x + 1, y, _RUN - 2, height))
+    return parts
 
 
 _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
@@ -85,16 +80,10 @@ _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed
 
 def key(words: Mapping[str, str], *others: str) -> Markup:
     """Return what the colors of verdicts mean, then what other signs do."""
-    entry = Markup(
-        '<li><svg viewBox="0 0 12 12" aria-hidden="true">'
-        '<rect class="k%s" width="12" height="12" rx="2"/></svg>%s</li>'
-    )
-    told = [entry % pair for pair in words.items()]
-    told += [Markup("<li>%s</li>") % one for one in others]
-    return Markup('<ul class="key">%s</ul>\n') % join_markup(told)
+    return _draw("key", words, others)
 
 
-def failures(file: FileCourse) -> Markup:
+def failures(file: FileCourse) -> Markup | str:
     """Return how many tests of a file failed in each run, as bars."""
     by_run = [
         sum(one is not None and one.result.verdict == "FAILED" for one in column)
@@ -102,40 +91,40 @@ def failures(file: FileCourse) -> Markup:
     ]
     most = max(by_run, default=0)
     if not most:
-        return NOTHING
-    drawn = join_markup(
-        _rect("kf", place * _RUN + 1, _HEIGHT - high, _RUN - 2, high)
+        return ""
+    bars = [
+        _shape("kf", place * _RUN + 1, _HEIGHT - high, _RUN - 2, high)
         for place, high in enumerate(_HEIGHT * count / most for count in by_run)
         if high
-    )
+    ]
     label = f"FAILED from run to run: at most {most}, in the last one {by_run[-1]}"
-    return _SVG % ("strip", len(by_run) * _RUN, label, drawn)
+    return _draw("strip", len(by_run), label, bars)
 
 
 def course(one: TestCourse) -> Markup:
     """Return a test from run to run: low where it passed, high where it failed."""
-    drawn = join_markup(
-        _rect(f"k{kind}", place * _RUN, _STRIPES[kind][0], size * _RUN - 1, _STRIPES[kind][1])
+    stripes = [
+        _shape(f"k{kind}", place * _RUN, _STRIPES[kind][0], size * _RUN - 1, _STRIPES[kind][1])
         for verdict, place, size in ((at.verdict, at.first, at.size) for at in one.streaks())
         if (kind := _KIND_OF.get(verdict))
-    )
+    ]
     failed = sum(seen is not None and seen.passed is False for seen in one.seen)
     asked = sum(seen is not None for seen in one.seen)
     label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
-    return _SVG % ("strip", len(one.seen) * _RUN, label, drawn)
+    return _draw("strip", len(one.seen), label, stripes)
 
 
 # --- times -------------------------------------------------------------------------------------
 
 
-def durations(runs: Sequence[RunKept]) -> Markup:
+def durations(runs: Sequence[RunKept]) -> Markup | str:
     """Return how long the files of each whole run took together."""
     whole = [run for run in runs if run.state is RunState.WHOLE and run.files]
     times = [(run.number, sum(file.seconds for file in run.files)) for run in whole]
     return times_of_runs("Time of all files", times)
 
 
-def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup:
+def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup | str:
     """Return times in seconds, a bar for each run; nothing where there are none.
 
     Of each of the ``parts`` (times before and now) the quartiles are a band and the median a line
@@ -145,37 +134,35 @@ def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup:
     times = [time for part in known for time in part]
     longest = max((value for _, value in times), default=0.0)
     if not longest:
-        return NOTHING
+        return ""
     spreads = [measure_spread([value for _, value in part]) for part in known]
     words = " → ".join(map(_in_words, spreads))
-    drawn = join_markup(_times(known, spreads, longest * 1.05))
-    label = f"{title} of {len(times)} runs: {words}"
-    picture = _SVG % ("", len(times) * _RUN, label, drawn)
-    caption = Markup("<b>%s</b> %s; at most %s") % (title, words, seconds(longest))
-    return _FIGURE % (caption, picture, times[0][0], times[-1][0])
+    told = f"{words}; at most {seconds(longest)}"
+    runs, label = [run for run, _ in times], f"{title} of {len(times)} runs: {words}"
+    drawn = list(_times(known, spreads, longest * 1.05))
+    return _draw("durations", title, told, runs, label, drawn)
 
 
 def _in_words(one: Spread) -> str:
     return f"{seconds(one.median)} (quartiles {seconds(one.low)} and {seconds(one.high)})"
 
 
-# A bar up from the ground, told when a pointer is over it.
-_TIMED = Markup('<path class="k%s" d="M%s 100v-%sh6v%sz"><title>run %s: %s</title></path>')
-
-
 def _times(
     parts: Sequence[Sequence[tuple[int, float]]], spreads: Sequence[Spread], top: float
-) -> Iterator[Markup]:
+) -> Iterator[tuple[str, list[tuple[object, ...]], list[_Shape]]]:
+    """Yield a class, the bars, and the shapes across them, of each part."""
     place = 0
     for kind, part, one in zip(("t", "n"), parts, spreads, strict=False):
         x, width = place * _RUN, len(part) * _RUN
-        for run, value in part:
-            height = f"{_HEIGHT * value / top:.4g}"
-            yield _TIMED % (kind, place * _RUN + 2, height, height, run, seconds(value))
-            place += 1
+        bars = [
+            (number * _RUN + 2, f"{_HEIGHT * value / top:.4g}", run, seconds(value))
+            for number, (run, value) in enumerate(part, place)
+        ]
         high = _HEIGHT * (1 - one.high / top)
-        yield _rect("qa", x, high, width, max(_HEIGHT * (one.high - one.low) / top, 1))
-        yield _rect("md", x, _HEIGHT * (1 - one.median / top), width, 1)
+        band = _shape("qa", x, high, width, max(_HEIGHT * (one.high - one.low) / top, 1))
+        median = _shape("md", x, _HEIGHT * (1 - one.median / top), width, 1)
+        yield kind, [*bars], [band, median]
+        place += len(part)
 
 
 class Scale:
@@ -192,17 +179,7 @@ class Scale:
         return 1 + _LONG * min(max(share, 0.0), 1.0)
 
 
-_BOX = Markup(
-    '<svg class="box-t" viewBox="0 0 80 16" aria-hidden="true">'
-    '<path class="wh" d="M%s 7h%sv2h-%sz"/><path class="bx" d="M%s 3h%sv10h-%sz"/>'
-    '<path class="md" d="M%s 1h2v14h-2z"/></svg>'
-)
-
-
-_TIME = Markup("<span>%s%s <small>%s to %s</small></span>")
-
-
-def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup:
+def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup | str:
     """Return the spread of some times as a small plot and as text; nothing where there are none.
 
     A line goes from the shortest to the longest, a box from quartile to quartile, a stroke is at
@@ -210,16 +187,16 @@ def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup:
     """
     values = [value for _, value in times]
     if not values:
-        return NOTHING
+        return ""
     one = measure_spread(values)
     ends = (_from_to(scale, min(values), max(values)), _from_to(scale, one.low, one.high))
-    drawn = _BOX % (*ends[0], *ends[1], f"{scale.at(one.median) - 1:.3g}")
-    return _TIME % (drawn, *map(seconds, (one.median, one.low, one.high)))
+    words = [*map(seconds, (one.median, one.low, one.high))]
+    return _draw("spread", *ends, f"{scale.at(one.median) - 1:.3g}", words)
 
 
-def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str, str]:
+def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str]:
     width = f"{max(scale.at(high) - scale.at(low), 2):.3g}"
-    return f"{scale.at(low) - 1:.3g}", width, width
+    return f"{scale.at(low) - 1:.3g}", width
 
 
 def kind_of(seen: TestInRun | None) -> str:

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -88,7 +89,7 @@ def check_ledger(room, machines, output="graded"):
 # Computes for more than four fifths of its CPU time: on a cluster that is in doubt.
 SPIN = "end = time.process_time() + 0.82 * (n == 7)\n    while time.process_time() < end: pass"
 NEAR = Student("Nia Near", f"{SPIN}\n    return 2 * n", 7)
-STUDENTS = (*CLASS, NEAR)
+STUDENTS = (CLASS[0], *CLASS[2:5], *CLASS[6:], NEAR)  # one of each kind
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +178,7 @@ class Search(threading.Thread):
             before = self._is_in_memory()
             self.look()
             self.meanwhile += before and self._is_in_memory()
+            self._is_over.wait(0.02)  # the machine is for the others, too
 
     def _is_in_memory(self):
         return any(map(self._has_it, files_below(MEMORY)))
@@ -202,7 +204,7 @@ class Search(threading.Thread):
 
 def test_of_private_cases_nothing_is_on_the_disk_of_a_worker(tmp_path, two):
     """While its engines wait, and afterwards; nor among temporary files."""
-    waits = Student("Wim Waits", "time.sleep(1.5)\n    return 2 * n", 7)
+    waits = Student("Wim Waits", "time.sleep(4 * (n == 5))\n    return 2 * n", 7)
     room = small_class.make(tmp_path, (waits,))
     private = room / "counting" / "private" / "secret.gtp"
     private.write_text("# of this class alone\n1 twice 5\n#? [10]\n")
@@ -222,7 +224,7 @@ def test_workers_and_scheduler_may_be_killed_and_stopped(room, tmp_path):
         words += ["--assignment", str(room / "counting"), "--output", str(room / "disturbed")]
         words += ["--scheduler", found.address, "--no-color"]
         grading = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        disturb(found)
+        disturb(found, room / "disturbed" / "ledger.sqlite")
         said, _ = grading.communicate(timeout=300)
     assert grading.returncode in (OK, ATTENTION), said
     assert marks(room, "disturbed") == marks(room, "alone")
@@ -230,21 +232,36 @@ def test_workers_and_scheduler_may_be_killed_and_stopped(room, tmp_path):
     check_ledger(room, {"one", "two", "three", "four"}, "disturbed")
 
 
-def disturb(found):
+def disturb(found, ledger):
     """Kill a worker, then the scheduler, and stop a worker, with others in their place."""
-    time.sleep(4)
+    wait_for_results(ledger, 1)
     found.parts[1].kill()
-    found.work("three", wait=False)
-    time.sleep(4)
+    wait_for_results(ledger, 4)
     found.scheduler.kill()
     found.scheduler.wait()
     found.scheduler = found.schedule()
     found.work("three", wait=False)
     four = found.work("four", wait=False)
-    time.sleep(6)
+    wait_for_results(ledger, 7)
     os.kill(four.pid, signal.SIGSTOP)
     time.sleep(4)
     os.kill(four.pid, signal.SIGCONT)
+
+
+def wait_for_results(path, count):
+    """Wait until a grading under way has so many results."""
+    ends = time.monotonic() + 200
+    while count_results(path) < count:
+        assert time.monotonic() < ends
+        time.sleep(0.1)
+
+
+def count_results(path):
+    try:
+        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
+            return db.execute("SELECT count(*) FROM result").fetchone()[0]
+    except sqlite3.OperationalError:  # it is being made
+        return 0
 
 
 def test_a_scheduler_that_takes_anything_from_workers_is_refused(room, capfd):

@@ -7,7 +7,8 @@ import shutil
 
 import pytest
 
-from tests.contract.product import GOLDEN, check, dump, harness, settle_json
+from harness.cli import main
+from tests.contract.product import ENVIRONMENT, GOLDEN, check, dump, harness, settle_json
 
 pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_commands")]
 
@@ -33,13 +34,18 @@ def test_generated(name, tmp_path):
     check(f"texts/{name}.gtp", (tmp_path / "made.gtp").read_text())
 
 
-def test_fuzzed(tmp_path):
-    """The shortest conversation that shows a mistake, whatever was drawn before."""
+def test_fuzzed(tmp_path, monkeypatch):
+    """The shortest conversation that shows a mistake, whatever was drawn before.
+
+    In this process: in one of its own Hypothesis would read all of the product's source.
+    """
+    monkeypatch.chdir(tmp_path)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
     engine = "gtp-oracle gtp --mistake neutral-points-to-white"
     words = ["--assignment", "go-scoring", "--sandbox", "off", "--seconds", "0", "--findings", "1"]
     words += ["--examples", "200", "--json", "found.json", "--output", "found"]
-    done = harness(["fuzz", engine, *words], tmp_path)
-    assert done.status == 1, done.err
+    assert main(["fuzz", engine, *words]) == 1
     (path,) = (tmp_path / "found").glob("*.gtp")
     drawn = frozenset({"seconds", "examples", "commands", "asked"})
     found = dump(settle_json(json.loads((tmp_path / "found.json").read_text()), drawn))

@@ -125,10 +125,10 @@ def _axe() -> str:
     return _AXE.read_text()
 
 
-def complaints(page, *, contrast: bool = True, only: str = "") -> list[str]:
+def complaints(page, *, contrast: bool = True) -> list[str]:
     """What axe finds on a page, of any severity: its rule, and the first places.
 
-    ``contrast``: of text, too, which takes most of the time. ``only``: this rule alone.
+    ``contrast``: of text, too, which takes most of the time.
 
     Below the heads of its table a link may be scrolled in part, if it is as large as it must be.
     Parts out of sight are laid out, as it is when it is scrolled to: until then its buttons would
@@ -138,10 +138,9 @@ def complaints(page, *, contrast: bool = True, only: str = "") -> list[str]:
         page.evaluate(_axe())
     page.evaluate(_LAY_OUT)
     found = page.evaluate(
-        """async ([contrast, only]) => {
+        """async (contrast) => {
           const found = await axe.run(document, {
             resultTypes: ["violations"],
-            ...(only && {runOnly: {type: "rule", values: [only]}}),
             rules: {"target-size": {enabled: true}, "color-contrast": {enabled: contrast}}});
           const isScrolled = node => /partially obscured/.test(node.failureSummary) &&
             document.querySelector(node.target[0]).closest(".mx");
@@ -151,6 +150,6 @@ def complaints(page, *, contrast: bool = True, only: str = "") -> list[str]:
           return found.violations.filter(one => one.nodes.length).map(one => [
             one.id, one.nodes.length, one.nodes[0].html, one.nodes[0].failureSummary]);
         }""",
-        [contrast, only],
+        contrast,
     )
     return [f"{rule} ({count}): {html[:200]} {why}" for rule, count, html, why in found]

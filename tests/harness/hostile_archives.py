@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import NamedTuple
 
 from tests.harness import archives
@@ -101,10 +102,12 @@ def zeros(compress: Callable[[], "zlib._Compress | lzma.LZMACompressor"], size: 
     return b"".join(out)
 
 
+@cache
 def gzip_bomb() -> bytes:
-    return zeros(lambda: zlib.compressobj(9, zlib.DEFLATED, 31), 256 * MIB)
+    return zeros(lambda: zlib.compressobj(1, zlib.DEFLATED, 31), 256 * MIB)
 
 
+@cache
 def xz_bomb() -> bytes:
     return zeros(lambda: lzma.LZMACompressor(preset=0), 256 * MIB)
 

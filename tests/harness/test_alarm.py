@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from harness.assignments.assignment import find
 from harness.errors import ClassWideError
-from harness.grading.attempts.grading_progress import Alarm, Trouble, trouble
+from harness.grading.attempts.grading_progress import Alarm, Trouble, Watch, trouble
+from harness.grading.attempts.orders import GradingUnit, Task
+from harness.grading.records import Submission
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
+from harness.work import canonical_json
+from harness.work.canonical_json import NOTHING
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
@@ -122,6 +130,47 @@ def test_the_reason_is_told_with_a_hint(words, hint, builds):
     assert "\x1b" not in told
 
 
+# --- what the ledger has of a grading
+
+
+BUILT = canonical_json.dumps(Build(True))
+FAILED = canonical_json.dumps(Build(False, "", "make failed"))
+DIES = canonical_json.dumps(canonical_json.strip_measurements(dead(), "/nowhere"))
+ANSWERS = canonical_json.dumps(
+    canonical_json.strip_measurements(answering("5", ok=True), "/nowhere")
+)
+KEPT = [
+    ("builds that fail", FAILED, [NOTHING], "do not build"),
+    ("programs that die", None, [DIES], "do not start"),
+    ("programs that die once built", BUILT, [DIES], "do not start"),
+    ("one that answers when run again", None, [DIES, ANSWERS], ""),
+    ("a harness that could run nothing", None, [NOTHING], ""),
+    ("a harness that could run nothing that it built", BUILT, [NOTHING], ""),
+]
+
+
+@pytest.mark.parametrize("go_on", [False, True])
+@pytest.mark.parametrize(
+    ("build", "results", "said"), [row[1:] for row in KEPT], ids=[row[0] for row in KEPT]
+)
+def test_only_what_submissions_did_stops_a_grading(build, results, said, go_on):
+    ledger: Any = SimpleNamespace(
+        figures=lambda bases: {one: ["some"] for one in bases},
+        build=lambda _: build,
+        results=lambda _: [(one, "") for one in results],
+    )
+    units = [
+        GradingUnit(Submission(key, (), sha256=key), Path(), key, (Task(f"{key} one", CASE),))
+        for key in ("ada", "ben")
+    ]
+    watch = Watch(ledger, find("go-scoring"), units, go_on=go_on)
+    if said and not go_on:
+        with pytest.raises(ClassWideError, match=said):
+            watch.look(units)
+    else:
+        watch.look(units)
+
+
 # --- the command ---
 
 
@@ -138,7 +187,7 @@ def students(folder, count):
 
 
 @pytest.mark.processes
-@pytest.mark.usefixtures("sandbox")
+@pytest.mark.usefixtures("sandbox", "warm_workers")
 def test_a_class_that_cannot_start_is_not_graded_until_the_teacher_says_so(tmp_path):
     room = students(tmp_path, 8)
     said = grade(room, "--no-images", "--jobs", "2", status=FAULT)

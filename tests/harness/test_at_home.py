@@ -58,7 +58,7 @@ def lines_on_the_page(case_file: str) -> list[str]:
     graded = mark_by_counting(submission("me", student("me", "Me", 1)), found)
     result = made_class()._replace(assignment=assignment, graded=(graded,))
     views = Views(assignment.specification, assignment.place)
-    page = "".join(body_of(feedback(graded, result, views)))
+    page = body_of(feedback(graded, result, views))
     return [html.unescape(one) for one in re.findall(r"\$ </b><span>([^<]*)</span>", page)]
 
 

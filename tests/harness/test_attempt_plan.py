@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.assignments.assignment import find
+from harness.assignments.assignment import MarkPart, find
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
+from harness.grading.records import PRIVATE, PUBLIC
 
 CASE = "boardsize 3\nclear_board\nkomi 0\n10 score\n#? [0]\n"
 
@@ -31,6 +33,29 @@ def names(*named: str) -> list[str]:
 def test_private_case_files_have_names_in_their_folder(here):
     assert names("two") == ["a.gtp", "inner/b.gtp"]
     assert names("one/a.gtp", "two/inner") == ["a.gtp", "b.gtp"]
+
+
+@pytest.mark.parametrize(
+    ("points", "named", "said"),
+    [
+        (1, [], "'private tests' needs private case files, but none are given"),
+        (1, ["one"], ""),
+        (1, None, ""),  # public ones only
+        (0, [], ""),
+    ],
+)
+def test_private_case_files_are_needed_only_where_they_are_worth_points(points, named, said, here):
+    own = find("go-scoring")
+    parts = [one for one in own.marks if one.judged_by != PRIVATE]
+    hidden = MarkPart("private tests", Fraction(points), PRIVATE, "share", {})
+    own = own._replace(marks=(*parts, hidden))
+    assert sum(one.points for one in parts) > 0
+    if said:
+        with pytest.raises(UsageError, match=said):
+            attempt_plan.cases(own, named, "")
+    else:
+        kinds = {case.kind for case in attempt_plan.cases(own, named, "")}
+        assert kinds == ({PUBLIC, PRIVATE} if named else {PUBLIC})
 
 
 def test_two_private_case_files_of_one_name_are_refused(here):

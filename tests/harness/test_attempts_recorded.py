@@ -103,7 +103,7 @@ def attempt_of(basis: str, *, doubtful: bool = False) -> AttemptFinished:
 )
 def test_what_comes_together_is_written_together(number, doubtful, is_last):
     ledger, heard = Written(), []
-    recorder = Recorder(ledger, "t", number, lambda *pair: heard.append(pair), at_once=False)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", number, lambda *pair: heard.append(pair), at_once=False)
     words = [BuildFinished("b", Build(True, "done"), 0.5), attempt_of("1", doubtful=doubtful)]
     for word in words:
         recorder.add(4, word)
@@ -124,7 +124,7 @@ ELSEWHERE = 'elsewhere (File "b.py", line 2)'
 
 def test_a_fault_is_one_of_the_attempts_that_have_no_result():
     ledger, heard = Written(), []
-    recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", 1, lambda *pair: heard.append(pair[1]), at_once=True)
     recorder.add(0, attempt_of("1"))
     unit = make_unit()
     recorder.add_fault(0, unit._replace(tasks=(*unit.tasks, Task("3", CASE))), Fault("it broke"))
@@ -144,7 +144,7 @@ def test_a_fault_is_one_of_the_attempts_that_have_no_result():
 def test_without_the_lease_nothing_more_is_written():
     ledger = Written()
     ledger.has_lease = False
-    recorder = Recorder(ledger, "t", 1, lambda *_: None, at_once=False)  # type: ignore[arg-type]
+    recorder = Recorder(ledger, "t", 1, lambda *_: None, at_once=False)
     recorder.add(0, attempt_of("1"))
     with pytest.raises(BusyError) as told:
         recorder.flush()

@@ -24,7 +24,11 @@ from harness.work import canonical_json
 from tests.harness.small_class import archive
 from tests.harness.umasks import strict_umask
 
-pytestmark = [pytest.mark.processes, pytest.mark.long(20)]
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.long(20),
+    pytest.mark.usefixtures("warm_workers"),
+]
 
 ASSIGNMENT = """\
 title = "Scoring"

@@ -26,7 +26,7 @@ def cache(tmp_path, monkeypatch):
 def get_remarks(tmp_path, capsys):
     """Return the remarks on a declaration, as (command, matter, text)."""
 
-    def calibrate_game(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED, many=24):
+    def calibrate_game(declared=WHOLE, engine=ENGINE, *ways, status=ExitCode.FAILED, many=12):
         lay(tmp_path, declared, engine)
         (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
         found = tmp_path / "found.json"
@@ -41,7 +41,7 @@ def get_remarks(tmp_path, capsys):
 
 
 def test_nothing_is_said_of_a_good_declaration(get_remarks):
-    assert get_remarks(WHOLE, ENGINE, "turned", status=ExitCode.OK, many=12) == []
+    assert get_remarks(WHOLE, ENGINE, "turned", status=ExitCode.OK) == []
 
 
 GTP_ERRORS = "No case file for GTP can expect an error (a reply that begins with ?)"
@@ -72,7 +72,7 @@ def test_what_cases_cannot_ask_is_told_and_is_nothing_to_look_at(
     lay(tmp_path, declared, engine)
     (tmp_path / "assignment.toml").write_text(HANDED_IN.replace('["*.gtp"]', "[]") + declared)
     found = tmp_path / "found.json"
-    given = ["--conversations", "24", "--seconds", "0", "--sandbox", "off"]
+    given = ["--conversations", "12", "--seconds", "0", "--sandbox", "off"]
     status = main(["calibrate", str(tmp_path), *given, "--json", str(found)])
     told = " ".join(capsys.readouterr().out.split())
     assert status == ExitCode.OK, told
@@ -175,7 +175,7 @@ def test_files_that_answers_depend_on_are_named(get_remarks, tmp_path):
 @pytest.mark.parametrize("what", one_in(4, FORGOTTEN))
 def test_what_is_forgotten_is_named(get_remarks, what):
     declared, engine, way, (name, matter, text) = FORGOTTEN[what]
-    found = get_remarks(declared, engine, *([way] if way else []))
+    found = get_remarks(declared, engine, *([way] if way else []), many=24)
     assert any((name, matter) == one[:2] and text in one[2] for one in found), found
 
 

@@ -83,7 +83,7 @@ def check(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", "check", *map(str, arguments)],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(HERE.parents[1]), "PYTHONUTF8": "1"},
+        env=environment | {"PYTHONPATH": str(HERE.parents[1])},
         capture_output=True,
         text=True,
         timeout=120,

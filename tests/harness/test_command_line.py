@@ -54,7 +54,7 @@ def test_plain_command_lines(words: list[str]) -> None:
 
 
 @pytest.mark.processes
-def test_a_run_loads_no_argparse(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_run_loads_no_argparse(tmp_path) -> None:
     (tmp_path / "t.gtp").write_text("1 name\n")
     code = (
         "import sys; from harness.cli import main; main(sys.argv[1:]);"

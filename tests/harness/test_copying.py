@@ -35,7 +35,7 @@ def source(tmp_path: Path) -> str:
 def copy_folder(source: str, tmp_path: Path, *rest: object) -> Path:
     target = tmp_path / "target"
     target.mkdir()
-    for _ in untrusted_folders.copy(source, str(target), *rest):  # type: ignore[arg-type]
+    for _ in untrusted_folders.copy(source, str(target), *rest):
         pass
     return target
 

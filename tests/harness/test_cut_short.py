@@ -132,8 +132,8 @@ def hang(told, sleeps=inf, may_go_on=None):
             if may_go_on:
                 clock.counted = clock.computed
 
-    process.read = measured  # type: ignore[method-assign]
-    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))  # type: ignore[arg-type]
+    process.read = measured
+    session = EngineSession(process, Limits(timeout=LIMIT, startup=LIMIT))
     session.ask([b"name\n"], [])
     session.short = 3.0
     if may_go_on:
@@ -319,7 +319,7 @@ class PaperClass:
             look=lambda _: None, note=lambda _: None))  # fmt: skip
         units = [
             GradingUnit(
-                SimpleNamespace(key=key),  # type: ignore[arg-type]
+                SimpleNamespace(key=key),
                 Path(key),
                 key,
                 tuple(Task(f"{key}/{place}", case) for place, case in enumerate(self.cases)),

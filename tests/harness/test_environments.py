@@ -78,7 +78,7 @@ def command(*words: str | Path, **settings: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-m", "harness.cli", *map(str, words)],
         cwd=ROOT,
-        env=os.environ | {"PYTHONUTF8": "1"} | settings,
+        env=os.environ | settings,
         capture_output=True,
         text=True,
         timeout=300,
@@ -225,9 +225,9 @@ def test_fuzz_has_the_python_it_is_told_and_lets_engines_write_where_they_start(
 # --- broken and interrupted builds; two at a time
 
 
-def test_a_build_that_fails_leaves_nothing(course, cache):
+def test_a_build_that_fails_leaves_nothing(course, cache, room):
     (course / "counting" / "requirements.txt").write_text("--no-index\nnosuchpackage==1\n")
-    done = command("env", "--assignment", course / "counting")
+    done = command("env", "--assignment", course / "counting", **some_uv(room))
     assert done.returncode == 2
     assert "the environment could not be built" in done.stderr
     assert "nosuchpackage" in done.stderr

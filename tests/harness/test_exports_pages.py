@@ -134,7 +134,7 @@ def test_pages_are_well_formed_whatever_they_hold(run):
     one = submission("one", student("one", file.stderr, 1), faults=file.warnings, name=name)
     graded = mark_by_counting(one, (Attempt("one", PUBLIC, name, file, near_limit=file.stderr),))
     result = made_class()._replace(graded=(graded,))
-    body = "".join(body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE))))
+    body = body_of(feedback(graded, result, Views(specification("go-scoring"), PLACE)))
     Page(escape_controls("".join(student_page("Title", file.stderr, body))))
     Page(escape_controls("".join(class_page(result, file.warnings, {}))))
 

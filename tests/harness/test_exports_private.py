@@ -304,7 +304,7 @@ def secretly(verdicts: list[V], secret: Secret, broke: bool) -> Graded:
 def seen_by_the_student(graded: Graded, visible_: str) -> tuple[str, str, str]:
     result = class_of(visible_, graded)
     shown = feedback(graded, result, Views(specification("go-scoring"), PLACE))
-    return "".join(body_of(shown)), gradescope.results(shown), comment(shown)
+    return body_of(shown), gradescope.results(shown), comment(shown)
 
 
 JUDGED = [V.PASSED, V.FAILED, V.NOT_RUN, V.NOT_JUDGED]

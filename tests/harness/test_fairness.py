@@ -262,6 +262,13 @@ def test_a_failed_choice_is_in_doubt(verdicts, expected):
     )
 
 
+@pytest.mark.parametrize("command", ["place_free_handicap 2", "search_position", "lz-analyze 9"])
+def test_what_only_chooses_or_only_thinks_is_judged_by_its_first_run(command):
+    """No clock and no dice of an engine decide about its answer."""
+    failed = make_result(f"10 {command}\n20 score\n", "FF")
+    assert not fairness.in_doubt(failed, Measurements(), LIMITS, BOX, STANDARD)
+
+
 def test_a_crash_while_choosing_is_in_doubt_and_one_by_a_limit_is_not():
     for kind, expected in ((FailureKind.DIED, True), (CPU, False)):
         broke = make_result(BOARD, "p----")._replace(failures=(Failure(kind, "It broke.", 2),))

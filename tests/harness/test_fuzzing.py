@@ -78,7 +78,7 @@ def test_a_mistake_is_found_made_small_and_named(name, tmp_path):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [50, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_the_right_engine_is_never_blamed(assignment, examples):
     with start_fuzzer(
@@ -89,7 +89,7 @@ def test_the_right_engine_is_never_blamed(assignment, examples):
 
 
 @pytest.mark.long(1)
-@pytest.mark.parametrize("examples", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [6, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("assignment", PLAIN)
 def test_nor_is_another_right_program(assignment, examples):
     """The second implementation shares nothing with the oracle, and is slow."""
@@ -200,7 +200,7 @@ def both(*names):
 @pytest.mark.long(4)
 def test_it_goes_on_to_the_next_cause():
     names = ("captures-of-the-other-color", "never-over")
-    with start_fuzzer(lambda: both(*names), "java-go", examples=300) as fuzzer:
+    with start_fuzzer(lambda: both(*names), "java-go", examples=150) as fuzzer:
         found = [finding.mistakes[0].name for finding in fuzzer.findings()]
     assert sorted(found) == sorted(names)
 
@@ -260,7 +260,7 @@ def test_the_command_writes_a_case_file_that_the_engine_fails(tmp_path, capsys, 
     status, out = fuzz(
         capsys,
         *(oracle_with("komi-ignored"), "--assignment", "go-scoring", "--sandbox", "off"),
-        *("--examples", "100", "--output", str(folder), "--json", str(report)),
+        *("--findings", "1", "--output", str(folder), "--json", str(report)),
     )
     assert status == 1
     assert "komi-ignored: As if the komi were 0." in out
@@ -353,7 +353,7 @@ def test_whose_reply_is_whose_is_known_of_an_engine_that_answers_too_often(talka
 def test_answering_twice_is_one_finding_and_hides_no_other(talkative, tmp_path, capsys):
     report = tmp_path / "found.json"
     words = (" ".join([*talkative, "twice"]), "--assignment", "go-scoring", "--sandbox", "off")
-    more = ("--examples", "15", "--output", str(tmp_path / "found"), "--json", str(report))
+    more = ("--examples", "6", "--output", str(tmp_path / "found"), "--json", str(report))
     assert fuzz(capsys, *words, *more)[0] == 1
     found = json.loads(report.read_text())["findings"]
     assert sorted(one["kind"] for one in found if one["kind"] == SURPLUS) == [SURPLUS]
@@ -383,7 +383,7 @@ def test_an_engine_that_is_shown_the_folder_for_temporary_files_sees_each_board_
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     shown = ("--show", str(temporary))
     with strict_umask():
-        assert main(["fuzz", *words, *shown, "--examples", "8", "--output", str(found)]) == 0
+        assert main(["fuzz", *words, *shown, "--examples", "4", "--output", str(found)]) == 0
     assert "could not be seen again" not in capsys.readouterr().out
 
 

@@ -267,17 +267,13 @@ RIGHT = {
 }
 
 
-# Where choosing takes 5 to 20 seconds.
-LATER = ("nogo", "othello", "solver", "hex")
-
-
-@pytest.mark.long(8)
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] if name in LATER else []) for name in GAMES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GAMES)
 def test_forty_tests_catch_all_ten_and_no_right_engine(name, places, capsys, monkeypatch):
-    """Chosen in this process, which is many times faster; then put to real programs."""
+    """Chosen in this process, which is many times faster; then put to real programs.
+
+    Of a few tests the document about a game of one's own shows the same.
+    """
     seed(0)  # of the moves that the programs choose
     place = places[name]
     drafts = generated(name, 40).drafts

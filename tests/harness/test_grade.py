@@ -22,7 +22,8 @@ import pytest
 from harness.cli import main
 from harness.grading.records import decimal
 from harness.records import FileResult
-from harness.work import canonical_json
+from harness.report import progress
+from harness.work import canonical_json, crew, machine
 from tests.benchmarks.bench_grade import results
 from tests.harness import small_class
 from tests.harness.small_class import CLASS, Student, file_name, spin
@@ -159,32 +160,20 @@ def test_on_a_terminal_a_line_tells_how_much_is_left(slow_class):
     assert screen.exitstatus == OK
 
 
-HURRIED = """
-import sys
-from harness import cli
-from harness.report import progress
-progress.SECONDS = 0.5
-sys.exit(cli.main(["grade", *sys.argv[1:]]))
-"""
-
-
-def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(tmp_path, sandbox):
+def test_off_a_terminal_a_line_now_and_then_tells_what_it_waits_for(
+    tmp_path, sandbox, monkeypatch, capsys
+):
     one_of(tmp_path, "time.sleep(0.5)\n    return 2 * n", 20)
-    words = arguments(tmp_path, "--no-images")[4:]
-    done = subprocess.run(
-        [sys.executable, "-c", HURRIED, *words],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == OK, done.stderr
+    monkeypatch.setattr(progress, "SECONDS", 0.5)
+    status = main(arguments(tmp_path, "--no-images")[3:])
+    said = capsys.readouterr().err
+    assert status == OK, said
     done_so_far = r"\d:\d\d \d of 3 case files done, 0 with failures"
     waits = r"; waiting for unauna_\w+(: \w+\.gtp for 0:\d\d)?"
     expected = rf"{done_so_far}({waits})?"  # all done: the marks are written
-    lines = done.stderr.splitlines()
+    lines = said.splitlines()
     assert any("waiting" in line for line in lines)
-    assert all(re.fullmatch(expected, line) for line in lines), done.stderr
+    assert all(re.fullmatch(expected, line) for line in lines), said
 
 
 # --- killed ---
@@ -489,6 +478,7 @@ BREAKING = """
 import os, signal
 from pathlib import Path
 from harness.assignments import workspace
+count, how = Path({count!r}), {how!r}
 right = workspace.unpack
 def unpack(*rest):
     left = int(count.read_text())
@@ -500,16 +490,6 @@ def unpack(*rest):
     right(*rest)
 workspace.unpack = unpack
 """
-COUNTED = """
-import sys
-from harness import cli
-from harness.work import machine
-count, how, breaking = (sys.argv.pop(1) for _ in range(3))
-*there, rest = machine._TURN.split("; ", 3)
-given = f"from pathlib import Path; count, how = Path({count!r}), {how!r}"
-machine._TURN = "\\n".join([*there, given, breaking, rest])
-sys.exit(cli.main(["grade", *sys.argv[1:]]))
-"""
 
 
 def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(tmp_path, sandbox, monkeypatch):
@@ -518,24 +498,19 @@ def test_a_fault_of_the_harness_is_tried_again_and_costs_nothing(tmp_path, sandb
     with tempfile.TemporaryDirectory(prefix="gtp-harness-test-") as name:
         Path(name).chmod(0o755)
         monkeypatch.setenv("TMPDIR", name)
-        check_faults(room)
+        check_faults(room, monkeypatch)
 
 
-def check_faults(room):
+def check_faults(room, monkeypatch):
     count = room / "count"
+    monkeypatch.setattr(crew, "subprocess", subprocess)  # workers that begin with what is given
+    *beginning, rest = machine._TURN.split("; ", 3)
 
     def grade_with_breaks(how, times, status):
         count.write_text(str(times))
-        words = arguments(room, "--no-images")[4:]
-        done = subprocess.run(
-            [sys.executable, "-c", COUNTED, count, how, BREAKING, *words],
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done.stdout
+        breaking = BREAKING.format(count=str(count), how=how)
+        monkeypatch.setattr(machine, "_TURN", "\n".join([*beginning, breaking, rest]))
+        return grade(room, "--no-images", status=status)
 
     said = grade_with_breaks("fail", 99, FAULT)
     assert "1 withheld" in said

@@ -26,7 +26,7 @@ from harness.records import Verdict
 from tests.harness import small_class, test_grade
 from tests.harness.test_sandbox_boxes import LEVELS, needs
 
-pytestmark = pytest.mark.processes
+pytestmark = [pytest.mark.processes, pytest.mark.usefixtures("warm_workers")]
 
 SUBMISSIONS = Path(__file__).parents[1] / "submissions" / "counting"
 ALIKE = 4  # the exit status: several submissions are the same

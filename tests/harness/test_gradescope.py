@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ METADATA = {
     "users": [{"email": "student@example.com", "id": 1234, "name": "Student User"}],
     "previous_submissions": [],
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_wheel():
+    """Pack the packages once: it takes most of the time of a zip."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gradescope, "wheel", cache(gradescope.wheel))
+        yield
 
 
 def make(room, *options):
@@ -97,6 +106,7 @@ def test_the_zip_has_both_scripts_at_its_top_and_is_for_its_owner_alone(autograd
 
 def test_the_same_makes_the_same_bytes(autograder_zip, tmp_path):
     assert make(tmp_path).read_bytes() == autograder_zip.read_bytes()
+    assert gradescope.wheel.__wrapped__() == gradescope.wheel()
 
 
 def test_private_case_files_travel_with_what_their_commands_name(tmp_path, capsys):

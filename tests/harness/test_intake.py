@@ -76,7 +76,7 @@ def test_hostile_archives_are_refused(title, tmp_path):
 class _Everything(dict[str, str]):
     """Wants every file, where the archive has it."""
 
-    def get(self, key, default=None):  # type: ignore[override]
+    def get(self, key, default=None):
         return key
 
 

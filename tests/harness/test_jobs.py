@@ -56,7 +56,7 @@ def test_results_come_in_the_order_of_their_end(tmp_path: Path) -> None:
     order = []
     for index, task in jobs.run_all([2, 0, 1], work, 3, lambda *_: None):
         order.append(index)
-        (tmp_path / str(int(task) + 1)).touch()  # type: ignore[call-overload]
+        (tmp_path / str(int(task) + 1)).touch()
     assert order == [1, 2, 0]
 
 
@@ -122,7 +122,7 @@ def test_closing_ends_what_is_under_way() -> None:
     begun = time.monotonic()
     _index, pid = next(running)
     assert isinstance(pid, int)
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert time.monotonic() - begun < 250
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
@@ -144,7 +144,7 @@ def test_a_worker_that_does_not_end_is_ended_by_force(monkeypatch: pytest.Monkey
     running: Iterator[tuple[int, object]] = jobs.run_all([0, 1], work, 2, lambda *_: None)
     next(running)
     begun = time.monotonic()
-    running.close()  # type: ignore[attr-defined]
+    running.close()
     assert time.monotonic() - begun < 250
     assert set(launch.children()) <= others
 
@@ -169,9 +169,9 @@ def test_while_one_sleeps_others_do_the_rest_of_its_task_and_more() -> None:
         parts=lambda task: task,
     )
     assert sorted(ends) == [(0, "end of 4"), (1, "end of 3"), (2, "end of 1")]
-    found = sorted((index, part) for index, (part, _) in done)  # type: ignore[misc]
+    found = sorted((index, part) for index, (part, _) in done)
     assert found == [(0, 0), (0, 1), (0, 2), (0, 3), (1, 0), (1, 1), (1, 2), (2, 0)]
-    assert len({pid for _, (_, pid) in done}) > 3  # type: ignore[misc]
+    assert len({pid for _, (_, pid) in done}) > 3
 
 
 def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
@@ -195,7 +195,7 @@ def test_who_has_nothing_else_to_do_helps_where_a_part_takes_long(
         if index == 0:
             workers[told[0]] = told[1]
 
-    ends = jobs.run_all([4, 1], work, 2, note, forked=True, parts=lambda task: task)  # type: ignore[arg-type]
+    ends = jobs.run_all([4, 1], work, 2, note, forked=True, parts=lambda task: task)
     assert len(list(ends)) == 2
     assert sorted(workers) == [0, 1, 2, 3]
     assert len(set(workers.values())) == 2

@@ -291,7 +291,7 @@ from harness.grading.ledger.ledger import Ledger, PlannedAttempt
 from tests.harness.test_ledger import ROW, RUN
 ledger = Ledger(places.of(sys.argv[1], Path(sys.argv[2])))
 with ledger.naming_errors():
-    bases = [f"{i:05}" for i in range(4000)]
+    bases = [f"{i:05}" for i in range(2000)]
     planned = [PlannedAttempt(basis, "s", "public", basis, "") for basis in bases]
     ledger.plan(ledger.begin(RUN), planned)
     left = [b for b, state in ledger.states(bases).items() if state.state != "done"]

@@ -339,7 +339,7 @@ def test_what_can_be_read_is_saved(made_ledger, path, kind, tmp_path, capsys):
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -268,7 +268,7 @@ def test_many_lease_at_once_and_nothing_is_done_twice(kind, request, tmp_path):
     ready, go, results = spawning.Semaphore(0), spawning.Event(), spawning.Queue()
     workers = [
         spawning.Process(target=grab, args=(place, ready, go, results), daemon=True)
-        for _ in range(3)
+        for _ in range(2)
     ]
     for one in workers:
         one.start()
@@ -453,6 +453,7 @@ def test_a_ledger_moves_to_a_server_and_back(place, tmp_path, capsys, monkeypatc
 # --- grading ---
 
 
+@pytest.mark.usefixtures("warm_workers")
 def test_a_class_is_graded_alike_on_both(database, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     small_class.make(tmp_path, small_class.CLASS[:2])

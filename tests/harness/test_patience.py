@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from harness.cli import main
 from harness.cli.console import Console, Style
 from harness.engine import engine_session, process
+from harness.grading.attempts import grading_progress
+from harness.grading.attempts.grading_progress import GradingProgress
 from harness.options import Limits, Options
 from harness.records import Progress, Waiting
 from harness.report import progress
@@ -91,6 +95,28 @@ def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
         now = float(second)
         beats.beat(lambda: "far")
     assert lines == ["0:30 far", "1:00 far", "1:30 far"]
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "total", "said"),
+    [
+        (False, 3, "0:00 0 of 3 case files done, 0 with failures\n"),
+        (True, 3, ""),  # bars are drawn instead
+        (True, 0, "0:00 0 of 0 case files done, 0 with failures\n"),
+    ],
+)
+def test_a_grading_draws_bars_only_on_a_terminal(
+    is_terminal: bool, total: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stderr, bars = io.StringIO(), MagicMock()
+    monkeypatch.setattr(stderr, "isatty", lambda: is_terminal)
+    monkeypatch.setattr(sys, "stderr", stderr)
+    monkeypatch.setattr(progress, "SECONDS", 0)
+    monkeypatch.setattr(grading_progress, "_make", lambda: bars)
+    with GradingProgress(total) as shown:
+        shown.on_time([])
+    assert stderr.getvalue() == said
+    assert bars.start.called is not bool(said)
 
 
 @pytest.mark.processes

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import CaseError
-from harness.records import Failure, FailureKind, FileResult, Progress, Verdict
+from harness.reading import casefile
+from harness.records import Failure, FailureKind, FileResult, Progress, Reply, Verdict
 from harness.running import file_runner
+from harness.running.protocol_facts import count_errors
 from harness.running.runs import Limits, Options, run
 
 pytestmark = pytest.mark.processes
@@ -97,6 +99,14 @@ def test_errors_are_those_of_setup(folder: Path) -> None:
     assert letters(file) == "FFF"
     assert file.errors == 2
     assert (file.name, file.version) == ("", "")
+
+
+def test_tests_that_are_left_out_are_not_setup_whatever_their_number() -> None:
+    steps = [
+        one._replace(is_test=False) for one in casefile.parse(b"a\n0 b\n10 c\n", "x.gtp").steps
+    ]
+    refused = Reply(False, "no", "? no", 0.0)
+    assert count_errors(steps, [refused] * 3) == 1
 
 
 def test_cpu_time_is_a_difference(folder: Path) -> None:

@@ -71,7 +71,7 @@ def test_what_matters_comes_first():
             '<span class="vh">Mark: </span>2.86',
             "3 of 7 tests passed.",
             "One mistake would explain all 4 failures",
-            "as if neutral points were White's",
+            "as if neutral points were White&#39;s",
             "<h2>Public tests</h2>",
             FAILED,
             "White leads by 0.5",  # in the card's one line
@@ -196,7 +196,7 @@ def test_nothing_in_a_name_or_a_log_breaks_the_page(text):
 def test_whatever_is_answered_and_expected_the_page_is_well_formed(reply, expected):
     graded = one_file(failing(reply, f"[{' '.join(expected.split())}]"))
     result = made_class()._replace(graded=(graded,))
-    body = "".join(body_of(feedback(graded, result, views())))
+    body = body_of(feedback(graded, result, views()))
     Page(f"<html><body>{body}</body></html>")
 
 

@@ -287,10 +287,10 @@ end = time.process_time() + {}
     ("pace", "computes", "limits", "box", "broke"),
     [
         (0.0, 1.4, Limits(timeout=1), BoxLimits(), "timeout"),
-        (2.0, 1.4, Limits(timeout=1), BoxLimits(), None),  # 0.7 s of the reference machine
+        # 0.7 s of the reference machine, and 1.4 s in both commands
+        (2.0, 1.4, Limits(timeout=1), BoxLimits(cpu=2), None),
         (0.5, 0.3, Limits(timeout=1), BoxLimits(), None),  # 0.6 s
         (0.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), "processor time"),
-        (2.0, 0.9, Limits(timeout=20), BoxLimits(cpu=1.2), None),  # 0.9 s in both commands
     ],
 )
 def test_what_an_engine_may_compute_is_told_in_seconds_of_the_reference_machine(
@@ -428,7 +428,7 @@ def test_it_does_not_outlive_its_parent(platform):
 
 @pytest.mark.long(10)
 def test_workers_that_are_killed_at_any_moment_cost_no_mark(tmp_path):
-    room = small_class.make(tmp_path, CLASS[:5])
+    room = small_class.make(tmp_path, CLASS[:4])
     calm = start_grading(room, output="calm")
     said_calm = calm.communicate(timeout=300)[0]
     assert calm.returncode == OK, said_calm

@@ -106,7 +106,13 @@ def played_out(size, rng):
 
 @pytest.mark.long(3)
 @pytest.mark.parametrize(
-    ("size", "games"), [(5, 50), pytest.param(7, 60, marks=pytest.mark.slow), (9, 60), (13, 30)]
+    ("size", "games"),
+    [
+        (5, 50),
+        pytest.param(7, 60, marks=pytest.mark.slow),
+        (9, 60),
+        pytest.param(13, 30, marks=pytest.mark.slow),
+    ],
 )
 def test_final_score(gnugo, size, games):
     rng = random.Random(size)

@@ -57,7 +57,7 @@ def test_all_boards_of_three_by_three_singly(program):
 )
 def test_all_lines_of_nine_points(program, boards):
     assert differences(program, GOMOKU, boards, BATCH) == []
-    assert differences(program, GOMOKU, boards[::30], RULE, ANSWER) == []
+    assert differences(program, GOMOKU, boards[::100], RULE, ANSWER) == []
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (2, 7), (8, 3), (9, 9), (13, 13)])

@@ -98,7 +98,7 @@ def rule_results(stones, others, shape):
     ]
 
 
-SHAPES = [(5, 5), (7, 7), (12, 1), (6, 11), (2, 9), long_if(True, 19, 19), long_if(True, 25, 25)]
+SHAPES = [(5, 5), (7, 7), (12, 1), (6, 11), (2, 9), long_if(True, 19, 19)]
 
 
 @pytest.mark.parametrize(("height", "width"), SHAPES)
@@ -157,7 +157,7 @@ def test_readings_differ_where_one_block_leaves_another_open_four():
     """Recomputed by playing each block; the difference is common among positions with blocks."""
     random = Random(11)
     differing = blocking = 0
-    for _ in range(1500):
+    for _ in range(500):
         rows = random_board(random, 9, 9)
         kind, moves = definition.policy_moves(rows, "X")
         readings = gomoku_policy.readings_policy_moves(position(rows), BLACK)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,22 @@ def _one_look_at_the_systems_python() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(interpreters, "inspect_python", inspect_or_remember)
+        yield
+
+
+class _NoPowerCut(sqlite3.Connection):
+    """Waits for no disk: each commit would, for milliseconds, and a test has dozens."""
+
+    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+        return super().execute(statement.replace("= FULL", "= OFF"), *values)
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _nobody_cuts_the_power() -> Iterator[None]:
+    """As on the PostgreSQL of the tests; what is asked of SQLite has its own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=_NoPowerCut))
+        patch.setattr(os, "fsync", lambda _: None)
         yield
 
 

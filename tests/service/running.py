@@ -35,8 +35,9 @@ _Found = TypeVar("_Found")
 class Running:
     """A service of several processes; see :func:`contextlib.closing`."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, workers: int = 2) -> None:
         self.settings = settings
+        self._workers = workers
         self.seen: set[int] = set()  # all processes that it ever had
         self.start()
 
@@ -46,7 +47,8 @@ class Running:
             time.sleep(1)
 
     def _is_started(self) -> bool:
-        words = ["--data", self.settings.data, "--port", "0", "--workers", "2"]
+        words = ["--data", self.settings.data, "--port", "0"]
+        words += ["--workers", self._workers]
         words += ["--most-uploads", "100000"]  # of one who uploads all the time
         if self.settings.database:
             words += ["--database", self.settings.database]

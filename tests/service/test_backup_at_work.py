@@ -18,7 +18,7 @@ from tests.service.running import Running, begin, hand_in, settle, until
 from tests.service.serving import KINDS_AT_LENGTH, open_service, settings_of, work
 
 pytestmark = [pytest.mark.processes, pytest.mark.long(90)]
-STUDENTS = (CLASS[0], CLASS[2], CLASS[3], CLASS[5])
+STUDENTS = (CLASS[0], CLASS[2], CLASS[5])
 MOMENTS = ("submissions are checked", "a class is graded")
 
 

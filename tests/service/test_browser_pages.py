@@ -11,10 +11,10 @@ import zoneinfo
 from contextlib import contextmanager
 
 import pytest
+from markupsafe import Markup
 
 from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing, parts
-from harness.report.markup import Markup
 from harness.report.tally import Tally
 from harness.service.jobs.result_files import check_page
 from harness.service.local_times import describe_time

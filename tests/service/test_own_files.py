@@ -204,7 +204,8 @@ def test_a_newer_upload_takes_the_place_of_the_one_before(service):
     first = tess.post(f"{course.assignment}/gradings").url.path
     work(service)
     text = replace(course, NEWER)
-    assert re.findall(r"<li>([^<]*)</li>", text)[-len(CHANGES) :] == CHANGES
+    listed = map(html.unescape, re.findall(r"<li>([^<]*)</li>", text))
+    assert [*listed][-len(CHANGES) :] == CHANGES
     assert "nothing in it has changed" in replace(course, NEWER, 422).lower()
     second = tess.post(f"{course.assignment}/gradings").url.path
     work(service)

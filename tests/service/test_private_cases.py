@@ -11,6 +11,7 @@ from harness.assignments import assignment
 from harness.banks import banks
 from harness.engine import launch
 from harness.errors import UsageError
+from harness.generating import test_production
 from harness.judging import strength
 from harness.reading import casefile
 from harness.service.jobs import drafts, private_cases
@@ -267,7 +268,8 @@ def boxes():
 
 @pytest.mark.long(3)
 @pytest.mark.parametrize("settings", KINDS_AT_LENGTH, indirect=True)
-def test_a_game_without_a_board_shows_what_is_said(service):
+def test_a_game_without_a_board_shows_what_is_said(service, monkeypatch):
+    monkeypatch.setattr(test_production, "_IN_A_ROUND", 10)
     course = make_course(service, "student\nada\n", source="go-scoring")
     course = own_game(course, "takuzu", lambda text: text.replace(SIZES, "sizes = [[3, 3]]"))
     page = private_of(course)
@@ -297,6 +299,7 @@ sentence = "never answers"
 def test_a_program_that_hangs_is_given_up_and_named(service, monkeypatch):
     monkeypatch.setattr(banks, "TRIED_TIMEOUT", 0.2)
     monkeypatch.setattr(banks, "_FILE", 0.5)
+    monkeypatch.setattr(test_production, "_IN_A_ROUND", 5)  # all of them are drawn in vain
     asked = []
     monkeypatch.setattr(DraftFolder, "tell_program", lambda _, name: asked.append(name))
     course = make_course(service, "student\nada\n", source="go-scoring")

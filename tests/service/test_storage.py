@@ -4,6 +4,7 @@ import ast
 import sqlite3
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,15 @@ def test_a_flag_is_read_as_the_one_that_was_written(settings):
         assert ASSIGNMENTS.find(db, id="a") == assigned
         assert ASSIGNMENTS.find(db, id="a").hidden is True
     found.close()
+
+
+def test_what_has_a_receipt_is_there_after_a_power_cut(tmp_path, monkeypatch):
+    """SQLite waits for the disk, of its log, too; the other tests do not."""
+    monkeypatch.setattr(sqlite3, "connect", sqlite3.dbapi2.connect)
+    asked, full = ("journal_mode", "synchronous", "foreign_keys"), 2
+    with closing(database._file(tmp_path / "service.sqlite")) as db:
+        found = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in asked]
+    assert found == ["wal", full, 1]
 
 
 def test_threads_that_write_take_turns(settings):

@@ -7,11 +7,20 @@ this module: only where a page is written.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from jinja2 import BaseLoader, Environment, FileSystemLoader, StrictUndefined
+from jinja2 import (
+    BaseLoader,
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+)
+from jinja2.bccache import Bucket
 from jinja2.ext import Extension
 from jinja2.lexer import Token, TokenStream
 from markupsafe import Markup
@@ -46,6 +55,18 @@ def _lay_out(found: re.Match[str]) -> str:
     return "" if is_beside_tag else " "
 
 
+class _CompiledTemplates(FileSystemBytecodeCache):
+    """Compiled templates, beside the modules that Python has compiled, where it can keep some."""
+
+    def __init__(self) -> None:
+        super().__init__(str(_HARNESS / "__pycache__"), "%s.template")
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template; an installation may be such that nothing can be written to it."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
 def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environment:
     """Return what makes pages of the templates of a loader.
 
@@ -56,6 +77,7 @@ def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environm
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
+        bytecode_cache=None if sys.dont_write_bytecode else _CompiledTemplates(),
         trim_blocks=not has_layout,
         lstrip_blocks=not has_layout,
         extensions=[_SourceLayout] if has_layout else [],
@@ -72,7 +94,7 @@ def _environment() -> Environment:
     return made
 
 
-def render(name: str, **values: object) -> Markup:
+def render(name: str, /, **values: object) -> Markup:
     """Return what a template shows of some values; ``name``: its path within the package."""
     return Markup(_environment().get_template(name).render(values))
 

@@ -110,7 +110,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     shown = feedback(graded, marker.result([graded]), views)
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
-    text = "".join(body_of(shown._replace(marks=unmarked, time=None)))
+    text = body_of(shown._replace(marks=unmarked, time=None))
     path = check_page(context.folder, upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
@@ -230,10 +230,8 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for mark in marks:
             uploads.MARKS.add(db, mark)
-        for one in conclusion.result.graded:  # the members of the group as it was planned
-            for who in one.submission.students:
-                got = records.MarkRecipient(grading.id, who.key, one.submission.key)
-                uploads.RECEIVED_BY.add(db, got)
+        for recipient in _list_recipients(conclusion.result, grading.id):
+            uploads.RECEIVED_BY.add(db, recipient)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
@@ -289,6 +287,15 @@ def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
             canonical_json.dumps(feedback(one, result, views).marks),
         )
         for one in result.graded
+    ]
+
+
+def _list_recipients(result: ClassResult, grading: str) -> list[records.MarkRecipient]:
+    """Return who gets each mark: the members of the group when the grading was planned."""
+    return [
+        records.MarkRecipient(grading, who.key, one.submission.key)
+        for one in result.graded
+        for who in one.submission.students
     ]
 
 

@@ -138,7 +138,7 @@ def _places(one: Graded) -> tuple[EvidencePlace, ...]:
     own = (attempt for attempt in one.attempts if attempt.kind != IMAGE)
     return tuple(
         EvidencePlace(
-            parts.evidence(one, parts.file_anchor(one, attempt.kind, attempt.case)),
+            parts.evidence_address(one, parts.file_anchor(one, attempt.kind, attempt.case)),
             case_result_of(attempt),
         )
         for attempt in own

@@ -9,12 +9,12 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
+from markupsafe import Markup
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.report.board_evidence import Evidence
 from harness.report.html import board_drawing
-from harness.report.markup import Markup
 from harness.service.courses import cases, own_files
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import drafts, previews, private_cases
@@ -171,7 +171,7 @@ def _boards(findings: DraftFindings, places: Iterable[int]) -> dict[int, Markup]
     """Return the boards of candidates, as far as there are some, by their places."""
     boards = {place: findings.candidates[place].board for place in places}
     return {
-        place: rendering.own(board_drawing.board(one.diagram(), Evidence()))
+        place: board_drawing.board(one.diagram(), Evidence())
         for place, one in boards.items()
         if one
     }

@@ -14,7 +14,6 @@ from fastapi.responses import RedirectResponse, Response, StreamingResponse
 from sqlalchemy import Connection
 from starlette.types import Receive, Scope, Send
 
-from harness.report.markup import NOTHING
 from harness.service import machines
 from harness.service.courses import deadlines, own_files, submissions
 from harness.service.courses.submissions import SubmissionHistory, explain_place
@@ -71,7 +70,7 @@ def show(context: Context) -> Response:
         stuck=machines.complaint(context.settings),
         words=[in_words(word) for _, word in words if event_of(word) == "word"],
         now="".join(in_words(word) for _, word in words[-1:] if event_of(word) == "now"),
-        report=NOTHING if _is_running(job) else _report(context),
+        report="" if _is_running(job) else _report(context),
     )
 
 
@@ -92,7 +91,7 @@ def _report(context: RequestContext) -> str:
     """Return the result of the public tests, as the worker wrote it; nothing: not yet."""
     made = context.settings.assignment_folder(context.upload.assignment)
     path = check_page(made, context.upload.id)
-    return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else NOTHING
+    return rendering.own(path.read_text(encoding="utf-8")) if path.exists() else ""
 
 
 def _parse(words: Iterable[tuple[int, str]]) -> list[tuple[int, Word]]:

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar, get_type_hints
 
 from sqlalchemy import (
     BigInteger,
+    BindParameter,
     Column,
     ColumnElement,
     Connection,
@@ -19,6 +20,7 @@ from sqlalchemy import (
     Select,
     Table,
     Text,
+    bindparam,
     delete,
     func,
     insert,
@@ -438,6 +440,7 @@ class Rows(Generic[T]):
         self.query: Select[Any] = select(*(table.c[name] for name in fields))
         kinds = get_type_hints(kind)
         self._bools = [place for place, name in enumerate(fields) if kinds[name] is bool]
+        self._queries: dict[tuple[object, object], Select[Any]] = {}
 
     def add(self, db: Connection, record: T) -> T:
         """Write a record; return it."""
@@ -448,12 +451,15 @@ class Rows(Generic[T]):
 
     def find(self, db: Connection, **named: object) -> T | None:
         """Return the record with these values; None if there is none."""
-        return self.first(db, self._where(named))
+        query = self._kept("find", named, lambda query: query.limit(1))
+        row = db.execute(query, _parameters(named)).fetchone()
+        return self.read(row) if row is not None else None
 
     def all(self, db: Connection, *order: str, **named: object) -> list[T]:
         """Return the records with these values, in the order of some columns."""
-        query = self._where(named).order_by(*(self.table.c[name] for name in order))
-        return self.list(db, query)
+        columns = (self.table.c[name] for name in order)
+        query = self._kept(order, named, lambda query: query.order_by(*columns))
+        return [self.read(row) for row in db.execute(query, _parameters(named))]
 
     def page(
         self, db: Connection, order: Sequence[str], after: str, limit: int, **named: object
@@ -464,13 +470,15 @@ class Rows(Generic[T]):
         beginning on. None if there is no such record.
         """
         columns = [self.table.c[name] for name in order]
-        query = self._where(named).order_by(*columns).limit(limit)
+        query = self._kept("page", named, lambda query: query)
         if after:
-            last = self.list(db, self._where(named).where(columns[-1] == after))
-            if not last:
+            row = db.execute(query.where(columns[-1] == after), _parameters(named)).fetchone()
+            if row is None:
                 return None
-            query = query.where(tuple_(*columns) > tuple_(*(getattr(last[0], n) for n in order)))
-        return self.list(db, query)
+            last = self.read(row)
+            query = query.where(tuple_(*columns) > tuple_(*(getattr(last, n) for n in order)))
+        found = db.execute(query.order_by(*columns).limit(limit), _parameters(named))
+        return [self.read(row) for row in found]
 
     def list(self, db: Connection, query: Select[Any]) -> list[T]:
         """Return the records of a query that began with ``query``."""
@@ -498,10 +506,30 @@ class Rows(Generic[T]):
             values[place] = bool(values[place])
         return self._kind(*values)
 
-    def _where(self, named: dict[str, object]) -> Select[Any]:
-        return self.query.where(*(_is(self.table.c[name], named[name]) for name in named))
+    def _kept(
+        self,
+        purpose: object,
+        named: dict[str, object],
+        complete: Callable[[Select[Any]], Select[Any]],
+    ) -> Select[Any]:
+        """Return the query for rows with such values, made once for each purpose.
+
+        To make one takes longer than to execute it. The values are its parameters: those are not
+        kept.
+        """
+        lists = tuple((name, isinstance(value, list)) for name, value in named.items())
+        if (purpose, lists) not in self._queries:
+            clauses = (_is(self.table.c[name], is_list=is_list) for name, is_list in lists)
+            self._queries[purpose, lists] = complete(self.query.where(*clauses))
+        return self._queries[purpose, lists]
 
 
-def _is(column: Column[Any], value: object) -> ColumnElement[bool]:
-    """Return the clause for a value; of a list one of it is meant."""
-    return column.in_(value) if isinstance(value, list) else column == value
+def _parameters(named: dict[str, object]) -> dict[str, object]:
+    """Return the values of clauses that :func:`_is` made."""
+    return {f"of_{name}": value for name, value in named.items()}
+
+
+def _is(column: Column[Any], *, is_list: bool) -> ColumnElement[bool]:
+    """Return the clause for a value that is a parameter; of a list one of it is meant."""
+    value: BindParameter[Any] = bindparam(f"of_{column.name}", expanding=is_list)
+    return column.in_(value) if is_list else column == value

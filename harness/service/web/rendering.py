@@ -11,14 +11,15 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from fastapi.responses import FileResponse, HTMLResponse, Response
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
 
 from harness.grading.records import decimal
 from harness.history import plots
 from harness.report.html import parts
 from harness.report.html.board_drawing import DEFINITIONS
 from harness.report.html.page_names import SCRIPT, STYLE, read_style
-from harness.report.markup import Markup
+from harness.report.html.templates import make_environment
 from harness.service import local_times
 from harness.service.courses import submissions
 from harness.service.courses.gradings import format_counting_mark
@@ -85,13 +86,7 @@ def digest(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(_ROOM / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = make_environment(FileSystemLoader(_ROOM / "templates"), has_layout=False)
     made.filters |= {
         "moment": local_times.describe_moment,
         "stamp": local_times.describe_stamp,
@@ -119,12 +114,12 @@ def _environment() -> Environment:
     return made
 
 
-_TOKEN = Markup('<input type="hidden" name="%s" value="%s">')
+_TOKEN = Markup('<input type="hidden" name="{}" value="{}">')
 
 
 def _token(context: RequestContext) -> Markup:
     """Return the field that every form on a page has."""
-    return _TOKEN % (FORM_TOKEN, context.form_token)
+    return _TOKEN.format(FORM_TOKEN, context.form_token)
 
 
 # What the fields of a form are called on pages, by their names.

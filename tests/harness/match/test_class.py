@@ -30,7 +30,7 @@ PROGRAMS = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graded(tmp_path_factory: pytest.TempPathFactory, warm_workers: None) -> Path:
     place = tmp_path_factory.mktemp("class")
     (place / "hex" / "private").mkdir(parents=True)
     for name in ("hex.py", "assignment.toml"):

@@ -53,7 +53,7 @@ def test_an_engine_that_is_weaker_than_the_baseline_is_a_failure(
     new: str, games: str, status: ExitCode, tmp_path: Path
 ) -> None:
     junit = tmp_path / "junit.xml"
-    words = [*SMALL, "--sprt", "elo0=-200", "elo1=0", "--junit", str(junit), "--games", games]
+    words = [*SMALL, "--sprt", "elo0=-400", "elo1=0", "--junit", str(junit), "--games", games]
     assert main([*words, f"new={GOOD} '{new}'", f"old={GOOD} ''"]) == status
     failures = ET.parse(junit).getroot().findall(".//failure")
     assert len(failures) == (status == ExitCode.FAILED)

@@ -137,7 +137,7 @@ def test_a_journal_keeps_games_and_forgets_half_a_line(tmp_path: Path) -> None:
         (lambda text: "[]\n", "line 1 is not a game"),
     ],
 )
-def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_journal_that_does_not_fit_is_refused(tmp_path: Path, spoil, said: str) -> None:
     path = tmp_path / "games.jsonl"
     with closing(Journal(str(path), {"size": 9})) as journal:
         journal.add(made(0, 1))
@@ -209,7 +209,7 @@ def test_after_a_kill_no_game_is_played_twice_and_none_is_lost(tmp_path: Path) -
 @pytest.mark.processes
 def test_a_match_stops_when_its_test_has_decided() -> None:
     """The decision is by pairs in their order: games beyond do not count."""
-    result = hold(match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 200))
+    result = hold(match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 400))
     assert result.course is not None
     assert result.course.verdict == "H1"
     assert result.is_whole
@@ -220,7 +220,7 @@ def test_a_match_stops_when_its_test_has_decided() -> None:
 @pytest.mark.processes
 def test_a_test_is_of_the_engine_that_is_not_the_baseline() -> None:
     players = player("a"), player("b", "resigns")
-    result = hold(match(*players), 400, sprt=Sprt(-200, 0), baseline=0)
+    result = hold(match(*players), 400, sprt=Sprt(-400, 0), baseline=0)
     assert result.course is not None
     assert result.course.verdict == "H0"
     (found,) = Standings(result).comparisons
@@ -243,7 +243,7 @@ def test_a_test_does_not_wait_for_what_the_harness_fails_at(
     monkeypatch.setattr(Arbiter, "play", play)
     journal = Journal()
     result = hold(
-        match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 200), journal=journal
+        match(player("a"), player("b", "resigns")), 400, sprt=Sprt(0, 400), journal=journal
     )
     assert result.course is not None
     assert result.course.verdict == "H1"

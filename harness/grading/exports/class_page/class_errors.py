@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from harness.grading.exports.class_page.parts import ClassOverview, link_names, test_anchor
+from markupsafe import Markup
+
+from harness.grading.exports.class_page.parts import (
+    ClassOverview,
+    evidence_address,
+    format_students,
+    test_anchor,
+)
 from harness.grading.exports.showing import CaseSummary
 from harness.grading.marks.findings import CommonError, WrongAnswers, common_errors
-from harness.grading.records import Graded
 from harness.reading.expectation import examples, in_words
 from harness.records import Outcome
 from harness.report.board_evidence import evidence
@@ -16,8 +22,7 @@ from harness.report.difference import Sides, sides
 from harness.report.file_view import FileView
 from harness.report.html.board_drawing import board
 from harness.report.html.card import title
-from harness.report.html.parts import both_sides
-from harness.report.markup import NOTHING, Markup, join_markup
+from harness.report.html.templates import render
 from harness.report.reporters import contexts
 from harness.text import count_rest, number_of, one_line
 
@@ -26,24 +31,6 @@ _NAMED = 12  # submissions with one of them
 _ANSWER = 60  # characters
 _HEADING = 160  # characters
 _LOOKED = 8  # answers among which the example is chosen
-
-_SECTION = Markup(
-    '<section aria-labelledby="wrong"><div class="sec-h"><h2 id="wrong">What the class got wrong'
-    '</h2><p class="sub">the mistake behind the answers, or equal wrong answers, by how many; with'
-    ' a sentence for the lecture</p></div><div class="wrs">%s</div>%s</section>\n'
-)
-_CARD = Markup(
-    '<article class="card wr%s">%s<div><div class="sec-h"><h3>%s</h3> '
-    '<span class="pill">%s</span></div>%s'
-    '<p class="sub">%s</p></div></article>\n'
-)
-_LINE = Markup('<li>%s <span class="pill">%s of %s</span> <span class="sub">%s</span></li>\n')
-_MORE = Markup(
-    '<details class="card"><summary>%s</summary><ul class="pad more-w">%s</ul></details>\n'
-)
-_SHOWN = Markup('<p>%s</p><p class="sub">%s</p>')
-_SAY = Markup("<blockquote><p>%s</p>%s</blockquote>")
-_BECAUSE = Markup('<p class="sub">%s</p>')
 
 
 class _Example:
@@ -119,26 +106,25 @@ class _Example:
             return None
         return sides(self.view, self.outcome)
 
-    def picture(self) -> Markup:
+    def board(self) -> Markup | str:
         """Return the board, with what is right and what came on it."""
         if self.diagram is None or self.outcome is None:
-            return NOTHING
-        seen = evidence(self.test.step, self.outcome, self.diagram)
-        return Markup("<figure>%s</figure>") % board(self.diagram, seen)
+            return ""
+        return board(self.diagram, evidence(self.test.step, self.outcome, self.diagram))
 
 
-def section(known: ClassOverview) -> Markup:
+def section(known: ClassOverview) -> Markup | str:
     """Return the section; nothing where nobody was wrong."""
     found = common_errors(known.result.graded, known.tests)
     if not found:
-        return NOTHING
+        return ""
     several = sum(len(one.keys) > 1 for one in found)
     cut = min(max(several, _FEW), _CARDS)
-    cards, rest = join_markup(_card(one, known) for one in found[:cut]), found[cut:]
-    lines = join_markup(_line(one, known) for one in rest)
-    return _SECTION % (
-        cards,
-        _MORE % (f"{len(rest)} more of fewer submissions", lines) if rest else NOTHING,
+    return render(
+        "grading/exports/class_page/errors.html",
+        graded=len(known.graded),
+        cards=[_card(one, known) for one in found[:cut]],
+        lines=[_line(one, known) for one in found[cut:]],
     )
 
 
@@ -147,18 +133,48 @@ def has_boards(known: ClassOverview) -> bool:
     return any(one.view.boards for listed in known.seen.values() for one in listed)
 
 
-def _card(one: CommonError, known: ClassOverview) -> Markup:
+def _card(one: CommonError, known: ClassOverview) -> dict[str, object]:
     found = [_Example(answer, _view(answer, known.seen)) for answer in one.answers[:_LOOKED]]
     example = min(found, key=lambda each: each.rank, default=None)
-    picture = example.picture() if example else NOTHING
-    return _CARD % (
-        NOTHING if picture else " hard",
-        picture,
-        _title(one, example),
-        f"{len(one.keys)} of {len(known.graded)}",
-        _explain(one, example) if example else NOTHING,
-        _names(one.keys, known.graded, example),
-    )
+    shown = _about(one, known, example, example)
+    if example is None:
+        return shown | {"board": ""}
+    right, came = example.words
+    return shown | {
+        "board": example.board(),
+        "right": right or example.expected,
+        "came": came or example.got,
+        "is_code": not (right and came),
+        "place": _place(one, example),
+        "sentence": _sentence(one, example),
+    }
+
+
+def _line(one: CommonError, known: ClassOverview) -> dict[str, object]:
+    example = None
+    if one.answers:
+        example = _Example(one.answers[0], _view(one.answers[0], known.seen))
+    return _about(one, known, example, None)
+
+
+def _about(
+    one: CommonError, known: ClassOverview, example: _Example | None, linked: _Example | None
+) -> dict[str, object]:
+    """Return what a card and a line both have; names lead to the ``linked`` example, if any."""
+    failed = linked.answer.keys if linked else ()
+    names = []
+    for key in one.keys[:_NAMED]:
+        graded, anchor = known.graded[key], ""
+        if linked and key in failed:
+            anchor = test_anchor(graded, linked.test.key, linked.test.verdict)
+        names.append((evidence_address(graded, anchor), format_students(graded)))
+    return {
+        "title": _title(one, example),
+        "example": example,
+        "count": len(one.keys),
+        "names": names,
+        "rest": count_rest(len(one.keys) - _NAMED, " and {} more"),
+    }
 
 
 def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
@@ -172,16 +188,6 @@ def _title(one: CommonError, example: _Example | None) -> str:
         return one_line(reasons[:1].upper() + reasons[1:], _HEADING)
     assert example is not None
     return one_line(example.heading, _HEADING)
-
-
-def _explain(one: CommonError, example: _Example) -> Markup:
-    """Return the example and the sentence about it."""
-    right, came = example.words
-    pair = right or example.expected, came or example.got
-    both = both_sides(*pair, is_code=not (right and came))
-    shown = _SHOWN % (both, _place(one, example))
-    because = _BECAUSE % example.because if example.because else NOTHING
-    return shown + _SAY % (_sentence(one, example), because)
 
 
 def _place(one: CommonError, example: _Example) -> str:
@@ -211,24 +217,3 @@ def _sentence(one: CommonError, example: _Example) -> str:
 
 def _quote(words: str, written: str) -> str:
     return f"“{words}”" if words else written
-
-
-def _names(keys: Sequence[str], graded: Mapping[str, Graded], example: _Example | None) -> Markup:
-    """Return the names, each with a link to the example if it failed that way."""
-    failed = example.answer.keys if example else ()
-    listed = [_name(graded[key], example if key in failed else None) for key in keys[:_NAMED]]
-    return Markup(", ").join(listed) + count_rest(len(keys) - _NAMED, " and {} more")
-
-
-def _name(one: Graded, example: _Example | None) -> Markup:
-    if example is None:
-        return link_names(one)
-    return link_names(one, test_anchor(one, example.test.key, example.test.verdict))
-
-
-def _line(one: CommonError, known: ClassOverview) -> Markup:
-    example = None
-    if one.answers:
-        example = _Example(one.answers[0], _view(one.answers[0], known.seen))
-    names = _names(one.keys, known.graded, None)
-    return _LINE % (_title(one, example), len(one.keys), len(known.graded), names)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from markupsafe import Markup
+
 from harness.grading.exports.showing import STATIC, CaseSummary
 from harness.grading.marks.findings import likes
 from harness.grading.marks.marking import TestResult, own, tests
 from harness.grading.records import ClassResult, Graded, decimal
 from harness.records import Verdict
 from harness.report.html.page_names import MATRIX, link, read_style
-from harness.report.html.parts import choices
-from harness.report.markup import NOTHING, Markup, join_markup
+from harness.report.html.parts import anchor
+from harness.report.html.templates import render
 from harness.text import number_of, one_line
 
 _NAMES = 60  # characters
@@ -26,14 +28,14 @@ def format_students(one: Graded) -> str:
     return one_line(", ".join(names) or one.submission.key, _NAMES)
 
 
-def evidence(one: Graded, anchor: str = "") -> str:
+def evidence_address(one: Graded, anchor: str = "") -> str:
     """Return the address of the evidence about a submission, or of a place in it."""
     return f"evidence/{link(one.submission.key)}{anchor and '#'}{anchor}"
 
 
-def link_names(one: Graded, anchor: str = "") -> Markup:
+def link_names(one: Graded, place: str = "") -> Markup:
     """Return the names of a submission's students, linked to the evidence."""
-    return Markup('<a href="%s">%s</a>') % (evidence(one, anchor), format_students(one))
+    return anchor(evidence_address(one, place), format_students(one))
 
 
 def file_anchor(one: Graded, kind: str, case: str) -> str:
@@ -120,62 +122,31 @@ EVIDENCE = _BOTH + read_style(STATIC / "evidence.css")
 
 _REMARK = 160  # characters
 
-_SECTION = Markup(
-    '<section aria-labelledby="subs"><h2 id="subs">Submissions</h2>%s<div class="card">'
-    '<table class="st"><thead><tr>%s</tr></thead><tbody>\n%s</tbody></table></div></section>\n'
-)
-_FILTER = Markup(
-    '<div class="tools js-only" role="search"><input class="inp" type="search" data-filter '
-    'aria-label="Filter submissions" placeholder="Filter by name, flag, mistake">'
-    '<span class="btns" role="group" aria-label="Show">%s</span>'
-    '<span class="sub" id="shown" role="status">%s of %s</span></div>'
-)
-_HEAD = Markup('<th scope="col"%s%s><button type="button">%s</button></th>')
-_ROW = Markup(
-    '<tr id="%s" data-v="%s"><th scope="row" class="nmc">%s</th>'
-    '<td class="num" data-l="mark" data-k="%s"><b>%s</b>%s</td>%s'
-    '<td class="num" data-l="failed">%s</td><td data-k="%s">%s</td>'
-    '<td data-l="feedback">%s</td></tr>\n'
-)
-_MARK_BAR = Markup('<i class="sh" style="--v:%s"></i>')
 
-
-def section(known: ClassOverview) -> Markup:
+def section(known: ClassOverview) -> Markup | str:
     """Return the section; nothing of a class without submissions."""
     if not known.graded:
-        return NOTHING
+        return ""
     table = _Table(known)
-    rows = [(one, table.kinds(one)) for one in known.ordered]
-    body = join_markup(table.row(one, kinds) for one, kinds in rows)
-    return _SECTION % (_filter([kinds for _, kinds in rows]), table.heads(), body)
-
-
-def _filter(rows: Sequence[Sequence[str]]) -> Markup:
+    rows = [table.row(one) for one in known.ordered]
     names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
-    counts = (sum(name == "all" or name in kinds for kinds in rows) for name, _ in names)
-    buttons = choices((*one, count) for one, count in zip(names, counts, strict=True))
-    return _FILTER % (buttons, len(rows), len(rows))
+    return render(
+        "grading/exports/class_page/submissions.html",
+        choices=[
+            (*one, sum(one[0] == "all" or one[0] in table.kinds(each) for each in known.ordered))
+            for one in names
+        ],
+        part_names=table.parts,
+        rows=rows,
+    )
 
 
 class _Table:
     def __init__(self, known: ClassOverview) -> None:
         result = known.result
         worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
-        self._parts = [part.name for part in result.assignment.marks if part.name in worth]
+        self.parts = [part.name for part in result.assignment.marks if part.name in worth]
         self._known, self._of, self._likes = known, result.of, likes(result)
-
-    def heads(self) -> Markup:
-        """Return the heads of the columns."""
-        number, by = Markup(' class="num"'), Markup(' aria-sort="descending"')
-        heads = (
-            _HEAD % (NOTHING, NOTHING, "Submission"),
-            _HEAD % (number, by, "Mark"),
-            *(_HEAD % (number, NOTHING, name) for name in self._parts),
-            _HEAD % (number, NOTHING, "Failed tests"),
-            _HEAD % (NOTHING, NOTHING, "Flags and mistakes"),
-            Markup('<th scope="col">Feedback</th>'),
-        )
-        return join_markup(heads)
 
     def kinds(self, one: Graded) -> list[str]:
         """Return what a filter tells of a submission."""
@@ -188,43 +159,34 @@ class _Table:
     def _others(self, one: Graded) -> Sequence[str]:
         return self._likes.get(one.submission.key, ())
 
-    def row(self, one: Graded, kinds: Sequence[str]) -> Markup:
+    def row(self, one: Graded) -> dict[str, object]:
         """Return the row of a submission."""
         marks, held = one.marks, one.marks.withheld
         tests = self._known.tests[one.submission.key]
-        failed = sum(test.passed is False for test in tests)
         share = float(100 * marks.total / self._of) if self._of else 0
-        flags = self._flags(one)
-        return _ROW % (
-            self._known.places.submission(one.submission.key),
-            " ".join(kinds),
-            link_names(one),
-            -1 if held else f"{float(marks.total):.4f}",
-            "–" if held else _two_places(marks.total),
-            NOTHING if held else _MARK_BAR % f"{share:.0f}",
-            join_markup(self._points(one)),
-            failed or "",
-            len(flags),
-            self._render_note(one, flags),
-            _pages(one),
-        )
+        texts = (marks.note, *_mistakes(one))
+        reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
+        return {
+            "place": self._known.places.submission(one.submission.key),
+            "kinds": self.kinds(one),
+            "names": link_names(one),
+            "key": -1 if held else f"{float(marks.total):.4f}",
+            "mark": "–" if held else _two_places(marks.total),
+            "share": "" if held else f"{share:.0f}",
+            "points": [reached.get(name, "") for name in self.parts],
+            "failed": sum(test.passed is False for test in tests),
+            "flags": self._flags(one),
+            "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
+            "same": [_link(self._known.graded[key]) for key in self._others(one)],
+            "pages": [
+                (link(student.key), one_line(student.name, _REMARK), student.key)
+                for student in one.submission.students
+            ],
+        }
 
-    def _points(self, one: Graded) -> Iterator[Markup]:
-        reached = {part.name: part.points for part in one.marks.parts}
-        for name in self._parts:
-            points = None if one.marks.withheld else reached.get(name)
-            shown = "" if points is None else _two_places(points)
-            yield Markup('<td class="num" data-l="%s">%s</td>') % (name, shown)
 
-    def _render_note(self, one: Graded, flags: Sequence[tuple[str, str]]) -> Markup:
-        pills = Markup(" ").join(Markup('<span class="pill %s">%s</span>') % one for one in flags)
-        said = "; ".join(
-            one_line(text, _REMARK) for text in (one.marks.note, *_mistakes(one)) if text
-        )
-        same = Markup(", ").join(link_names(self._known.graded[key]) for key in self._others(one))
-        told = [Markup(' <span class="sub">%s</span>') % said] if said else []
-        told += [Markup(' <span class="sub">the same program as %s</span>') % same] if same else []
-        return pills + join_markup(told)
+def _link(one: Graded) -> tuple[str, str]:
+    return evidence_address(one), format_students(one)
 
 
 def _two_places(points: Fraction) -> str:
@@ -264,13 +226,3 @@ def _flags(one: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
         (one.marks.deduction_reason, "w", late),
     )
     return [(kind, words) for is_so, kind, words in known if is_so]
-
-
-def _pages(one: Graded) -> Markup:
-    """Return links to what each student is shown."""
-    shown = (
-        Markup('<a href="feedback/%s" aria-label="What %s is shown">%s</a>')
-        % (link(student.key), one_line(student.name, _REMARK), student.key)
-        for student in one.submission.students
-    )
-    return Markup(", ").join(shown)
