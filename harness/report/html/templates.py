@@ -30,6 +30,12 @@ from harness.text import number_of, one_line, show_utc
 
 _HARNESS = Path(__file__).parents[2]
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")
+# What every template can call; what all pages share (:mod:`.parts`) adds itself.
+GLOBALS: dict[str, object] = {
+    "number_of": number_of,
+    "one_line": one_line,
+    "show_utc": show_utc,
+}
 
 
 class _SourceLayout(Extension):
@@ -92,11 +98,8 @@ def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environm
 
 @cache
 def _environment() -> Environment:
-    from harness.report.html import parts
-
     made = make_environment(FileSystemLoader(_HARNESS))
-    texts = {"one_line": one_line, "number_of": number_of, "show_utc": show_utc}
-    made.globals |= {"parts": parts, **texts}
+    made.globals |= GLOBALS
     return made
 
 
