@@ -148,7 +148,8 @@ LINKED = {"Go1.py": ("link", "{secret}/gen.sh", 0), "bin": ("link", "{secret}", 
 
 @pytest.mark.long(5)
 @pytest.mark.parametrize("command", COMMANDS)
-@settings(max_examples=25, deadline=None)
+@pytest.mark.soak(25)
+@settings(max_examples=10, deadline=None)
 @example(VENV)
 @example(FIRST_LINE)
 @example(LINKED)
