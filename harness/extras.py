@@ -4,8 +4,6 @@ The hint names the packages themselves. An extra such as ``gtp-harness[cluster]`
 only where an index has this project, and not from a checkout or a wheel.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shlex

@@ -1,7 +1,5 @@
 """An autograder for Gradescope: the zip to upload, and a run of it in the container there."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import datetime

@@ -1,7 +1,5 @@
 """Which hosts are this machine itself, and why another machine could not be asked."""
 
-from __future__ import annotations
-
 import ipaddress
 import ssl
 from collections.abc import Iterator

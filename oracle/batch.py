@@ -9,8 +9,6 @@ The rules are those of :mod:`oracle.rules`, on bit-planes; a *map* below is an a
 shape with a value for every point. Gomoku is in :mod:`oracle.batch_gomoku`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

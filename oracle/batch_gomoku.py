@@ -3,8 +3,6 @@
 ``color``, the side to move, is one color for all boards or an array of one for each.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -15,8 +15,6 @@ name           what it is                                                      m
 =============  ==============================================================  ====================
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from importlib import import_module

@@ -7,8 +7,6 @@ Source: java-go.txt, "The Game", "Rules" and "Notes": "the code should be playab
 line (ie show the game board and allow for users to input coordinates to play their pieces)".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

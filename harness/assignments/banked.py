@@ -1,7 +1,5 @@
 """The engines of a bank, ready to be started: a student's as grading starts them."""
 
-from __future__ import annotations
-
 import contextlib
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """A submission on trial against the public tests, here and at home, and the receipt of it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shlex

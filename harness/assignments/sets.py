@@ -4,8 +4,6 @@ A good assignment has few tests, which catch every mistake: at most :data:`MOST`
 ones together catch all, and the public ones alone :data:`LEAST` per cent or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Banks of wrong engines: the records, the folder of one, and tests put to its engines."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

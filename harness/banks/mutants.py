@@ -4,8 +4,6 @@ They compare sets of tests, and show where a declaration has gaps. How many of t
 from the program says nothing of its worth: many are equivalent to it, and many only die or hang.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import copy

@@ -1,7 +1,5 @@
 """The text of a check, and the transcript of what was written on the terminal."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

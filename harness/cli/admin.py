@@ -1,7 +1,5 @@
 """``gtp-harness admin``: people of a service, their links, teachers of courses, the audit log."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """Command lines by argparse, with errors of one line; shared options; the texts of help pages."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import textwrap

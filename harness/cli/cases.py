@@ -1,7 +1,5 @@
 """``gtp-harness cases`` and ``convert``: case files that ship, and files in the other format."""
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """``gtp-harness check``: the command line of a check before submitting."""
 
-from __future__ import annotations
-
 import argparse
 import glob
 import shlex

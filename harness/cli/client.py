@@ -1,7 +1,5 @@
 """``gtp-harness submit`` and ``runs``, which ask a service, and their token."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

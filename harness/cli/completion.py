@@ -1,7 +1,5 @@
 """``gtp-harness completion``: what a shell needs to complete its command lines."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import shlex

@@ -1,7 +1,5 @@
 """``gtp-harness generate``: case files from game records, or from nothing."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``gtp-harness grade``: the command line of a grading, its audit and tournament."""
 
-from __future__ import annotations
-
 import argparse
 import datetime
 import sys

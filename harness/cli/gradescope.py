@@ -1,7 +1,5 @@
 """``gtp-harness gradescope``: the command line of an autograder."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

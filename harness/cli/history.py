@@ -1,7 +1,5 @@
 """``gtp-harness history``: what the runs of one ``--history`` file tell together."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -1,7 +1,5 @@
 """``gtp-harness ledger``: check a ledger, and save what can be read of a damaged one."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

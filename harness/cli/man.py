@@ -1,7 +1,5 @@
 """``gtp-harness man``: manual pages, and the command line as data, read from its parsers."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

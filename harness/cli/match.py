@@ -1,7 +1,5 @@
 """``gtp-harness match``: engines play games against each other."""
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

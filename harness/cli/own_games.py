@@ -1,7 +1,5 @@
 """``gtp-harness new`` and ``calibrate``: an assignment of one's own, drafted and tried out."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

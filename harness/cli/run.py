@@ -114,9 +114,12 @@ class _CommandRun:
             status: int = ExitCode.FAULT
         else:
             faults = (*result.faults, *self.faults)
-            status = self._report(
-                _add_diagnosis(result._replace(faults=faults, repeat=self.repeat))
-            )
+            result = result._replace(faults=faults, repeat=self.repeat)
+            if exit_code(result) in (ExitCode.FAILED, ExitCode.BROKEN):  # else it costs nothing
+                from harness.judging.diagnosis import diagnoses
+
+                result = result._replace(diagnoses=diagnoses(result.files))
+            status = self._report(result)
         lost = self.console.lost
         return status_of(lost) if lost else status
 
@@ -381,15 +384,6 @@ def _style(arguments: Namespace) -> Style:
         unicode=not arguments.ascii,
         progress=not arguments.verbose,
     )
-
-
-def _add_diagnosis(result: RunResult) -> RunResult:
-    """Return the result with what explains its failures; a run without any pays nothing."""
-    if exit_code(result) not in (ExitCode.FAILED, ExitCode.BROKEN):
-        return result
-    from harness.judging.diagnosis import diagnoses
-
-    return result._replace(diagnoses=diagnoses(result.files))
 
 
 # --- files -------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """``gtp-harness serve``, ``backup``, ``restore`` and ``prune``: a service and its data."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The result of putting tests to mistakes or to engines: for a reader, and for programs."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence

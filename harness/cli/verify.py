@@ -1,7 +1,5 @@
 """Other programs beside a reference: if it stands alone, the teacher decides."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

@@ -4,8 +4,6 @@ A token is made for one try of one unit, and taken back when that has ended, how
 opens what the unit names and nothing else. With TLS, only a worker's certificate is answered.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -4,8 +4,6 @@ A scheduler and a connector accept messages from strangers. Before the first mes
 for good to read pickles. A worker accepts messages only from its scheduler.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

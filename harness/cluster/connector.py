@@ -1,7 +1,5 @@
 """Find out why a scheduler cannot be reached: Dask tries again and again, and does not say."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import socket

@@ -1,7 +1,5 @@
 """The link from a process with loads to a connector: its own, or one that several share."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

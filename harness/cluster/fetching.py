@@ -1,7 +1,5 @@
 """How a worker fetches files by their SHA-256: one connection, one answer for those of a unit."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import http.client

@@ -8,8 +8,6 @@ dispatchers, and starts another connector. The dispatchers then send unfinished 
 The hub writes its state to a file in its folder, for people (:mod:`harness.cluster.state`).
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import secrets

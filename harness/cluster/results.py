@@ -1,7 +1,5 @@
 """Results of workers: whether a report has the right form, and which of several is believed."""
 
-from __future__ import annotations
-
 import enum
 from collections.abc import Callable, Collection, Mapping
 from functools import cache

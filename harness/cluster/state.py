@@ -1,7 +1,5 @@
 """The state of a cluster: made from its scheduler's reports, stored by a hub, asked for once."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

@@ -7,8 +7,6 @@ brought back all the same, with the sentence that it died. As soon as nobody wai
 of a unit, the process is ended with its engines.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import ssl

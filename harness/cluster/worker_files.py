@@ -1,7 +1,5 @@
 """Files on a worker by their SHA-256: a bounded cache on its disk, and case files in memory."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

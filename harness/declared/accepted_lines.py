@@ -3,8 +3,6 @@
 Nothing is known of the game beforehand. Lines of tests come first, and then what is usual.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict

@@ -9,8 +9,6 @@ guessed: what is right is accepted, and no game is over.
 Pure, except :meth:`has` and :meth:`text`, which read the files that commands name.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Callable, Sequence
 from itertools import accumulate

@@ -4,8 +4,6 @@ Nothing is known of the game beforehand. So a command is what it does: it moves 
 after it and it cannot be said twice, it chooses if what it says can be played, and so on.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Sequence

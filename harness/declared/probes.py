@@ -1,7 +1,5 @@
 """A program that nobody has declared yet: what is asked of it, and what its words tell."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import re

@@ -5,8 +5,6 @@ conversation only if that one begins a board of a size and repeats every setting
 before: modes outlive games. Anything else gets a new process.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from operator import attrgetter

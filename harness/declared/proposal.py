@@ -1,7 +1,5 @@
 """A declaration proposed from what a program shows of itself and from public tests, as text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Remarks for a teacher on a declaration that was tried. Pure."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ as words. Forms of one command are applied together: ``any order`` with ``casele
 refusal that says ``=`` has the form that ``refusals`` names, whatever the command's own is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

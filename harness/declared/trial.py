@@ -7,8 +7,6 @@ the reference says then tells what a declaration forgot. :mod:`~harness.declared
 sentences.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -7,8 +7,6 @@ Drawn by Hypothesis (:mod:`~harness.fuzzing.drawing`) →
 (:mod:`~harness.fuzzing.fuzzer`) → a case file.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scripts for an assignment: drawn by Hypothesis, and then without what may not be said."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The engine that is fuzzed: started in its sandbox, sent scripts, ended. The only shell here."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The fuzzing of one engine: finding after finding, each another cause."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial

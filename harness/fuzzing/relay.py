@@ -5,8 +5,6 @@ reference answers the one before, with the moves that the engine has chosen ther
 before that is judged, and the next one is drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Two engines against each other: one of them stands in for a reference."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

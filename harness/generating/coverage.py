@@ -1,7 +1,5 @@
 """The report on what a generated set of scenes covers, and what it does not. Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

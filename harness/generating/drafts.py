@@ -1,7 +1,5 @@
 """Drafts of tests for a declared game, and the conversations that they open with."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256

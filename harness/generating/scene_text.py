@@ -1,7 +1,5 @@
 """The records that travel while case files are made, and chosen scenes as their text."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

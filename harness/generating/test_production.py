@@ -1,7 +1,5 @@
 """Chooses from drafts: few tests that catch all engines, then those that add most."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@
 writes new marks into the ledger; it writes changed marks only with ``accept``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The similarity check: submissions compared with each other."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

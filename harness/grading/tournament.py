@@ -5,8 +5,6 @@ worth points. Each student's own pages show the whole table and the student's ow
 known there by their rank alone, and nothing that their programs wrote is shown but moves.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """How strong a set of cases is, and a smallest choice of tests that catches as much."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 

@@ -14,8 +14,6 @@ place in the list, from 0), ``result`` as SGF has it, ``winner`` (``b``, ``w`` o
 game draws it) and ``disputed``, whether a claim names another winner.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

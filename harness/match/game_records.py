@@ -1,7 +1,5 @@
 """The games of a match as records: SGF, or GTP commands where SGF does not know the game."""
 
-from __future__ import annotations
-
 from harness.match.records import GO, Game, Match, moves_as_text
 from harness.match.referee import REFEREES, start_of
 from harness.match.standings import Standings

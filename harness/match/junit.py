@@ -1,7 +1,5 @@
 """A match as JUnit XML: "not weaker than the baseline" is a test, and so is "did not break"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from harness.match.records import CRASHED, HUNG, LIMITS, NOT_READY, OUTPUT, TURN

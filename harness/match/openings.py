@@ -1,7 +1,5 @@
 """Openings of games: handicaps, moves of SGF files, and moves that are drawn."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -17,8 +17,6 @@ each counted by itself. Sources: A. Wald, "Sequential Tests of Statistical Hypot
 M. Van den Bergh, "A practical introduction to the GSPRT" (2020), as fishtest and fastchess use it.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection

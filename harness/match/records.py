@@ -1,7 +1,5 @@
 """What a match is made of. Records are immutable, and go to and from the journal as plain JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Who judges moves: the oracle's rules, or the reference engine of a declared game."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import suppress

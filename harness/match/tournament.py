@@ -1,7 +1,5 @@
 """A match from its first game to its last: in parallel, resumed, stopped when it is decided."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -5,8 +5,6 @@ files of answers know no test that is expected to fail, those for GTP none of a 
 Answers have no numbers: on the way back, tests are numbered in tens.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

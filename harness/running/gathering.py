@@ -82,7 +82,8 @@ class ResultCollector:
                     break
         for place, case in list(enumerate(self._cases))[len(self.results) :]:
             early = self._early.get(place) if self._has_hung() else None
-            self._deliver(early or not_run(case, self._why_not()))
+            self.results.append(early or not_run(case, self._why_not()))
+            self._on_file(self.results[-1])
 
     def so_far(self) -> tuple[list[FileResult], list[str]]:
         """Return a result for each file, and which have come to none: when all is broken off."""
@@ -120,7 +121,8 @@ class ResultCollector:
         self._tell(place, len(result.outcomes), failed, result)
         self._early[place] = result
         while (ready := self._early.pop(len(self.results), None)) is not None:
-            self._deliver(ready)
+            self.results.append(ready)
+            self._on_file(ready)
             if self._is_last(ready):
                 return True
         return self._has_hung()
@@ -139,10 +141,6 @@ class ResultCollector:
         return Failure(
             FailureKind.TIMEOUT, f"Not run: the engine had hung in {count} files before."
         )
-
-    def _deliver(self, result: FileResult) -> None:
-        self.results.append(result)
-        self._on_file(result)
 
     def _is_last(self, result: FileResult) -> bool:
         if result.failure is not None and result.failure.kind is FailureKind.SETUP:

@@ -8,8 +8,6 @@ is not known here may have done anything, so that the only places after it are t
 file names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 

@@ -4,8 +4,6 @@
 input. Threads answer: the database waits for a disk or a server most of the time.
 """
 
-from __future__ import annotations
-
 import socket
 import sys
 

@@ -4,8 +4,6 @@ It also reads who is in the courses of platforms. The settings come as JSON on s
 mail server or a platform that is slow or away keeps no worker from its work so.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 import traceback

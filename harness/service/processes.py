@@ -1,7 +1,5 @@
 """What the processes of a service have in common: settings, database, socket and end."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import errno

@@ -6,8 +6,6 @@ process restarts, requests wait instead of being turned away. Nothing is lost wi
 because unfinished work is in the queue.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

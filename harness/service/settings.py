@@ -1,7 +1,5 @@
 """The settings of a service: where its data are, who can reach it, what it accepts."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The records of verifying, and wrong answers that a loose expectation accepts."""
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,6 @@ Sources: "Workflow commands for GitHub Actions"; OASIS, Static Analysis Results 
 (SARIF) 2.1.0; Language Server Protocol 3.17, ``textDocument/publishDiagnostics``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A case file put to the oracle: what each test asks, and which lines cannot be reached."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache

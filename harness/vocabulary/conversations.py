@@ -5,8 +5,6 @@ and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawi
 in one process. What is drawn need not be legal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Positions for what no game record had: random games, corners, and lines of Gomoku."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, reduce
 from operator import or_

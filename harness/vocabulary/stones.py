@@ -5,8 +5,6 @@ choice where that is possible, from a list made once: Hypothesis's time goes by 
 choices.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product

@@ -195,11 +195,9 @@ class UnitWorker:
 
     def _do(self, unit: records.WorkUnit, case_under_way: _CaseUnderWay) -> None:
         bench, submission, say = self._bench_for(unit), unit.submission, case_under_way.say
-        archive = self._files.archive(submission)
-        with bench.furnish(archive, submission.root, submission.kept, unit.build, say) as (
-            room,
-            built,
-        ):
+        archive, kept = self._files.archive(submission), submission.kept
+        furnished = bench.furnish(archive, submission.root, kept, unit.build, say)
+        with furnished as (room, built):
             ends = time.monotonic() + unit.budget - unit.spent  # of the budget
             short = ShortLimits(unit.hung, unit.patient, alone=unit.alone)
             for index, case in enumerate(unit.cases):
@@ -242,18 +240,15 @@ class UnitWorker:
         assignment = found._replace(python=unit.environment.python)
         overlay = self._files.folder(unit.course, room / "course") if unit.course else None
         level, hidden = unit.environment.sandbox, unit.environment.hidden
-        sandbox = level != "off" and Sandbox(
-            level,
-            unit.box.at_pace(unit.pace or 1.0),
-            hidden,
-            (),
-            assignment.command_properties,
-            is_proven=level == self._proven,
-        )
+        box, properties = unit.box.at_pace(unit.pace or 1.0), assignment.command_properties
+        sandbox = None
+        if level != "off":
+            is_proven = level == self._proven
+            sandbox = Sandbox(level, box, hidden, (), properties, is_proven=is_proven)
         self._bench = UnitRunner(
             assignment,
             overlay,
-            sandbox or None,
+            sandbox,
             unit.limits,
             alone=unit.alone,
             budget=unit.budget,

@@ -1,7 +1,5 @@
 """Boards as rows of text: ASCII diagrams, and digits."""
 
-from __future__ import annotations
-
 from oracle.boards import Snapshot, SnapshotChoice, block, decode, lines_of, quote
 from oracle.errors import FormatError
 from oracle.position import BLACK, EMPTY, GTP_LETTERS, MAX_SIZE, WHITE, Position

@@ -3,8 +3,6 @@
 It needs no option of the other commands, so that it can stand beside a student's program.
 """
 
-from __future__ import annotations
-
 import sys
 
 from oracle.answers import gosensei

@@ -1,7 +1,5 @@
 """``gtp-oracle play``."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import sys

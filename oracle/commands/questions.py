@@ -1,7 +1,5 @@
 """The commands that ask one question of one position: ``score``, ``captured`` and others."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """``gtp-oracle show``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ case may ask"). Every mistake of the bank whose answers are wrong beyond doubt b
 So a set of case files tests a clause if it catches one of its mistakes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 

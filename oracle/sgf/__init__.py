@@ -13,8 +13,6 @@ The way of a file: bytes; text (:mod:`~oracle.sgf.tree`); trees of nodes
 Source: SGF FF[4], https://www.red-bean.com/sgf/
 """
 
-from __future__ import annotations
-
 from oracle.errors import SgfError
 from oracle.sgf.replay import read_sgf
 from oracle.sgf.tree import Node, SgfGame, games

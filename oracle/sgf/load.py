@@ -7,8 +7,6 @@ a board would depend on a guess (``SZ[x]``, ``B[C3]``), there is no other spelli
 Source: records of servers and programs as they are found; GNU Go 3.8, by what it does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from functools import partial

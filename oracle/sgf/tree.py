@@ -1,7 +1,5 @@
 """The trees of nodes in a file, as far as it is sound: its encoding, text and faults."""
 
-from __future__ import annotations
-
 import codecs
 import re
 

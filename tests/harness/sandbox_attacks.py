@@ -1,7 +1,8 @@
-"""``doctor --attack --level 1``, with the attacks that level 1 stops in a way of its own.
+"""``doctor --attack`` at one level, with the attacks that decide something there.
 
-``python -m tests.harness.sandbox_attacks``. The others are sent at level 3: the same filter of
-system calls stops them, in any language; or no level does, as with most channels.
+``python -m tests.harness.sandbox_attacks LEVEL``. Channels that a level does not stop, or of which
+nothing is left when the next box looks, decide nothing. At level 1 only those are sent that are
+not stopped as at level 3: there the same filter of system calls stops the others, in any language.
 """
 
 from __future__ import annotations
@@ -13,19 +14,28 @@ from harness.cli import machine
 from harness.sandbox.redteam import referee
 from harness.sandbox.redteam.attack_table import ROSTER, Attack
 
-LEVEL = 1
+
+def decides(attack: Attack, level: int) -> bool:
+    """Whether an attack is to be sent at a level."""
+    if attack.receiver:
+        return level == 3 and not attack.layer[level].startswith("nothing")
+    is_filtered = attack.layer[1] == attack.layer[3] == "seccomp"
+    return level == 3 or not (is_filtered or attack.source in ("java", "javac"))
 
 
-def is_stopped_otherwise(attack: Attack) -> bool:
-    """Whether what stops an attack at level 1 is not proved at level 3."""
-    is_filtered = attack.layer[LEVEL] == attack.layer[3] == "seccomp"
-    return not (is_filtered or attack.receiver or attack.source in ("java", "javac"))
+def deciding(level: int) -> tuple[Attack, ...]:
+    """Return the attacks that are sent at a level."""
+    return tuple(attack for attack in ROSTER if decides(attack, level))
 
 
-OWN = tuple(filter(is_stopped_otherwise, ROSTER))
+def main(level: int) -> int:
+    """Send them, and print what ``doctor`` says."""
+    machine.ROSTER = deciding(level)
+    referee.play_at_once = partial(  # type: ignore[assignment]
+        referee.play_at_once, attacks=machine.ROSTER
+    )
+    return machine.DOCTOR.main(["--attack", "--level", str(level)])
 
 
 if __name__ == "__main__":
-    machine.ROSTER = OWN
-    referee.play_at_once = partial(referee.play_at_once, attacks=OWN)  # type: ignore[assignment]
-    sys.exit(machine.DOCTOR.main(["--attack", "--level", str(LEVEL)]))
+    sys.exit(main(int(sys.argv[1])))

@@ -310,7 +310,7 @@ def ends_by_force(level: int) -> None:
             assert not running(mark), code
 
 
-def leaves_nothing(level: int, count: int = 60) -> None:
+def leaves_nothing(level: int, count: int = 30) -> None:
     """Engines of all kinds, started and ended, leave no descriptor, process, mount or folder."""
     kinds = (
         "pass",

@@ -52,9 +52,9 @@ def test_private_case_files_are_needed_only_where_they_are_worth_points(points, 
     assert sum(one.points for one in parts) > 0
     if said:
         with pytest.raises(UsageError, match=said):
-            attempt_plan.cases(own, named, "")
+            attempt_plan.cases(own, named)
     else:
-        kinds = {case.kind for case in attempt_plan.cases(own, named, "")}
+        kinds = {case.kind for case in attempt_plan.cases(own, named)}
         assert kinds == ({PUBLIC, PRIVATE} if named else {PUBLIC})
 
 

@@ -56,11 +56,13 @@ def test_nothing_to_build(stage):
     assert build(assignment.find("go-scoring"), stage) is None
 
 
+@pytest.mark.parametrize("sandbox", ["3", "off"], indirect=True)
 def test_steps_run_in_order_in_the_folder(stage, sandbox):
     built = build(steps("pwd; echo one > made", "cat made; echo two >&2"), stage, sandbox)
     assert built == (True, f"{stage}/assignment1\none\ntwo\n".replace(f"{stage}/", ""), "")
 
 
+@pytest.mark.parametrize("sandbox", ["3", "off"], indirect=True)
 def test_a_step_that_fails_ends_the_build(stage, sandbox):
     built = build(steps("echo it is an error; exit 3", "echo never"), stage, sandbox)
     assert built is not None

@@ -109,7 +109,9 @@ def read_with_python(place: Path, named: str = "") -> assignment.Assignment:
 
 
 @pytest.mark.long(4)
-def test_grade_asks_for_it_check_builds_it_once_and_all_name_it(course, cache, room):
+def test_grade_asks_for_it_check_builds_it_once_and_all_name_it(course, cache, room, monkeypatch):
+    for name, value in some_uv(room).items():
+        monkeypatch.setenv(name, value)
     place, folder = course / "counting", room / "assignment1"
     refused = grade(course)
     assert refused.returncode == 2

@@ -214,7 +214,7 @@ def test_everything_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> N
     loaded = f"{here.name}/games/a.sgf"
     assert [test.get("loaded") for test in tests.values()] == [None] * 3 + [loaded] * 3
     texts = [capsys.readouterr().out, Path("x.tap").read_text(), Path("x.xml").read_text()]
-    page = Path("out/x.html").read_text().replace("&#x27;", "'")
+    page = Path("out/x.html").read_text().replace("&#39;", "'")
     assert '<a href="../it%27s%20a%20folder/games/a.sgf">' in page
     for text in [*texts, page]:
         for wanted in (because, loaded, "An empty corner.", "--ids 30", "--lines 24"):

@@ -311,7 +311,14 @@ def test_wrong_programs_may_be_declared(places, capsys, tmp_path):
         declared.write_text(before)
 
 
+@pytest.fixture
+def few_conversations(monkeypatch):
+    """Draw a third of the conversations: no engine is to be caught."""
+    monkeypatch.setattr(test_production, "_IN_A_ROUND", 10)
+
+
 @pytest.mark.long(4)
+@pytest.mark.usefixtures("few_conversations")
 def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_path, capsys):
     texts = []
     for number, secret in enumerate(("one secret of a test", "another secret of it", "")):
@@ -327,6 +334,7 @@ def test_a_secret_makes_other_tests_and_the_same_secret_the_same(places, tmp_pat
 
 
 @pytest.mark.long(5)
+@pytest.mark.usefixtures("few_conversations")
 def test_a_file_of_answers_accuses_no_right_program(places, capsys):
     """Another right program gives other reasons for its refusals."""
     place = places["takuzu"]

@@ -46,7 +46,7 @@ def find_trends(runs):
 # --- statistics --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("few", "many"), [(1, 1), (1, 4), (3, 3), (4, 3), (5, 5)])
+@pytest.mark.parametrize(("few", "many"), [(1, 1), (1, 4), (3, 3), (4, 3), (4, 4)])
 def test_the_rank_test_counts_all_orders(few, many):
     values = list(range(few + many))
     for now in itertools.combinations(values, few):

@@ -4,6 +4,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import ExitCode
+from harness.generating import test_production
 from tests.harness.declared_games import DECLARED, ENGINE, HANDED_IN, command, lay
 
 pytestmark = pytest.mark.processes
@@ -33,7 +34,8 @@ def game(tmp_path, monkeypatch):
 
 
 @pytest.mark.long(2)
-def test_the_files_of_generated_cases_lie_beside_them(game, tmp_path, capsys):
+def test_the_files_of_generated_cases_lie_beside_them(game, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(test_production, "_IN_A_ROUND", 6)
     path = tmp_path / "made" / "cases.gtp"
     path.parent.mkdir()
     words = [
@@ -72,6 +74,6 @@ def test_a_file_that_is_read_wrongly_is_found_and_written_beside_the_case(game, 
     assert (out / "01-board1.txt").read_text() in ("aa\n", "bb\nand more\n", shorter)
     for place, status in ((game, ExitCode.OK), (tmp_path / "wrong", ExitCode.FAILED)):
         assert main(["run", command(place), str(path), "--sandbox", "off"]) == status
-    again = ["--examples", "60", "--output", str(out)]
+    again = ["--examples", "20", "--output", str(out)]
     assert main(["fuzz", command(game), *words, *again]) == ExitCode.OK
     capsys.readouterr()

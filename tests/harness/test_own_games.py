@@ -78,7 +78,7 @@ def fuzz(tmp_path, capsys, monkeypatch):
 
 
 def command(program):
-    return f"{sys.executable} {OWN / program}"
+    return f"{sys.executable} -S -E {OWN / program}"
 
 
 @pytest.mark.long(4)
@@ -188,7 +188,7 @@ def test_where_the_reference_stands_alone_it_is_a_question(fuzz):
 @pytest.mark.long(2)
 @pytest.mark.processes
 def test_two_engines_need_nothing_but_gtp(fuzz):
-    other, given = command("nogo/other_nogo.py"), ("--examples", "60", "--findings", "1")
+    other, given = command("nogo/other_nogo.py"), ("--examples", "40", "--findings", "1")
     assert fuzz(command("nogo/nogo.py"), "--against", other, *given)[0] == ExitCode.OK
     wrong_one = command("nogo/wrong_nogo.py UndoKeepsTurn")
     assert fuzz(wrong_one, "--against", other, *given)[0] == ExitCode.FAILED

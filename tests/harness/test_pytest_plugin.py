@@ -74,11 +74,6 @@ GOOD = "1 say hello\n#? [hello]\n2 say x\n#? [y]*\n3 say y\n#? [y]*\n"
 BAD = "boardsize 3\nclear_board\nplay b b2\n\n# half a point\n10 say B+2\n#? [B\\+1]\n20 wrong\n"
 DYING = "1 say a\n#? [a]\n2 die\n#? [.*]\n3 say b\n#? [b]\n4 say c\n#? [d]*\n"
 
-ALONE_AND_BESIDE = pytest.mark.parametrize(
-    "words",
-    [pytest.param((), id="alone"), pytest.param(("-n2",), id="xdist", marks=pytest.mark.long(1))],
-)
-
 
 class Bench:
     """A folder with an engine and case files, where pytest is called."""
@@ -275,9 +270,8 @@ def junit(bench: Bench, *words: object) -> ET.Element:
     return ET.parse(bench.pytester.path / "out.xml").getroot()[0]
 
 
-@ALONE_AND_BESIDE
-def test_junit(bench: Bench, words: tuple) -> None:
-    suite = junit(bench, *words, *bench.write(good=GOOD, bad=BAD, dying=DYING))
+def test_junit(bench: Bench) -> None:
+    suite = junit(bench, *bench.write(good=GOOD, bad=BAD, dying=DYING))
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "9", "failures": "2", "errors": "3", "skipped": "1"}
     found = {
@@ -299,7 +293,10 @@ def test_junit(bench: Bench, words: tuple) -> None:
     assert "not run: The engine was killed by SIGKILL" in message
 
 
-@ALONE_AND_BESIDE
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param((), id="alone"), pytest.param(("-n2",), id="xdist", marks=pytest.mark.long(1))],
+)
 def test_any_byte_can_be_told_of(bench: Bench, words: tuple) -> None:
     odd = (0, 27, 255)
     case = "".join(f"byte {byte}\n#? [nothing]\nbyte {byte}\n#? [nothing]*\n" for byte in odd)

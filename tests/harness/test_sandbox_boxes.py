@@ -133,9 +133,6 @@ def as_user(
 FREQUENT = {(3, "root"), (1, "ordinary user")}
 
 
-FULLY = (3, USERS[0])  # gets all attacks
-
-
 def is_rare(level: int, user: str) -> bool:
     return "root" in USERS and (level, user) not in FREQUENT
 
@@ -174,17 +171,12 @@ def test_memory_is_held_without_control_groups(level: int, open_room: Path) -> N
 
 
 ATTACKED = [
-    *(
-        pytest.param(
-            *(level, user, ROSTER),
-            id=f"{level}-{user}",
-            marks=[pytest.mark.slow] * ((level, user) != FULLY),
-        )
-        for level in LEVELS
-        for user in USERS
-    ),
-    # What stops the others is proved at level 3.
-    pytest.param(1, "ordinary user", sandbox_attacks.OWN, id="1-ordinary user-its own"),
+    pytest.param(level, user, ROSTER, id=f"{level}-{user}-all", marks=pytest.mark.slow)
+    for level in LEVELS
+    for user in USERS
+] + [
+    pytest.param(level, user, sandbox_attacks.deciding(level), id=f"{level}-{user}")
+    for level, user in ((3, USERS[0]), (1, "ordinary user"))
 ]
 
 
@@ -197,7 +189,7 @@ def test_every_attack_is_held(
     needs(level)
     words = ("-m", "harness.cli", "doctor", "--attack", "--level", str(level))
     if roster != ROSTER:
-        words = ("-m", "tests.harness.sandbox_attacks")
+        words = ("-m", "tests.harness.sandbox_attacks", str(level))
     before = names(open_room)
     done = as_user(user, open_room, *words, temporary=shared_folder)
     assert names(shared_folder) == set()
@@ -477,7 +469,7 @@ def test_another_trial_that_clears_the_page_cache_is_no_escape(receiver: str) ->
 
 
 @pytest.mark.long(3)
-@pytest.mark.parametrize("level", [3, 1])
+@pytest.mark.parametrize("level", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_doctor_that_is_interrupted_leaves_nothing(
     level: int, open_place: Path, open_room: Path
 ) -> None:

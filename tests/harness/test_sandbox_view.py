@@ -148,7 +148,8 @@ LINKED = {"Go1.py": ("link", "{secret}/gen.sh", 0), "bin": ("link", "{secret}", 
 
 @pytest.mark.long(5)
 @pytest.mark.parametrize("command", COMMANDS)
-@settings(max_examples=25, deadline=None)
+@pytest.mark.soak(25)
+@settings(max_examples=10, deadline=None)
 @example(VENV)
 @example(FIRST_LINE)
 @example(LINKED)
@@ -206,3 +207,19 @@ def test_an_engine_may_start_in_a_hidden_folder(tmp_path: Path) -> None:
     assert sorted(copy.left_out) == [str(start / "boards/b.txt"), case]
     elsewhere = view.of_program(["sh"], str(tmp_path), [str(tmp_path)], [case, str(own)])
     assert elsewhere.hidden == (str(own),)
+
+
+@pytest.mark.parametrize(
+    ("level", "writable", "home"),
+    [
+        (1, (), "/nonexistent"),
+        (1, ("/room", "/temporary"), "/temporary"),
+        (2, ("/room", "/temporary"), view.HOME),
+        (3, (), view.HOME),
+    ],
+)
+def test_an_engine_is_at_home_where_it_may_write(level, writable, home):
+    """Level 1 has no folder in memory for it."""
+    found = view.environment(level, writable)
+    assert found["HOME"] == home
+    assert found.get("TMPDIR") == (writable[-1] if writable else None)

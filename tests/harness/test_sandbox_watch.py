@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from harness.sandbox import memory, watch
+from harness.sandbox import memory, untrusted_folders, watch
 
 # proc(5): the state is the third field, utime the fourteenth, the number of threads the twentieth.
 STAT = (
@@ -77,6 +78,50 @@ def test_a_process_that_has_just_ended_has_no_threads(proc):
     proc[f"/proc/{last}/stat"] = stat_of(last, "Z", 2)
     (found,) = watch.processes([last])
     assert found.dead
+
+
+# --- what lies on the disk
+
+
+@pytest.mark.processes
+def test_an_open_file_counts_once_it_has_no_name(tmp_path):
+    """One with a name is counted where it lies."""
+    path = tmp_path / "file"
+    with path.open("wb+") as file:
+        file.write(bytes(1 << 16))
+        file.flush()
+        os.fsync(file.fileno())
+        found = os.stat(path)
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(["sleep", "60"], stdin=file, **silent) as process:
+            try:
+                named = watch._measure_unlinked([process.pid], {found.st_dev})
+                path.unlink()
+                unlinked = watch._measure_unlinked([process.pid], {found.st_dev})
+            finally:
+                process.kill()
+    assert (named, unlinked) == (0, found.st_blocks * 512)
+    assert unlinked >= 1 << 16
+
+
+@pytest.mark.parametrize(
+    ("unlinked", "vanished", "more"),
+    [(0, 0, 0), (5000, 1 << 40, 5000), (None, 0, 0), (None, 1 << 40, None)],
+)
+def test_the_disk_has_what_folders_hold_and_files_without_a_name(
+    unlinked, vanished, more, tmp_path, monkeypatch
+):
+    """What cannot be measured is at most what has vanished from the file system."""
+    (tmp_path / "file").write_bytes(bytes(1 << 16))
+    folders = (str(tmp_path),)
+    used, files = untrusted_folders.use(str(tmp_path))
+    monkeypatch.setattr(watch, "_measure_unlinked", lambda *_: unlinked)
+    monkeypatch.setattr(watch, "free", lambda _: 1 << 41)
+    meter = SimpleNamespace(_plan=SimpleNamespace(writable=folders), _free=(1 << 41) + vanished)
+    expected = vanished if more is None else used + more
+    assert watch.Meter._measure_disk(meter, []) == (expected, files)
+    nowhere = SimpleNamespace(_plan=SimpleNamespace(writable=()))
+    assert watch.Meter._measure_disk(nowhere, []) == (0, 0)
 
 
 # --- processes that end

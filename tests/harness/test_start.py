@@ -171,6 +171,17 @@ def test_little_is_loaded_before_ctrl_c_is_heeded(module):
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("report", "are_pages"), [("--json", False), ("--output", True)])
+def test_only_a_run_that_writes_pages_loads_templates(tmp_path, report, are_pages):
+    case = tmp_path / "one.gtp"
+    case.write_text("1 name\n#? [.*]\n")
+    words = ["gtp-harness", "run", report, str(tmp_path / "report"), "true", str(case)]
+    code = f"import sys; from harness.cli import main; sys.argv = {words}; status = main()"
+    done = run_command([sys.executable, "-c", f"{code}; print(status, 'jinja2' in sys.modules)"])
+    assert done.stdout.decode().splitlines()[-1] == f"2 {are_pages}", done.stderr
+    assert (tmp_path / "report").exists()
+
+
 # --- what is inherited ---
 
 # A process that ignores all it can and blocks some, and becomes another program.

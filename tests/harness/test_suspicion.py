@@ -17,7 +17,7 @@ from oracle.mistakes import ASSIGNMENTS, MISTAKES
 from tests.harness.image_runs import attempts, public_cases
 from tests.harness.made_attempts import fault_of, result_of
 
-SEEDS = ["one", "two"]
+SEEDS = ["one", pytest.param("two", marks=pytest.mark.slow)]
 
 
 # --- the bank: no false alarm ---

@@ -106,8 +106,7 @@ def caller():
     "level",
     [
         "3",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in "21"),
-        pytest.param("off", marks=pytest.mark.long(2)),
+        *(pytest.param(n, marks=pytest.mark.slow) for n in ("2", "1", "off")),
     ],
 )
 def test_a_call_on_a_busy_machine_is_not_late(level, caller):

@@ -76,6 +76,9 @@ def test_run_uses_it_and_a_level_that_is_not_there_is_refused(confined_command, 
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "confined_command", ["docker", pytest.param("chroot", marks=pytest.mark.slow)], indirect=True
+)
 def test_a_class_gets_the_same_marks(confined_command, tmp_path):
     room = small_class.make(tmp_path, CLASS[:4])
     words = (room / "submissions", "--assignment", room / "counting", "--output", room / "out")

@@ -316,9 +316,11 @@ def boards(case: CaseFile) -> Iterator[CaseFile]:
 
 
 # In a whole class alone: the same mistakes as of programs in Python, what comes to the same files
-# as another one when it is unpacked, and what computes for ever as one in Java does.
+# as another one when it is unpacked, what computes for ever (``test_one_fault.py``) and what is in
+# Java (``test_foreign_submissions.py``).
 TOLD_BY_OTHERS = {
     "Java",
+    "Java, never ends",
     "Java, does not compile",
     "Java, komi",
     "Java, neutral points",

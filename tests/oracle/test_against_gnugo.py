@@ -188,7 +188,7 @@ def _captures(game, color):
 @pytest.mark.parametrize(
     ("size", "games", "kos"),
     [
-        *[(2, 40, 0), (3, 60, 10), (5, 20, 15), (9, 4, 5)],
+        *[(2, 40, 0), (3, 60, 10), (5, 20, 15), (9, 2, 2)],
         *[pytest.param(*one, marks=pytest.mark.slow) for one in ((4, 40, 10), (7, 36, 20))],
     ],
 )

@@ -1,7 +1,5 @@
 """The plan of a grading: its case files, and the attempts at them."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -235,22 +235,45 @@ class Orders:
             ran_on = {task.basis: task.machine for unit in units for task in unit.tasks}
             context = context._replace(ran_on=ran_on)
             return machines.run(ordered, store, context, on_event, on_time)
-        proven = self._level if self._sandbox else ""
+        proven = ordered[0].environment.sandbox if ordered and self._sandbox else ""
         crew = Crew(ordered, workers, on_event, on_time, store=store, proven=proven, shared=shared)
         return crew.results()  # type: ignore[return-value]
 
     @cached_property
-    def _level(self) -> str:
-        if self._context.other_machines:
-            return self._context.other_machines.level(self._context.sandbox)
-        return str(int(self._sandbox.level)) if self._sandbox else "off"
+    def _make_unit(self) -> Callable[..., records.WorkUnit]:
+        """What makes a unit of what it has besides all others: they are run in the same way."""
+        context, assignment = self._context, self._context.assignment
+        if context.other_machines:
+            level = context.other_machines.level(context.sandbox)
+        else:
+            level = str(int(self._sandbox.level)) if self._sandbox else "off"
+        packages, course = assignment.engine.packages, context.overlay
+        # What of the assignment's folder decides how its submissions are run.
+        named = [Path(assignment.translate)] if assignment.translate else []
+        named += [assignment.place / packages] if isinstance(packages, str) else []
+        paths = [assignment.place / FILE, *named, *assignment.public_cases()]
+        names = [path.relative_to(assignment.place).as_posix() for path in paths]
+        folder = None
+        if course:
+            folder = unit_worker.folder_of(course.absolute(), workspace.of_course(course))
+        hidden = (*context.hidden, self._store.name)
+        return partial(
+            records.WorkUnit,
+            unit=records.VERSION,
+            assignment=unit_worker.folder_of(assignment.place, names),
+            course=folder,
+            environment=Environment(Level(level), assignment.python, hidden),
+            limits=assignment.limits,
+            box=self._box,
+            alone=self._alone,
+            budget=context.budget,
+        )
 
     def _order(self, unit: GradingUnit) -> records.WorkUnit:
         """Return what is to be done as plain data."""
         submission = unit.submission
         sha256 = submission.sha256 or hashlib.sha256(unit.archive.read_bytes()).hexdigest()
-        return records.WorkUnit(
-            unit=records.VERSION,
+        return self._make_unit(
             submission=UnitSubmission(
                 submission.key,
                 Sha256(sha256),
@@ -260,13 +283,6 @@ class Orders:
             ),
             build=unit.build,
             cases=tuple(map(self._case, unit.tasks)),
-            assignment=self._assignment,
-            course=self._course,
-            environment=self._environment,
-            limits=self._context.assignment.limits,
-            box=self._box,
-            alone=self._alone,
-            budget=self._context.budget,
             spent=unit.spent,
             hung=unit.hung,
             patient=unit.patient,
@@ -281,29 +297,6 @@ class Orders:
         return records.UnitCase(
             task.basis, path.name, Sha256(sha256), beside, str(path.parent), task.is_image
         )
-
-    @cached_property
-    def _assignment(self) -> records.Folder:
-        """What of the assignment's folder decides how its submissions are run."""
-        own, packages = self._context.assignment, self._context.assignment.engine.packages
-        named = [Path(own.translate)] if own.translate else []
-        named += [own.place / packages] if isinstance(packages, str) else []
-        paths = [own.place / FILE, *named, *own.public_cases()]
-        return unit_worker.folder_of(
-            own.place, [path.relative_to(own.place).as_posix() for path in paths]
-        )
-
-    @cached_property
-    def _course(self) -> records.Folder | None:
-        place = self._context.overlay
-        if place is None:
-            return None
-        return unit_worker.folder_of(place.absolute(), workspace.of_course(place))
-
-    @cached_property
-    def _environment(self) -> Environment:
-        hidden = (*self._context.hidden, self._store.name)
-        return Environment(Level(self._level), self._context.assignment.python, hidden)
 
 
 def _find_named_files(task: Task, folder: Path) -> Iterator[UnitFile]:

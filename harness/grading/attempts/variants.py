@@ -13,8 +13,6 @@ An image is a case file like any other. The number of a test in it says which on
 of: see :func:`origin`. The same seed gives the same file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 from typing import NamedTuple

@@ -10,8 +10,6 @@ answer, and ``audit.json``. With it an interrupted audit continues, and a later 
 findings again. The ledger is not touched.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

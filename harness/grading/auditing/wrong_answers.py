@@ -4,8 +4,6 @@ The submission is unpacked, built and boxed as for its mark; then it gets random
 :mod:`harness.fuzzing`. Findings that are not sure (:func:`is_sure`) are counted, not reported.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence

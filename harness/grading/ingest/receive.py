@@ -12,8 +12,6 @@ Source: ECMA-48, "Control functions for coded character sets", 8.3 (CUB, CUF, DC
 GNU Readline, ``display.c``: at the edge of the screen it writes a blank and a carriage return.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

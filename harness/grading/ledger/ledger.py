@@ -13,8 +13,6 @@ All rows behind marks are signed (:mod:`~harness.grading.ledger.chains`): :meth:
 reports rows that others changed, added or removed. A result and its digest are one transaction.
 """
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import time

@@ -1,7 +1,5 @@
 """The tables of a ledger, alike on SQLite and PostgreSQL, and its statements."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import sqlalchemy as sa

@@ -1,7 +1,5 @@
 """The places of a ledger, of its key and of the originals; the owner of a lease."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -6,8 +6,6 @@ saved if its digests are right; the new ledger signs it again. An attempt is don
 result was saved; else the next grading runs it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import shutil

@@ -1,7 +1,5 @@
 """A ledger that is one SQLite file, and the opening of a ledger's database, a file or a server."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Iterator

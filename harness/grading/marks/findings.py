@@ -1,7 +1,5 @@
 """Findings about a class: common errors, concerns, and the tests under suspicion. Pure."""
 
-from __future__ import annotations
-
 import builtins
 import re
 from collections import Counter, defaultdict

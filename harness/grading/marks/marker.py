@@ -1,7 +1,5 @@
 """Compute marks from the ledger, with everything known about each submission."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import comb
 from pathlib import Path

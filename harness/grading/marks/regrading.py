@@ -5,8 +5,6 @@ result of one case file after the other. Each step causes the change of the mark
 the points of all causes add up to the whole change.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction

@@ -103,9 +103,7 @@ def _body(
     count, said = stream
     links = part_links(log_name(name), *part)
     yield _draw("start", run, file, part[0] == 1, links, count)
-    yield Markup('<pre class="log" id="stream" tabindex="0">')
     yield from said
-    yield Markup("</pre>")
     yield _draw("end", file, part[0] == part[1], links, warnings(file))
 
 
@@ -115,11 +113,9 @@ def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterat
     ``begin``: what :func:`part_cuts` returns.
     """
     end = [*begin, len(file.case.steps)][1]
-    yield _draw("exchanges", file.before)
-    yield Markup('<pre class="log" tabindex="0">')
+    yield _draw("before", file)
     yield from _stream(*_piece(file, 0, end), links)
-    yield Markup("</pre>")
-    yield _draw("rest", file, len(file.case.steps) - end)
+    yield _draw("after", file, len(file.case.steps) - end)
 
 
 def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
@@ -139,8 +135,8 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
     return piece, steps[first - 1].line if first else 0
 
 
-# A part of a stream: its kind; the line, the text and the reply of a command.
-_Part = tuple[str, int, str, Reply | str | None]
+# A part of a stream: its kind; the name, the text, the reply and the card of a command.
+_Part = tuple[str, str, str, Reply | str | None, tuple[str, str] | None]
 
 
 def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
@@ -150,14 +146,14 @@ def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[M
     """
     parts = _parts(file, done, links)
     while some := list(islice(parts, _AT_ONCE)):
-        yield _draw("stream", some, links.prefix, links.cards)
+        yield _draw("stream", some)
 
 
 def _parts(file: FileResult, done: int, links: Links) -> Iterator[_Part]:
     again = {one.step for one in file.restarts}
     for start, end in pairwise(_cuts(file)):
         if start in again:
-            yield "comment", 0, "The engine was started again.", None
+            yield _text("comment", "The engine was started again.")
         if file.replies[start] is None:
             yield from _unanswered(file, (start, end), done, links)
         else:
@@ -201,12 +197,8 @@ def _answered(
             some = slice(begin + first, begin + end)
             yield from _between(lines[done : steps[some.start].line - 1])
             pairs = zip(steps[some], replies[some], strict=True)
-            yield (
-                "plain",
-                0,
-                "".join(f"{step[1]}\n{one[2]}\n\n" for step, one in pairs if one),
-                None,
-            )
+            texts = [f"{step[1]}\n{one[2]}\n\n" for step, one in pairs if one]
+            yield _text("plain", "".join(texts))
             done = steps[some.stop - 1].line
         if place < len(steps):
             step, reply, begin = steps[place], replies[place], place + 1
@@ -237,7 +229,7 @@ def _between(lines: Sequence[str]) -> Iterator[_Part]:
     """Yield comments, expectations and blank lines as they stand between two commands."""
     if lines:
         text = "\n".join(lines)
-        yield ("comment", 0, text, None) if text.strip() else ("plain", 0, f"{text}\n", None)
+        yield _text("comment", text) if text.strip() else _text("plain", f"{text}\n")
 
 
 def _unanswered(
@@ -252,13 +244,19 @@ def _unanswered(
         yield _command(steps[0], None, links)
         done = steps[0].line
     if done < _end(file, end) or end == len(file.replies):
-        yield "comment", 0, "not sent:", None
+        yield _text("comment", "not sent:")
     for number, line in enumerate(lines[done : _end(file, end)], done + 1):
-        yield "unsent" if number in named else "comment", number, line, None
+        name = f"{links.prefix}L{number}"
+        yield ("unsent", name, line, None, None) if number in named else _text("comment", line)
 
 
 def _command(step: Step, reply: Reply | None, links: Links) -> _Part:
     """Return a test, which links lead to and from, or a command that went wrong."""
-    if reply and reply.ok and not reply.invalid and step.line not in links.cards:  # most tests
-        return "test", step.line, step.text, reply.raw
-    return "command", step.line, step.text, reply
+    name, card = f"{links.prefix}L{step.line}", links.cards.get(step.line)
+    if reply and reply.ok and not reply.invalid and not card:  # most tests
+        return "test", name, step.text, reply.raw, None
+    return "command", name, step.text, reply, card
+
+
+def _text(kind: str, text: str) -> _Part:
+    return kind, "", text, None, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
@@ -10,7 +11,7 @@ from markupsafe import Markup, escape
 from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report.file_view import WORDS
 from harness.report.html.page_names import PLAIN, STYLE, link, part_name
-from harness.report.html.templates import macro
+from harness.report.html.templates import GLOBALS, macro
 from harness.report.report_files import SharedText
 from harness.report.tally import Tally, phrases
 from harness.text import one_line, show_utc
@@ -339,3 +340,6 @@ def _name(step: Step) -> str:
 def times_in_words(value: float) -> str:
     """Return a time in seconds as a reader wants it."""
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.3g} ms"
+
+
+GLOBALS["parts"] = sys.modules[__name__]

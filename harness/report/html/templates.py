@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+import jinja2
 from jinja2 import (
     BaseLoader,
     Environment,
@@ -29,6 +30,12 @@ from harness.text import number_of, one_line, show_utc
 
 _HARNESS = Path(__file__).parents[2]
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")
+# What every template can call; what all pages share (:mod:`.parts`) adds itself.
+GLOBALS: dict[str, object] = {
+    "number_of": number_of,
+    "one_line": one_line,
+    "show_utc": show_utc,
+}
 
 
 class _SourceLayout(Extension):
@@ -61,6 +68,11 @@ class _CompiledTemplates(FileSystemBytecodeCache):
     def __init__(self) -> None:
         super().__init__(str(_HARNESS / "__pycache__"), "%s.template")
 
+    def get_source_checksum(self, source: str) -> str:
+        """Return what changes with a template, and with what compiles it."""
+        compilers = (Path(path).stat().st_mtime_ns for path in (__file__, jinja2.__file__))
+        return super().get_source_checksum(f"{[*compilers]}{source}")
+
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep a template; an installation may be such that nothing can be written to it."""
         with suppress(OSError):
@@ -86,11 +98,8 @@ def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environm
 
 @cache
 def _environment() -> Environment:
-    from harness.report.html import parts
-
     made = make_environment(FileSystemLoader(_HARNESS))
-    texts = {"one_line": one_line, "number_of": number_of, "show_utc": show_utc}
-    made.globals |= {"parts": parts, **texts}
+    made.globals |= GLOBALS
     return made
 
 

@@ -1,7 +1,5 @@
 """Courses and their assignments: made, changed, removed; files of a teacher's own."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Gradings and their tournaments: begun and released by teachers, read by the staff."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable

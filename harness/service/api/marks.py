@@ -1,7 +1,5 @@
 """Marks: of a grading for the staff, the released one for a student; comments and overrides."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterator
 

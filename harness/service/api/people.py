@@ -1,7 +1,5 @@
 """People: whose a token is, their tokens, the staff of a course, and its students."""
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal

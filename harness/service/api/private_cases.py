@@ -1,7 +1,5 @@
 """Private case files, drafts of more, and what tests are worth: for the staff."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A body is read once the guard let it in, and no more of it than is needed. Each 
 tells where the next one begins. A request sent again under the same key does nothing again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tempfile

@@ -3,8 +3,6 @@
 Bytes are the body of a request as it is, so that they are read only once the guard let them in.
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal

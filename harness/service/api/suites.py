@@ -1,7 +1,5 @@
 """Suites of engine authors, and their runs: posted, listed, compared, removed."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 from pathlib import Path

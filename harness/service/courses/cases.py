@@ -1,7 +1,5 @@
 """The private case files of a course, and those of an engine author."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

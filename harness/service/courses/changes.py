@@ -3,8 +3,6 @@
 An assignment or course goes only if nobody has submitted to it: nothing of students is lost.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import shutil

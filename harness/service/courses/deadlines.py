@@ -1,7 +1,5 @@
 """Deadlines: what being late costs, in words, and extensions for one student or group."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -5,8 +5,6 @@ kept, and filled in anew whenever the files of the grading in force are written.
 marks of other assignments in it, so only teachers get it.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ Gradings are begun, accepted, released and tried again here; workers do the rest
 says is kept apart from what is computed, and is in the audit log.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import json

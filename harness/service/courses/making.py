@@ -1,7 +1,5 @@
 """Making courses and their assignments."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import time

@@ -8,8 +8,6 @@ A newer upload takes the place of a former one. Both stay on the server, so that
 what has changed, and a grading can be ended with the one that it was begun with.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import tempfile

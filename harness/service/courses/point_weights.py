@@ -4,8 +4,6 @@ A test of weight 0 does not count: one that is found to be wrong after the deadl
 It stays left out when its file is put right later, which has to be told (:func:`still_left_out`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

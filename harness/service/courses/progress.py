@@ -3,8 +3,6 @@
 The staff sees the steps of an assignment, a student what happened to a submission.
 """
 
-from __future__ import annotations
-
 import datetime
 from typing import Literal, NamedTuple
 

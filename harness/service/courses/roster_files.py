@@ -20,8 +20,6 @@ A student has one line. A second one that is the same is told as a remark; one t
 refused, because nobody can say which of them is right.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import tempfile

@@ -3,8 +3,6 @@
 What is posted comes from anybody: only what was checked here is kept, compared and shown.
 """
 
-from __future__ import annotations
-
 import codecs
 import hashlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The staff of a course: teachers, who may do everything, and assistants with their rights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

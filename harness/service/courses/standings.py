@@ -1,7 +1,5 @@
 """Where students and groups stand with an assignment: a row each, filters, and who comes next."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -4,8 +4,6 @@ Bytes are kept under their SHA-256 and caps, written down, and queued for a work
 later roster may change the groups, and so whose a submission is.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 import time

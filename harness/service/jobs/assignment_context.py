@@ -1,7 +1,5 @@
 """What all jobs of an assignment are done with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path

@@ -4,8 +4,6 @@ Pages and the API show the same list. What a teacher has not set up yet is never
 failure: checks wait for it (:func:`harness.service.courses.own_files.list_missing`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 

@@ -6,8 +6,6 @@ exchanges others, and makes a case file of the rest. The kill rate of any choice
 each candidate has with it which mistakes its tests catch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_

@@ -1,7 +1,5 @@
 """An engine that an author posted: planned as a check is, and kept as a run of its suite."""
 
-from __future__ import annotations
-
 import datetime
 import os
 from collections.abc import Sequence

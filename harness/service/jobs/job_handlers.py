@@ -1,7 +1,5 @@
 """What each kind of job does, with the code of ``grade``: for one submission, or for a class."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

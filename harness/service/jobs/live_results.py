@@ -1,7 +1,5 @@
 """What is told of a job while it runs: its progress in the queue, live results to who watches."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

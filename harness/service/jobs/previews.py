@@ -1,7 +1,5 @@
 """Marks that other points would change, and private tests that may be wrong."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The files of checks and gradings: their pages and folders, results for programs, evidence."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 ``python -m harness.service.jobs.worker``, with the settings as JSON on standard input.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sys

@@ -3,8 +3,6 @@
 It is asked at its own origins alone, without following redirects, for so long and for so much.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import time

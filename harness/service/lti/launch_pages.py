@@ -4,8 +4,6 @@ A browser that refuses cookies in a frame shows by the platform's storage that t
 began the login; else the page opens in a window of its own.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 import time

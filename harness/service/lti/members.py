@@ -4,8 +4,6 @@ Everybody from a platform is a person of one course alone: a launch opens no oth
 takes over nobody who was here before, whatever name, number or mail address the platform tells.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Iterable, Iterator, Sequence

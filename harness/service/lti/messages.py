@@ -4,8 +4,6 @@
 platform that the administrator registered.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable
 from typing import Annotated, Any

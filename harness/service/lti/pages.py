@@ -3,8 +3,6 @@
 A teacher also chooses here what a platform asks for by deep linking.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

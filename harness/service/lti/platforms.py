@@ -5,8 +5,6 @@ issuer, the client id it gave this service, its deployments, and the origins it 
 Secrets lead from one step of a launch or a registration to the next; each holds once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

@@ -4,8 +4,6 @@ What is sent is computed when it is sent, from what the student sees at that tim
 before the release, and a mark that was given or changed since goes in place of the one before.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import json

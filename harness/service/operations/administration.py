@@ -3,8 +3,6 @@
 Each change is in the audit log.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import Connection
 
 from harness.errors import UsageError

@@ -5,8 +5,6 @@ the ledger and the original that it speaks of, and those are only added to. So a
 service that runs has all that it speaks of. What was under way is done again after a restore.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Whether a service could start, can do its work, and how far it is behind; as metrics, too."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

@@ -5,8 +5,6 @@ its originals and of the audit log say. That time counts from the last thing tha
 date of it, a submission, a grading. Marks, ledgers and what gradings wrote never go.
 """
 
-from __future__ import annotations
-
 import datetime
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Signing in and out, by a link or an OpenID provider; the own name; API tokens; static files."""
 
-from __future__ import annotations
-
 import json
 
 from fastapi.responses import RedirectResponse, Response

@@ -1,7 +1,5 @@
 """An assignment of a course: its steps and its class for the staff, for students submitting."""
 
-from __future__ import annotations
-
 import datetime
 import secrets
 from collections.abc import Iterable, Sequence

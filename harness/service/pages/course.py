@@ -1,7 +1,5 @@
 """Courses and their assignments: listed, changed or removed; small files of forms."""
 
-from __future__ import annotations
-
 import datetime
 import secrets
 import time

@@ -1,7 +1,5 @@
 """Gradings: begun and released by teachers, read by the staff."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import mimetypes

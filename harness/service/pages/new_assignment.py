@@ -5,8 +5,6 @@ a page again or leaving it changes nothing. Only the last one makes the assignme
 form makes it once.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import secrets

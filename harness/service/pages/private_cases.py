@@ -1,7 +1,5 @@
 """Private cases: what they catch, positions for more, and what tests are worth."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction

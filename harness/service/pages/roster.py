@@ -1,7 +1,5 @@
 """The people of a course: students, their links, and the staff."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

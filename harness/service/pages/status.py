@@ -1,7 +1,5 @@
 """The first lines of a student's pages: what happened, and what to do, with its time."""
 
-from __future__ import annotations
-
 import datetime
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """One student or group after the other, as the staff see them; and the student's own mark."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple

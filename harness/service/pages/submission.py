@@ -1,7 +1,5 @@
 """One submission: its receipt, its public tests as they are judged, and their results."""
 
-from __future__ import annotations
-
 import asyncio
 import datetime
 import json

@@ -1,7 +1,5 @@
 """Suites of engine authors: the list, each with its runs, its history and its badge."""
 
-from __future__ import annotations
-
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 

@@ -3,8 +3,6 @@
 Each secret is told once; what is kept is its digest.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

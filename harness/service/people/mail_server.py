@@ -1,7 +1,5 @@
 """Where mails go: to a server by SMTP, or into a folder, from which an operator passes them on."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -5,8 +5,6 @@ sent: the database knows its digest alone, before and after. One that was not ta
 again, and the next try makes another.
 """
 
-from __future__ import annotations
-
 import functools
 import time
 from collections.abc import Sequence

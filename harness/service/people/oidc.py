@@ -4,8 +4,6 @@ What must be the same before and after (state, nonce, verifier of PKCE) is made 
 which the browser keeps in a cookie while it is at the provider. So nothing is kept here.
 """
 
-from __future__ import annotations
-
 import hashlib
 import ssl
 import time

@@ -4,8 +4,6 @@ Each copy is of one moment. A server's are made and read by its own programs, wh
 password in their environment: everybody sees the arguments of a process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

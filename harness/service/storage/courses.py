@@ -1,7 +1,5 @@
 """Courses, their members and assignments; suites of engine authors, and their runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The folder with everything of a service: who may look into it, and its time zone."""
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Platforms, their courses that are courses here, and the marks that go back to them."""
 
-from __future__ import annotations
-
 import time
 
 from sqlalchemy import Connection

@@ -4,8 +4,6 @@ A row waits until its ``due`` time, and is leased while it is delivered. None is
 not taken waits for another try, later and later.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar

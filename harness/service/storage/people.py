@@ -3,8 +3,6 @@
 Of secrets there are digests only.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """What rows may go when their time is over, and which must not."""
 
-from __future__ import annotations
-
 from sqlalchemy import Connection, Table, func, select, text
 
 from harness.service.records import WAITING

@@ -3,8 +3,6 @@
 What workers count, with durations, is in rows that all of them share: no restart loses any.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The service's own tables, alike on SQLite and PostgreSQL, and the records of their rows."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar, get_type_hints

@@ -1,7 +1,5 @@
 """Uploads and whose they are, what workers said of them, gradings, marks and comments."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ A route declares its rule (:class:`Routes`); one without a rule ends the start o
 its path names is looked up before it is answered (:mod:`harness.service.web.request_context`).
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is done around every request: hosts, headers, HEAD, the log, and refusals."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import re

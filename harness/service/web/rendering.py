@@ -1,7 +1,5 @@
 """How pages are made: templates with the look and the parts of the reports, and forms beside."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

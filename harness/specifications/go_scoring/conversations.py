@@ -1,7 +1,5 @@
 """What fuzzing says to a scoring program: stones, captures, a komi and the score."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from hypothesis import strategies as st

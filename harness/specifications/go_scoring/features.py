@@ -1,7 +1,5 @@
 """What tests of go-scoring look at: regions, captures, the komi and the margin."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from random import Random
 from typing import NamedTuple

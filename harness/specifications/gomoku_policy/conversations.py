@@ -1,7 +1,5 @@
 """What fuzzing says to a program with a policy: threats, duels, and whose turn it is."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What tests of gomoku-policy look at: each type of move, and what is easily overlooked in it."""
 
-from __future__ import annotations
-
 from functools import lru_cache, reduce
 from itertools import starmap
 from operator import or_

@@ -1,7 +1,5 @@
 """What fuzzing says to a player of Gomoku: lines, wrong moves, the end of the game."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What tests of gomoku-rules look at: lines, the end of the game, errors, turns, legal moves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from itertools import product

@@ -1,7 +1,5 @@
 """What fuzzing says to a program that counts eyes: positions, board files, all questions."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 

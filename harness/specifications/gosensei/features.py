@@ -1,7 +1,5 @@
 """What tests of gosensei look at: eyes, two eyes, eye spaces, the picture and board files."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What fuzzing says to the Java game: captures, ko, passes, prisoners, boards from files."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What tests of java-go look at: captures, prisoners, legal moves, ko, snapback, the passes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from random import Random

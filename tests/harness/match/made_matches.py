@@ -15,12 +15,13 @@ from harness.options import Limits, Options
 from oracle.position import BLACK, WHITE
 
 PLAYER = str(Path(__file__).parents[2] / "engines" / "players.py")
+PYTHON = (sys.executable, "-S", "-E")  # which start soon
 LIMITS = Limits(timeout=1.0, startup=20.0)
 
 
 def player(name: str, habit: str = "", dice: int = 1) -> Player:
     """Return a player with a habit."""
-    return Player(name, habit, (sys.executable, PLAYER, habit, str(dice)))
+    return Player(name, habit, (*PYTHON, PLAYER, habit, str(dice)))
 
 
 def match(*players: Player, **more: Any) -> Match:

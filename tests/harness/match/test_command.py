@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -14,10 +13,10 @@ import pytest
 from harness.cli import main
 from harness.errors import ExitCode
 from oracle.sgf import read_sgf
-from tests.harness.match.made_matches import PLAYER
+from tests.harness.match.made_matches import PLAYER, PYTHON
 
 OWN_GAMES = Path(__file__).parents[2] / "own_games"
-GOOD = shlex.join([sys.executable, PLAYER])
+GOOD = shlex.join([*PYTHON, PLAYER])
 SMALL = ["match", "--size", "5", "--games", "2", "--concurrency", "1"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from harness.match.records import Game, Plan
 from harness.match.standings import Standings
 from harness.match.tournament import GAUNTLET, ROUND_ROBIN, SWISS, Journal, MatchResult, Schedule
 from oracle.position import BLACK, WHITE
-from tests.harness.match.made_matches import PLAYER, by_first, hold, made, match, player
+from tests.harness.match.made_matches import PLAYER, PYTHON, by_first, hold, made, match, player
 
 # --- schedules ---------------------------------------------------------------------------------
 
@@ -160,9 +161,9 @@ def test_two_do_not_write_one_journal(tmp_path: Path) -> None:
 # --- a kill ------------------------------------------------------------------------------------
 
 COMMAND = [
-    *(sys.executable, "-m", "harness.cli", "match", "--size", "5", "--games", "6"),
+    *(sys.executable, "-m", "harness.cli", "match", "--size", "5", "--games", "4"),
     *("--random-moves", "2", "--concurrency", "2"),
-    *(f"{name}={sys.executable} {PLAYER} {habit!r} {name}" for name, habit in
+    *(f"{name}={shlex.join(PYTHON)} {PLAYER} {habit!r} {name}" for name, habit in
       (("1", "careful"), ("2", ""), ("3", "careful"))),
 ]  # fmt: skip
 
@@ -188,7 +189,7 @@ def test_after_a_kill_no_game_is_played_twice_and_none_is_lost(tmp_path: Path) -
     killed = subprocess.Popen(
         [*whole, "--journal", "games.jsonl"], cwd=place, stdout=subprocess.DEVNULL
     )
-    while not journal.exists() or len(journal.read_bytes().splitlines()) <= 5:
+    while not journal.exists() or len(journal.read_bytes().splitlines()) <= 4:
         assert killed.poll() is None
         time.sleep(0.01)
     os.kill(killed.pid, signal.SIGKILL)
@@ -199,7 +200,7 @@ def test_after_a_kill_no_game_is_played_twice_and_none_is_lost(tmp_path: Path) -
         [*whole, "--journal", "games.jsonl"], cwd=place, check=True, capture_output=True
     )
     numbers = [json.loads(line)["plan"][0] for line in journal.read_text().splitlines()[1:]]
-    assert sorted(numbers) == list(range(18))
+    assert sorted(numbers) == list(range(12))
     assert outcome(place) == outcome(tmp_path / "whole")
 
 

@@ -5,8 +5,6 @@ Each kind has a module that knows how names are made there and yields pieces, fr
 own time is that of the download.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import shutil

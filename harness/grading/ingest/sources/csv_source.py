@@ -1,7 +1,5 @@
 """What separates the cells of a table: learning platforms write commas, semicolons or tabs."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -1,7 +1,5 @@
 """The files of a download, and the entries made of them: one for each student or group."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
