@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def _one_look_at_the_systems_python() -> Iterator[None]:
 class _NoPowerCut(sqlite3.Connection):
     """Waits for no disk: each commit would, for milliseconds, and a test has dozens."""
 
-    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
         return super().execute(statement.replace("= FULL", "= OFF"), *values)
 
 
