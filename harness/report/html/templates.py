@@ -30,7 +30,7 @@ from harness.text import number_of, one_line, show_utc
 
 _HARNESS = Path(__file__).parents[2]
 _LINE_BREAK = re.compile(r"[ ]*\n\s*")
-# What every template can call; what all pages share (:mod:`.parts`) adds itself.
+# What every template can call; the pieces of all pages add themselves.
 GLOBALS: dict[str, object] = {
     "number_of": number_of,
     "one_line": one_line,
