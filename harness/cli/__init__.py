@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def program() -> NoReturn:
-    """Be the program ``gtp-harness``: run it and end the process.
+    """Entry point of ``gtp-harness``: run it and end the process.
 
     The system takes back the memory of a process at once; Python would go over all that was
     loaded and found. Anyone who watches the process, or is at work in it, gets the usual end.

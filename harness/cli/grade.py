@@ -244,8 +244,8 @@ class _Command:
             raise
         except SandboxError as error:
             raise SandboxError(
-                f"{error}. Nobody's program is run without a sandbox unless you say so:"
-                " --unsafe-no-sandbox runs all with your own rights"
+                f"{error}. Submissions run in a sandbox; --unsafe-no-sandbox runs them with"
+                " your own rights instead"
             ) from None
 
     def _other_machines(self) -> AbstractContextManager[OtherMachines | None]:

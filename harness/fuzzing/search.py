@@ -393,14 +393,14 @@ class Hunt:
         return self._asker.begin(self._asker.affordable(scripts))
 
     def shows(self, script: Script) -> bool:
-        """Whether a script shows news, and a new process does so, too."""
+        """Return whether a script finds something new that reproduces in a fresh process."""
         if self.is_over:
             return False
         (kept,) = self._asker.affordable([script])
         return self.has_news(self._asker.send_and_wait(kept))
 
     def has_news(self, heard: HeardScript) -> bool:
-        """Whether what an engine did shows news, and a new process does so, too."""
+        """Return whether the finding is new and reproduces in a fresh process."""
         if self.is_over:
             return False
         self._asker.budget.examples += 1

@@ -271,7 +271,7 @@ def count_pending(ledger: Ledger, plan: GradingPlan) -> int:
     return sum(state.state != "done" for state in states.values())
 
 
-def run(  # noqa: PLR0913, PLR0917 - each of them is somebody else's
+def run(  # noqa: PLR0913, PLR0917 - collaborators are injected by the CLI and the service
     options: GradeOptions,
     ledger: Ledger,
     plan: GradingPlan,

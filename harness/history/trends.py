@@ -285,7 +285,7 @@ RUNS = 50  # the last ones: all their verdicts are shown
 
 
 class Streak(NamedTuple):
-    """Runs one after the other in which the same became of a test."""
+    """Consecutive runs with equal outcomes of a test."""
 
     verdict: str  # "" if it was not asked
     flaky: bool  # a --rerun gave other verdicts

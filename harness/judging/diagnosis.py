@@ -42,7 +42,7 @@ class Search:
 
     @property
     def wrong(self) -> int:
-        """Where the engine did not as the reference engine does, as bits."""
+        """Return a bitmask of the replies that differ from the reference engine's."""
         return self._every & ~self.reference.agreed
 
     def smallest(self) -> list[Set]:

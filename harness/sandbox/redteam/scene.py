@@ -345,7 +345,7 @@ class AttackStage:
         return sockets
 
     def _has_visitor(self, name: str) -> bool:
-        """Whether an attack has come: it says the word. Anybody may knock at an open port."""
+        """Return whether a peer sent the attack token; any client may connect."""
         one = self._sockets[name]
         while True:
             try:
