@@ -315,7 +315,7 @@ def test_without_a_sandbox_nothing_is_run_unless_it_is_said(tmp_path, sandbox, m
     # Level 3 needs bubblewrap, which is not on this PATH.
     monkeypatch.setenv("PATH", "/nowhere")
     said = grade_apart(room, "--sandbox", "3", status=FAULT)
-    assert "--unsafe-no-sandbox runs all with your own rights" in said
+    assert "--unsafe-no-sandbox" in said
     monkeypatch.undo()
     said = grade_apart(room, "--unsafe-no-sandbox", "--no-images")
     assert "The sandbox was off: engines ran with all rights" in said
