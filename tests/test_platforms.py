@@ -54,7 +54,7 @@ ON_MACOS = [
      "1 of 1 engine caught"),
     ("fuzz {ORACLE} --assignment go-scoring", 3, "--sandbox off"),
     ("grade class --assignment go-scoring --public-only --overlay {GO}/util --output graded", 3,
-     "--unsafe-no-sandbox runs all with your own rights"),
+     "--unsafe-no-sandbox runs them with your own rights"),
     ("grade class --assignment go-scoring --public-only --overlay {GO}/util --output graded"
      " --unsafe-no-sandbox", 0, "1 mark, 0 withheld"),
     ("doctor", 1, "levels 3 to 1   no: a sandbox needs Linux"),
