@@ -190,11 +190,11 @@ class PropertyTable(dict[str, CommandProperties]):
 
     def __init__(
         self,
-        known: Mapping[str, CommandProperties],
+        properties: Mapping[str, CommandProperties],
         more: Callable[[], Mapping[str, CommandProperties]] | None = None,
     ) -> None:
-        """Take what is known; ``more``: is asked once, for a name that ``known`` does not have."""
-        super().__init__(known)
+        """Take what is known; ``more``: is asked once, for a name not in ``properties``."""
+        super().__init__(properties)
         self._more = more
         self.alone = _AloneTable(self.at_hand)
 

@@ -114,8 +114,8 @@ def draw_text(diagram: Diagram | Position, *, unicode: bool = True) -> str:
     return "\n".join(drawn)
 
 
-def _as_diagram(shown: Diagram | Position) -> Diagram:
-    return Diagram(shown) if isinstance(shown, Position) else shown
+def _as_diagram(picture: Diagram | Position) -> Diagram:
+    return Diagram(picture) if isinstance(picture, Position) else picture
 
 
 def _text_row(bodies: list[str], width: int, last: int | None, line: str) -> str:

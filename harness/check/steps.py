@@ -429,39 +429,39 @@ def _overlay_source(context: CheckContext, name: str) -> Path | None:
     return next((place for place in places if place.is_dir()), None)
 
 
-def write_archive(context: CheckContext, tested: CheckedFiles, status: int) -> tuple[str, ...]:
+def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tuple[str, ...]:
     """Write the log, if one is asked for, and the archive; return the names of its files."""
-    names = tested.found.kept
+    names = files.found.kept
     if context.assignment.files.log:
-        names = (*names, _write_log(context, tested, status))
+        names = (*names, _write_log(context, files, status))
     # Keep the archive that was given, if the new one would take its place.
     target = context.made
     if target.exists() and target.samefile(context.wanted.source):
         kept = target.with_name(f"before-{target.name}")
         target.replace(kept)
         context.sayer.note(f"The archive that was given is now called {kept.name}.")
-    pack(context.made, context.assignment.archive.folder, tested.folder, names)
+    pack(context.made, context.assignment.archive.folder, files.folder, names)
     return names
 
 
-def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
+def _write_log(context: CheckContext, files: CheckedFiles, status: int) -> str:
     """Close the transcript; it goes to what is submitted, and to the folder that was given."""
     form, log = context.assignment.archive, context.assignment.files.log
     context.sayer.step(f"The log {log}, and the archive {form.name} with it")
-    digests = public_tests.digests_in(tested.folder, tested.found.kept)
+    digests = public_tests.digests_in(files.folder, files.found.kept)
     for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
         context.sayer.note(line)
     context.sayer.note(
         f"The log ends here; it is added to {form.folder}, and that is packed again."
     )
     transcript = context.sayer.transcript.close(status)
-    (tested.folder / log).write_bytes(transcript)
+    (files.folder / log).write_bytes(transcript)
     if context.wanted.source.is_dir():
         _write(context.wanted.source / log, transcript)
     return log
 
 
-def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
+def last_look(context: CheckContext, files: CheckedFiles, names: tuple[str, ...]) -> None:
     """Read the archive as the teacher will: it has what was tested, and nothing else."""
     sayer, name = context.sayer, context.made.name
     sayer.step(f"A last look at the contents of {name}: tar -tf {name}")
@@ -470,7 +470,7 @@ def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...
     workspace.unpack(str(context.made), last, f"{context.assignment.archive.folder}/", names)
     for file in contents.files:
         sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
-    if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
+    if workspace.list_differences(files.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(public_tests.hash_line("archive", contents.sha256))
 
@@ -535,19 +535,19 @@ def _tests(context: CheckContext) -> int:
     return ExitCode.FAILED if status == ExitCode.OK and context.sayer.wrong else status
 
 
-def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
+def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:
     unknown = "; ".join(map(one_line, sayer.unknown))
     if sayer.odd:
         sayer.last(f"Remark: {'; '.join(sayer.odd)}. No test fails because of it.", "warn")
     if sayer.wrong:
         reasons = "; ".join(map(one_line, sayer.wrong))
         more = f" Not your fault: {unknown}." if unknown else ""
-        sayer.last(f"Do not hand in {made} yet: {reasons}.{more}", "bad")
+        sayer.last(f"Do not hand in {archive} yet: {reasons}.{more}", "bad")
         return status or ExitCode.FAILED
     if unknown:
-        sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
+        sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=archive)}", "warn")
         return status
-    sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
+    sayer.last(f"Hand in {archive}: {_NOTHING}.", "good")
     return status
 
 

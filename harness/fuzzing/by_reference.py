@@ -75,23 +75,23 @@ class ByReference:
         self._at_hand: Answered | None = None  # what is looked at
         self._likeness = Likeness(specification, reference)
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts while the last ones are on their way."""
         drawer = self._drawer(drawing)
-        relay = Relay(looking, self._likeness.list_asked_commands, self._begin)
-        for batch in relay.run(self._batches(drawer, drawing, looking, relay)):
+        relay = Relay(search, self._likeness.list_asked_commands, self._begin)
+        for batch in relay.run(self._batches(drawer, drawing, search, relay)):
             for one in batch:
                 drawer.learn(one.said, one.right)
                 self._at_hand = one
-                if looking.has_news(one.heard):
+                if search.has_news(one.heard):
                     return
                 relay.go_on()
 
     def _batches(
-        self, drawer: Unasked, drawing: Drawing, looking: ScriptSearch, relay: Relay
+        self, drawer: Unasked, drawing: Drawing, search: ScriptSearch, relay: Relay
     ) -> Iterator[list[Script]]:
         for _ in range(0, _MORE * drawing.most, _AT_ONCE):
-            if looking.is_over:
+            if search.is_over:
                 return
             batch = []
             for _ in range(_AT_ONCE):

@@ -293,11 +293,11 @@ def _units(command: str) -> list[str]:
 
 def _less(
     script: Script,
-    kept: list[bool],
+    choices: list[bool],
     sizes: tuple[int, ...],
     lines: _KeptCommands,
 ) -> Script:
-    flags, smaller = iter(kept), iter(sizes)
+    flags, smaller = iter(choices), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
     files = {
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
@@ -315,13 +315,13 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
+def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
     """Return the commands with fewer of the rows and columns that no point is on."""
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
     extent = max(sizes, default=_LARGEST)
-    up = _Renumbering({row for row, _ in points}, extent, kept.both, kept.rows)
-    right = _Renumbering({column for _, column in points}, extent, kept.both, kept.columns)
+    up = _Renumbering({row for row, _ in points}, extent, lines.both, lines.rows)
+    right = _Renumbering({column for _, column in points}, extent, lines.both, lines.columns)
     smaller = min(up.dropped, right.dropped)
 
     def nearer(word: re.Match[str]) -> str:
@@ -338,11 +338,11 @@ def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
 class _Renumbering:
     """What happens to the numbers of rows, or columns."""
 
-    def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:
-        free = [number for number in range(extent) if number not in used]
-        gone = {number for number, byte in zip(free, both, strict=False) if not byte}
+    def __init__(self, occupied: set[int], extent: int, shared_flags: bytes, flags: bytes) -> None:
+        free = [number for number in range(extent) if number not in occupied]
+        gone = {number for number, byte in zip(free, shared_flags, strict=False) if not byte}
         self.dropped = len(gone)
-        gone |= {number for number in free if not own[number]}
+        gone |= {number for number in free if not flags[number]}
         self.numbers = list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
 
 

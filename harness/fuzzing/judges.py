@@ -76,7 +76,7 @@ class ReplyJudge(Protocol):
     specification: Specification
     folder: Path
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts until the search finds something in one."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
@@ -205,7 +205,7 @@ class ScriptSearch(Protocol):
     def begin(self, scripts: Sequence[Script]) -> SentScripts:
         """Send scripts, whose answers :meth:`has_news` is to look at."""
 
-    def has_news(self, heard: HeardScript) -> bool:
+    def has_news(self, script: HeardScript) -> bool:
         """Whether what an engine did shows something."""
 
 
@@ -225,9 +225,9 @@ class ByOracle:
         self.specification = specification
         self.folder = folder
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts and show them one by one; see ``Judge``."""
-        self.draw(looking.shows, drawing)
+        self.draw(search.shows, drawing)
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts with Hypothesis; see ``Judge``."""

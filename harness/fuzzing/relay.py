@@ -46,13 +46,13 @@ class Relay:
 
     def __init__(
         self,
-        looking: ScriptSearch,
-        said: Callable[[Trace], tuple[str, ...]],
+        search: ScriptSearch,
+        list_asked: Callable[[Trace], tuple[str, ...]],
         begin: Callable[[Sequence[tuple[str, ...]]], Replies],
     ) -> None:
-        """``said``: what the reference is asked. ``begin``: asks it, and does not wait."""
-        self._looking = looking
-        self._said = said
+        """``list_asked``: what the reference is asked. ``begin``: asks it, and does not wait."""
+        self._looking = search
+        self._said = list_asked
         self._begin = begin
         self._asked: SentScripts | None = None
         self._told: Replies | None = None
@@ -113,14 +113,12 @@ class Likeness:
         is_no_move = declared.keeps or got.text in declared.instead or self._refuses(got)
         return "" if is_no_move else self._state.as_move(command, got.text)
 
-    def is_alike(self, answered: Answered) -> bool:
+    def is_alike(self, script: Answered) -> bool:
         """Whether all answers are right if those of the reference are."""
-        trace = answered.heard.trace
+        trace = script.heard.trace
         if trace.failure or trace.has_surplus:
             return False
-        rows = zip(
-            trace.script.commands, answered.said, answered.right, trace.replies, strict=True
-        )
+        rows = zip(trace.script.commands, script.said, script.right, trace.replies, strict=True)
         clean = self._clean
         for command, said, right, got in rows:
             # By their places, and not their names: there are millions of them.
@@ -129,8 +127,8 @@ class Likeness:
                 return False
         return True
 
-    def _is_right(self, command: str, said: str, right: Reply, got: Reply) -> bool:
-        is_move = said != command
+    def _is_right(self, command: str, asked_command: str, right: Reply, got: Reply) -> bool:
+        is_move = asked_command != command
         if is_move and self._refuses(right):
             return False  # a move that the reference does not play
         key = command, "" if is_move else right.raw, got.raw

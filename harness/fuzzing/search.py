@@ -399,17 +399,17 @@ class Hunt:
         (kept,) = self._asker.affordable([script])
         return self.has_news(self._asker.send_and_wait(kept))
 
-    def has_news(self, heard: HeardScript) -> bool:
+    def has_news(self, script: HeardScript) -> bool:
         """Return whether the finding is new and reproduces in a fresh process."""
         if self.is_over:
             return False
         self._asker.budget.examples += 1
-        news, trace = self._asker.judge(heard.trace), heard.trace
+        news, trace = self._asker.judge(script.trace), script.trace
         if news is None or self._asker.was_only_slow(trace.script, news):
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
         alone = next(filter(None, map(self._confirm_alone, ways)), None)
-        self._found = alone or self._with_more(heard.said)
+        self._found = alone or self._with_more(script.said)
         self.unconfirmed += self._found is None
         return self._found is not None
 
@@ -422,10 +422,10 @@ class Hunt:
         needs_new = not self._asker.has_ended and self._asker.news(script) is None
         return RevealingScript(script.until(news.at), news, needs_new)
 
-    def _with_more(self, said: list[Script]) -> RevealingScript | None:
+    def _with_more(self, scripts: list[Script]) -> RevealingScript | None:
         """Return the end of a conversation that shows the news: what was said before matters."""
-        for count in (2**power for power in range(1, len(said).bit_length() + 1)):
-            script = join_scripts(said[-count:])
+        for count in (2**power for power in range(1, len(scripts).bit_length() + 1)):
+            script = join_scripts(scripts[-count:])
             if news := self._asker.news(script, fresh=True):
                 return RevealingScript(script.until(news.at), news, needs_new=True)
         return None

@@ -89,12 +89,12 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _ask(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
+    def _ask(self, engine: Engine, command: str, comment: str, is_last: bool) -> SceneTest:
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
-        told = why or reason(engine, command)
+        told = comment or reason(engine, command)
         reply = reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")
@@ -205,14 +205,14 @@ class SceneChoice:
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
-    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> SceneChoice:
+    def _attempt(self, candidates: Sequence[Staged], plan: Plan) -> SceneChoice:
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:
             able = [one for one in candidates if one.caught & ~tried.done and tried.is_open(one)]
             if not able:
                 return tried
-            for one in how(able, tried.done):
+            for one in plan(able, tried.done):
                 if tried.is_open(one):
                     tried.take(one)
 
@@ -233,18 +233,18 @@ class SceneChoice:
 Plan = Callable[[Sequence[Staged], int], list[Staged]]
 
 
-def _fewest(able: Sequence[Staged], caught: int) -> list[Staged]:
+def _fewest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return the fewest scenes that catch what all do, the most powerful first."""
-    places, _ = smallest([one.caught & ~caught for one in able])
-    return sorted((able[place] for place in places), key=lambda one: -_power(one, caught))
+    places, _ = smallest([one.caught & ~caught for one in candidates])
+    return sorted((candidates[place] for place in places), key=lambda one: -_power(one, caught))
 
 
-def _densest(able: Sequence[Staged], caught: int) -> list[Staged]:
+def _densest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return scenes that catch the most for each of their tests, none of them needlessly."""
     chosen: list[Staged] = []
     now = caught
-    while any(one.caught & ~now for one in able):
-        chosen.append(max(able, key=lambda one: _power(one, now)))
+    while any(one.caught & ~now for one in candidates):
+        chosen.append(max(candidates, key=lambda one: _power(one, now)))
         now |= chosen[-1].caught
     for one in sorted(chosen, key=lambda one: -len(one.asked)):
         rest = [other for other in chosen if other is not one]
@@ -340,11 +340,11 @@ def produce(
     )
 
 
-def _choose(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneChoice:
+def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
-    choice = SceneChoice(request.most, {one.name: one.least for one in features}, beside)
+    choice = SceneChoice(request.most, {one.name: one.least for one in features}, other_catches)
     for case in (*request.beside, *request.excluded):
         choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)

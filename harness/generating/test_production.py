@@ -172,16 +172,16 @@ class _DrawnTests:
         return chosen
 
 
-def _choose_catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
+def _choose_catching(ordered: Sequence[Draft], most: int, catches: int) -> list[Draft]:
     """Return tests that catch what is not done yet, each time the one that catches most of it."""
     chosen: list[Draft] = []
-    before = done
+    before = catches
     while len(chosen) < most:
-        one = max(ordered, key=lambda one: (one.caught & ~done).bit_count(), default=None)
-        if one is None or not one.caught & ~done:
+        one = max(ordered, key=lambda one: (one.caught & ~catches).bit_count(), default=None)
+        if one is None or not one.caught & ~catches:
             break
         chosen.append(one)
-        done |= one.caught
+        catches |= one.caught
     return _drop_redundant(chosen, before)
 
 
@@ -189,12 +189,12 @@ def _find_caught(drafts: Iterable[Draft]) -> int:
     return reduce(or_, (one.caught for one in drafts), 0)
 
 
-def _drop_redundant(chosen: list[Draft], beside: int) -> list[Draft]:
+def _drop_redundant(chosen: list[Draft], other_catches: int) -> list[Draft]:
     """Return tests without those that catch nothing the others do not."""
     kept = list(chosen)
     for one in sorted(chosen, key=lambda one: one.caught.bit_count()):
         rest = [other for other in kept if other is not one]
-        if not one.caught & ~(_find_caught(rest) | beside):
+        if not one.caught & ~(_find_caught(rest) | other_catches):
             kept = rest
     return kept
 
@@ -240,7 +240,7 @@ class Sources(NamedTuple):
     unsaid: Counter[str]  # commands whose right answer was an error
 
 
-def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
+def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
     """Yield the lines of the report."""
     records, openings, unsaid = sources
     if records["files"]:
@@ -251,27 +251,27 @@ def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
         )
     if openings:
         yield f"{number_of(openings, 'position')} to continue from"
-    chosen = Counter(one.name for one in produced.drafts)
-    width = max(map(len, produced.drawn), default=0)
+    chosen = Counter(one.name for one in result.drafts)
+    width = max(map(len, result.drawn), default=0)
     yield f"\n{'':{width}}  usable  chosen"
-    for name, count in sorted(produced.drawn.items()):
+    for name, count in sorted(result.drawn.items()):
         yield f"{name:{width}}  {count:6}  {chosen[name]:6}"
-    sizes = Counter(one.size for one in produced.drafts)
+    sizes = Counter(one.size for one in result.drafts)
     told = (f"{columns}x{rows} ({sizes[columns, rows]})" for columns, rows in sorted(sizes))
     yield f"sizes: {', '.join(told)}"
     if names := [name for name, count in sorted(unsaid.items()) if count]:
         yield from textwrap.wrap(_UNSAID.format(", ".join(names)), _WIDTH)
-    yield f"\n{number_of(len(produced.drafts), 'test')}"
-    total, alive = len(produced.engines), [one.name for one in produced.survivors]
+    yield f"\n{number_of(len(result.drafts), 'test')}"
+    total, alive = len(result.engines), [one.name for one in result.survivors]
     if total:
         yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"
-    yield from describe_shares(produced.beside, produced.caught, alive)
+    yield from describe_shares(result.beside, result.caught, alive)
 
 
-def describe_shares(given: int, caught: int, alive: Sequence[str]) -> Iterator[str]:
+def describe_shares(other_catches: int, catches: int, alive: Sequence[str]) -> Iterator[str]:
     """Yield what cases that were given and new ones catch (bitmasks), and what neither does."""
-    if given:
-        beside, alone = given.bit_count(), caught.bit_count()
+    if other_catches:
+        beside, alone = other_catches.bit_count(), catches.bit_count()
         yield f"of these {beside} by the cases given already, {alone} by this set alone"
     if alive:
         yield f"not caught: {', '.join(alive)}"

@@ -73,8 +73,8 @@ def headline(trends: Trends) -> str:
     )
 
 
-def _section(title: str, listed: Iterable[str], paint: Paint) -> Iterator[str]:
-    shown = at_most(listed, _MOST, "and {} more (--json has all)")
+def _section(title: str, lines: Iterable[str], paint: Paint) -> Iterator[str]:
+    shown = at_most(lines, _MOST, "and {} more (--json has all)")
     if shown:
         yield ""
         yield paint("bold", title)
@@ -103,9 +103,9 @@ def counts_text(run: RunKept) -> str:
     return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
 
 
-def in_words(found: dict[str, int]) -> str:
+def in_words(counts: dict[str, int]) -> str:
     """Return how often each verdict came."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in found.items()) or "no tests"
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no tests"
 
 
 def engine_of(run: RunKept) -> str:

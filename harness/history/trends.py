@@ -396,11 +396,11 @@ class _Courses:
         )
         return FileCourse(path, kept, times, tuple(sorted(numbered, key=badness)))
 
-    def _course(self, test: TestIdentity, kept: Sequence[FileKept | None]) -> TestCourse:
+    def _course(self, test: TestIdentity, files: Sequence[FileKept | None]) -> TestCourse:
         seen = self._seen[test]
         by_run = _worst(seen)
         shown = tuple(by_run.get(run.number) for run in self._runs)
-        last = max(place for place, file in enumerate(kept) if file)
+        last = max(place for place, file in enumerate(files) if file)
         return TestCourse(
             test=test,
             line=seen[-1].result.line,

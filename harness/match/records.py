@@ -147,17 +147,17 @@ class Game(NamedTuple):
         return {**self._asdict(), "winner": winner, "moves": moves_as_text(self.moves)}
 
 
-def game_from_json(found: Mapping[str, Any]) -> Game:
+def game_from_json(data: Mapping[str, Any]) -> Game:
     """Return a game that was written as JSON.
 
     Raises:
         KeyError, TypeError, ValueError: it is not one.
     """
-    moves = tuple(("?bw".index(one[0]), one[2:]) for one in found["moves"])
-    winner = " bw".index(found["winner"] or " ")
-    pairs = {name: tuple(found[name]) for name in ("seconds", "claims")}
-    known = {"plan": Plan(*found["plan"]), "winner": winner, "moves": moves}
-    return Game(**{**found, **pairs, **known})
+    moves = tuple(("?bw".index(one[0]), one[2:]) for one in data["moves"])
+    winner = " bw".index(data["winner"] or " ")
+    pairs = {name: tuple(data[name]) for name in ("seconds", "claims")}
+    known = {"plan": Plan(*data["plan"]), "winner": winner, "moves": moves}
+    return Game(**{**data, **pairs, **known})
 
 
 def moves_as_text(moves: Iterable[tuple[int, str]]) -> list[str]:

@@ -303,19 +303,19 @@ class Faults:
         self._keep = keep
         self.notes: list[str] = []
 
-    def error(self, where: str, reason: str) -> SgfError:
+    def error(self, location: str, reason: str) -> SgfError:
         """Return an error to raise."""
-        return SgfError(f"{self._game}{where}: {reason}", self._file)
+        return SgfError(f"{self._game}{location}: {reason}", self._file)
 
-    def fault(self, where: str, reason: str) -> None:
+    def fault(self, location: str, reason: str) -> None:
         """Raise :class:`SgfError`, or keep the sentence as a note."""
         if not self._keep:
-            raise self.error(where, reason)
-        self.warn(where, reason)
+            raise self.error(location, reason)
+        self.warn(location, reason)
 
-    def warn(self, where: str, reason: str) -> None:
+    def warn(self, location: str, reason: str) -> None:
         """Tell what is not as it should be, although it is read."""
-        self.note(f"{self._game}{where}: {reason}")
+        self.note(f"{self._game}{location}: {reason}")
 
     def note(self, sentence: str) -> None:
         """Tell what was assumed or overlooked."""

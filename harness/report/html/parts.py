@@ -178,8 +178,8 @@ def in_words(counts: Tally) -> Markup:
 
 # The files of a run have much in common: what is remembered here is made once for many pages.
 @lru_cache(64)
-def _in_words(told: tuple[tuple[str, str, str], ...]) -> Markup:
-    return _draw("counts", told)
+def _in_words(counts: tuple[tuple[str, str, str], ...]) -> Markup:
+    return _draw("counts", counts)
 
 
 def bar(counts: Tally, kind: str = "") -> Markup:
