@@ -174,9 +174,9 @@ _REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 class _AloneTable(dict[str, bool]):
     """Whether nothing else may be sent before the reply to a command; found out once for each."""
 
-    def __init__(self, at_hand: Callable[[str], CommandProperties]) -> None:
+    def __init__(self, lookup: Callable[[str], CommandProperties]) -> None:
         super().__init__()
-        self._at_hand = at_hand
+        self._at_hand = lookup
 
     def __missing__(self, command: str) -> bool:
         found = self._at_hand(command.partition(" ")[0]).stands_alone

@@ -81,9 +81,9 @@ class ByReference:
         relay = Relay(search, self._likeness.list_asked_commands, self._begin)
         for batch in relay.run(self._batches(drawer, drawing, search, relay)):
             for one in batch:
-                drawer.learn(one.said, one.right)
+                drawer.learn(one.commands, one.right)
                 self._at_hand = one
-                if search.has_news(one.heard):
+                if search.has_news(one.script):
                     return
                 relay.go_on()
 
@@ -130,12 +130,12 @@ class ByReference:
         Commands that both engines have already answered alike need no second look: a reply that
         the rules leave open is not wrong.
         """
-        known = self._at_hand if self._at_hand and self._at_hand.heard.trace is trace else None
+        known = self._at_hand if self._at_hand and self._at_hand.script.trace is trace else None
         if known and self._likeness.is_alike(known):
             return
         walk = self._walk(trace.script)
         if known:
-            walk.engine.foresee(known.said, known.right)
+            walk.engine.foresee(known.commands, known.right)
         for index, command in enumerate(walk):
             if not walk.allows(command):
                 return  # since it was drawn by guesses, or the engine has chosen otherwise

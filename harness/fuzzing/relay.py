@@ -36,8 +36,8 @@ class Replies(Protocol):
 class Answered(NamedTuple):
     """A script that both have answered."""
 
-    heard: HeardScript
-    said: tuple[str, ...]  # what the reference was asked: moves instead of choices
+    script: HeardScript
+    commands: tuple[str, ...]  # what the reference was asked: moves instead of choices
     right: tuple[Reply, ...]  # its replies
 
 
@@ -51,8 +51,8 @@ class Relay:
         begin: Callable[[Sequence[tuple[str, ...]]], Replies],
     ) -> None:
         """``list_asked``: what the reference is asked. ``begin``: asks it, and does not wait."""
-        self._looking = search
-        self._said = list_asked
+        self._search = search
+        self._list_asked = list_asked
         self._begin = begin
         self._asked: SentScripts | None = None
         self._told: Replies | None = None
@@ -70,8 +70,8 @@ class Relay:
         while batch or self._asked or self._told:
             heard = list(self._asked.collect()) if self._asked else []
             right = self._told.replies() if self._told else []
-            self._asked = self._looking.begin(batch) if batch else None
-            both = [(one, self._said(one.trace)) for one in heard]
+            self._asked = self._search.begin(batch) if batch else None
+            both = [(one, self._list_asked(one.trace)) for one in heard]
             self._told = self._begin([said for _, said in both]) if both else None
             yield [Answered(*one, replies) for one, replies in zip(before, right, strict=True)]
             before, batch = both, next(batches, ())
@@ -113,12 +113,14 @@ class Likeness:
         is_no_move = declared.keeps or got.text in declared.instead or self._refuses(got)
         return "" if is_no_move else self._state.as_move(command, got.text)
 
-    def is_alike(self, script: Answered) -> bool:
+    def is_alike(self, exchange: Answered) -> bool:
         """Whether all answers are right if those of the reference are."""
-        trace = script.heard.trace
+        trace = exchange.script.trace
         if trace.failure or trace.has_surplus:
             return False
-        rows = zip(trace.script.commands, script.said, script.right, trace.replies, strict=True)
+        rows = zip(
+            trace.script.commands, exchange.commands, exchange.right, trace.replies, strict=True
+        )
         clean = self._clean
         for command, said, right, got in rows:
             # By their places, and not their names: there are millions of them.

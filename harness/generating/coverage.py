@@ -77,4 +77,4 @@ def _strength(result: ProducedScenes) -> Iterator[str]:
     yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
     if engines:
         yield f"{engines - away} of {number_of(engines, 'engine')} caught"
-    yield from describe_shares(result.caught_beside, result.caught, alive)
+    yield from describe_shares(result.other_catches, result.caught, alive)

@@ -144,14 +144,14 @@ _EFFORT = 0.02  # what a command of the setup counts against a scene: short ones
 class SceneChoice:
     """Scenes chosen so far, and what they cover.
 
-    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``beside``, those that other
-    cases catch, which need not be caught; ``tests``, how many they are.
+    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``other_catches``, those that
+    other cases catch, which need not be caught; ``tests``, how many they are.
     """
 
-    def __init__(self, most: int, quotas: Mapping[str, int], beside: int = 0) -> None:
+    def __init__(self, most: int, quotas: Mapping[str, int], other_catches: int = 0) -> None:
         self.chosen: list[Staged] = []
         self.caught = 0
-        self.beside = beside
+        self.other_catches = other_catches
         self.tests = 0
         self._most = most
         self._quotas = quotas
@@ -163,7 +163,7 @@ class SceneChoice:
     @property
     def done(self) -> int:
         """The mistakes that need no more tests, as bits."""
-        return self.caught | self.beside
+        return self.caught | self.other_catches
 
     def exclude(self, identities: Iterable[object]) -> None:
         """Take no test that is the same as one of these."""
@@ -289,7 +289,7 @@ class SceneRequest(NamedTuple):
     sizes: range
     most: int  # tests
     secret: bool  # whether positions are turned, so that nobody knows them from the record
-    beside: tuple[CaseFile, ...] = ()  # the set is to complete these
+    existing_cases: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
     bench: TestBench | None = None  # engines to be caught beside the mistakes
@@ -302,14 +302,14 @@ class ProducedScenes(NamedTuple):
     candidates: tuple[Staged, ...]
     left_out: Counter[str]  # reason: scenes
     mistakes: tuple[Mistake, ...]
-    caught_beside: int  # by the cases beside them
+    other_catches: int  # of the existing cases, as bits
     caught: int  # by these scenes, as bits: of the mistakes, and then of the engines
     engines: tuple[KnownWrong, ...] = ()
 
     @property
     def survivors(self) -> list[KnownWrong]:
         """The mistakes and engines that nothing catches."""
-        done, all_ = self.caught | self.caught_beside, (*self.mistakes, *self.engines)
+        done, all_ = self.caught | self.other_catches, (*self.mistakes, *self.engines)
         return [one for place, one in enumerate(all_) if not done >> place & 1]
 
 
@@ -324,19 +324,25 @@ def produce(
     workshop.from_games(harvest.pool)
     on_step("positions made for what no game has")
     workshop.complete()
-    beside = find_caught(request.beside, specification)
+    other_catches = find_caught(request.existing_cases, specification)
     if request.bench:
         on_step("what engines do with them")
         workshop.measure(request.bench)
-        beside |= request.bench.find_caught(request.beside) << len(mistakes)
+        other_catches |= request.bench.find_caught(request.existing_cases) << len(mistakes)
     on_step("scenes for mistakes that survive")
-    workshop.hunt(beside | workshop.caught)
-    choice = _choose(request, workshop, beside)
+    workshop.hunt(other_catches | workshop.caught)
+    choice = _choose(request, workshop, other_catches)
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
     candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
     return ProducedScenes(
-        tuple(scenes), candidates, workshop.left_out, mistakes, beside, choice.caught, engines
+        tuple(scenes),
+        candidates,
+        workshop.left_out,
+        mistakes,
+        other_catches,
+        choice.caught,
+        engines,
     )
 
 
@@ -345,7 +351,7 @@ def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> S
     specification = request.specification
     features = specification.kind.features
     choice = SceneChoice(request.most, {one.name: one.least for one in features}, other_catches)
-    for case in (*request.beside, *request.excluded):
+    for case in (*request.existing_cases, *request.excluded):
         choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
@@ -353,7 +359,7 @@ def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> S
         workshop.hunt(choice.done)
         choice.catch(workshop.staged)
     if not request.only_survivors:
-        choice.beside = 0  # by itself, too, the set should catch what it can
+        choice.other_catches = 0  # by itself, too, the set should catch what it can
         choice.catch(workshop.staged)
         choice.cover(workshop.staged)
     return choice

@@ -78,9 +78,9 @@ def _bar(counts: dict[str, int], x: float, most: int) -> list[_Shape]:
 _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 
-def key(words: Mapping[str, str], *others: str) -> Markup:
+def key(words: Mapping[str, str], *signs: str) -> Markup:
     """Return what the colors of verdicts mean, then what other signs do."""
-    return _draw("key", words, others)
+    return _draw("key", words, signs)
 
 
 def failures(file: FileCourse) -> Markup | str:
@@ -199,6 +199,6 @@ def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str]:
     return f"{scale.at(low) - 1:.3g}", width
 
 
-def kind_of(seen: TestInRun | None) -> str:
+def kind_of(entry: TestInRun | None) -> str:
     """Return the class of a verdict; "" where a test was not asked, or says nothing."""
-    return _KIND_OF.get(seen.result.verdict, "") if seen else ""
+    return _KIND_OF.get(entry.result.verdict, "") if entry else ""

@@ -140,9 +140,9 @@ def verdicts(one: VerdictChange) -> str:
     return f"{one.before.result.verdict} → {one.now.result.verdict}"
 
 
-def run_of(seen: TestInRun) -> str:
+def run_of(entry: TestInRun) -> str:
     """Return the number and the day of a run."""
-    return f"run {seen.run.number} ({seen.run.started[:10]})"
+    return f"run {entry.run.number} ({entry.run.started[:10]})"
 
 
 def flaky(one: Flaky, signs: str = "✓✗") -> str:
@@ -236,12 +236,12 @@ def _test(test: TestIdentity, line: int) -> dict[str, Any]:
     return test._asdict() | {"line": line}
 
 
-def _as_json(seen: TestInRun) -> dict[str, Any]:
+def _as_json(entry: TestInRun) -> dict[str, Any]:
     return {
-        "run": seen.run.number,
-        "started": seen.run.started,
-        "engine": seen.engine,
-        "verdict": seen.result.verdict,
+        "run": entry.run.number,
+        "started": entry.run.started,
+        "engine": entry.engine,
+        "verdict": entry.result.verdict,
     }
 
 

@@ -293,17 +293,21 @@ class Arbiter:
     """Plays the games of a match, each when it is told to, in whichever process."""
 
     def __init__(
-        self, match: Match, declared: Specification | None = None, hidden: Iterable[str] = ()
+        self,
+        match: Match,
+        specification: Specification | None = None,
+        hidden_paths: Iterable[str] = (),
     ) -> None:
-        """``declared``: of the game, if its reference is the referee. ``hidden``: files that no
-        engine sees.
+        """``specification``: of the game, if its reference is the referee.
+
+        ``hidden_paths``: files that no engine sees.
 
         Raises:
             SandboxError: this machine has no such sandbox.
         """
         self.match = match
-        self._declared = declared
-        unseen = [CaseFile(path, (), ()) for path in hidden]
+        self._declared = specification
+        unseen = [CaseFile(path, (), ()) for path in hidden_paths]
         self._sandboxes = {
             color: sandbox_for(match.options, unseen, EVERYONES) for color in (BLACK, WHITE)
         }

@@ -57,13 +57,13 @@ def _guesses(data: bytes) -> list[str]:
     return likely + [name for name in rest if name not in likely]
 
 
-def _share(data: bytes, name: str, usual: str) -> float:
+def _share(data: bytes, name: str, subset: str) -> float:
     """Return which share of the characters above ASCII is in the usual part of an encoding.
 
     Half-width letters of Shift JIS are not: each byte of a Chinese character is one of them.
     """
     foreign = [char for char in data.decode(name, "replace") if not char.isascii()]
-    known = [char for char in foreign if len(char.encode(usual, "ignore")) > 1]
+    known = [char for char in foreign if len(char.encode(subset, "ignore")) > 1]
     return len(known) / len(foreign) if foreign else 0.0
 
 
