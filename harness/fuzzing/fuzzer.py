@@ -373,9 +373,11 @@ _SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
 class Reduction:
     """Looks for the shortest script that shows what a longer one does."""
 
-    def __init__(self, asker: ScriptSender, shown: RevealingScript, spending: Spending) -> None:
+    def __init__(
+        self, asker: ScriptSender, revealing_script: RevealingScript, spending: Spending
+    ) -> None:
         self._asker = asker
-        self._best = shown
+        self._best = revealing_script
         self._left = _SCRIPTS
         self._spending = spending
 
@@ -418,29 +420,31 @@ class Reduction:
         return news is not None
 
 
-def reduce_script(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
+def reduce_script(
+    asker: ScriptSender, revealing_script: RevealingScript, seed: int
+) -> RevealingScript:
     """Return the shortest script found that shows what a longer one does, in a new process.
 
     What is still long, although it got shorter, is tried again: that was cut off by a limit.
     """
     spending = Spending(_SECONDS, _LONGEST)
     for again in range(_ROUNDS):
-        small = _reduce(asker, shown, seed + again, spending)
+        small = _reduce(asker, revealing_script, seed + again, spending)
         is_short = len(small.script.commands) <= _SHORT
-        if is_short or small.script.weight >= shown.script.weight:
+        if is_short or small.script.weight >= revealing_script.script.weight:
             return small
-        shown = small
-    return shown
+        revealing_script = small
+    return revealing_script
 
 
 def _reduce(
-    asker: ScriptSender, shown: RevealingScript, seed: int, spending: Spending
+    asker: ScriptSender, revealing_script: RevealingScript, seed: int, spending: Spending
 ) -> RevealingScript:
-    small = Reduction(asker, shown, spending).run(seed)
+    small = Reduction(asker, revealing_script, spending).run(seed)
     if small.needs_new or asker.news(small.script, fresh=True):
         return small
     # What had been said before mattered, after all.
-    return Reduction(asker, shown._replace(needs_new=True), spending).run(seed)
+    return Reduction(asker, revealing_script._replace(needs_new=True), spending).run(seed)
 
 
 def _without_pairs(script: Script) -> Iterator[Script]:
