@@ -27,7 +27,7 @@ BOARD: Parts = MOVED | {SIZE}
 
 
 class CommandProperties:
-    """What a command does; without arguments it asks about the board and changes nothing.
+    """A command's effects; without arguments it asks about the board and changes nothing.
 
     Attributes: ``sets``, the parts that are as it says then, whatever they were; ``changes``,
     those that it alters, or leaves arbitrary; ``needs``, those that its answer depends on;

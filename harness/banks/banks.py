@@ -35,7 +35,7 @@ class BankEntry(NamedTuple):
 
 
 class Bank(NamedTuple):
-    """What the file of a bank says."""
+    """Contents of a bank file."""
 
     assignment: str  # as ``--assignment`` names it; "": of commands only
     entries: tuple[BankEntry, ...]

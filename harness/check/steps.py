@@ -149,7 +149,7 @@ class CheckReporter:
 
 
 class CheckOptions(NamedTuple):
-    """What is to be checked, and how."""
+    """Options of a check."""
 
     source: Path  # a folder or an archive
     assignment: Assignment
@@ -163,7 +163,7 @@ class CheckOptions(NamedTuple):
 
 
 class CheckContext(NamedTuple):
-    """Where one check is worked on."""
+    """State of one check."""
 
     options: CheckOptions
     room: Path  # a new folder, gone afterwards

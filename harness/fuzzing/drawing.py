@@ -92,7 +92,7 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
 
 
 class _Order:
-    """What must have been said before something is asked.
+    """Commands that must precede a question.
 
     No document names a usual board. What happens to a game's history, its prisoners for instance,
     when a position is set up in the middle of it, is left open.

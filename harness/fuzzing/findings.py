@@ -125,7 +125,7 @@ def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
 
 
 class FindingCause(NamedTuple):
-    """What explains a finding and all that is like it."""
+    """Common cause of a finding and all like it."""
 
     signature: tuple[str, str]  # of the difference
     mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
@@ -314,7 +314,7 @@ _Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether
 
 
 class _Format(NamedTuple):
-    """How case files of a protocol are written."""
+    """Format of a protocol's case files."""
 
     ending: str  # of their names
     lines: _Lines

@@ -72,7 +72,7 @@ class Fuzzer:
 
     @property
     def asked(self) -> dict[str, int]:
-        """How often each question was asked whose answer is judged, the most frequent first."""
+        """Counts of the questions whose answers are judged, the most frequent first."""
         specification = self.judge.specification
         counts = {
             name: count
@@ -83,7 +83,7 @@ class Fuzzer:
 
     @property
     def shortfall(self) -> str:
-        """Why nothing follows from finding nothing; "" if something does."""
+        """Reason that a clean run is inconclusive; "" if it is not."""
         budget = self.budget
         if not self.asked:
             return "no question was asked whose answer is judged, so that nothing could be found"
@@ -336,7 +336,7 @@ def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
 
 
 class _Renumbering:
-    """What happens to the numbers of rows, or columns."""
+    """New numbers of the rows, or columns."""
 
     def __init__(self, occupied: set[int], extent: int, shared_flags: bytes, flags: bytes) -> None:
         free = [number for number in range(extent) if number not in occupied]

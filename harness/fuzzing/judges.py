@@ -45,12 +45,12 @@ class WrongReply(NamedTuple):
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What differences of one unknown cause have in common."""
+        """Key that differences of one unknown cause share."""
         return "" if self.kind == SURPLUS else name_of(self.command), self.kind
 
 
 class Drawing(NamedTuple):
-    """How conversations are drawn."""
+    """Options for drawing scripts."""
 
     known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
     length: int  # what a game has of stones, lines, questions and the like, at most
@@ -68,7 +68,7 @@ class Expected(NamedTuple):
 
 
 class ReplyJudge(Protocol):
-    """Who knows what may be said to an engine, and which of its answers are wrong.
+    """Judge of the commands an engine may be sent, and of its answers.
 
     Attributes: ``folder``, in which the files lie that scripts name.
     """
@@ -170,7 +170,7 @@ def _lists(right: list[str], got: list[str]) -> str:
 
 
 class HeardScript(NamedTuple):
-    """What an engine did with a script, and what its process had been sent by then."""
+    """Trace of a script, and the scripts that the process was sent up to it."""
 
     trace: Trace
     sent: list[Script]

@@ -35,7 +35,7 @@ class Slow(NamedTuple):
 
 
 class _Cost:
-    """What one command has cost on boards of one size."""
+    """Costs of one command on boards of one size."""
 
     def __init__(self, boards: Mapping[str, _Cost]) -> None:
         """``boards``: the costs of the same command, by what began the board."""
@@ -52,7 +52,7 @@ class _Cost:
 
     @property
     def usual(self) -> float:
-        """What it takes where its time goes, without the longest time, which may be the machine's.
+        """Mean time weighted by time, without the longest one, which may be the machine's.
 
         A mean weighted by time: many quick answers, as after the end of a game, do not make
         something fast that thinks for seconds otherwise.
@@ -179,7 +179,7 @@ def _sum(name: str, costs: Sequence[_Cost]) -> Slow:
 
 
 class _Begins(dict[str, str]):
-    """What begins a board whose size a command says, by whole commands: itself; "" for others."""
+    """Map of each command that begins a board and states its size to itself; others to ""."""
 
     def __init__(self, command_properties: PropertyTable) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ _REMEMBERED_SCRIPTS = 60  # traces, by which mistakes that look alike are told a
 
 
 class FuzzBudget:
-    """How long to look: seconds and examples; 0 means no limit."""
+    """Limits of a search: seconds and examples; 0 means none."""
 
     def __init__(self, seconds: float, examples: int) -> None:
         self.began = time.monotonic()
@@ -231,7 +231,7 @@ class FuzzBudget:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Elapsed seconds."""
         return time.monotonic() - self.began
 
 

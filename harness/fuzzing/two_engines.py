@@ -74,7 +74,7 @@ def _list_sizes(sizes: Sequence[int]) -> str:
 
 
 class CommonCommands(NamedTuple):
-    """What two engines can both be sent beside ``play``."""
+    """Commands beside ``play`` that two engines share."""
 
     commands: tuple[DeclaredCommand, ...]
     slow: tuple[str, ...]  # questions that both answer, left out because others are faster

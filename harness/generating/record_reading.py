@@ -219,7 +219,7 @@ class RecordPiece(NamedTuple):
 
 
 class HarvestOptions(NamedTuple):
-    """What is looked for in the records."""
+    """Options for reading records."""
 
     kind: FeatureKind
     choices: Choices
@@ -231,7 +231,7 @@ class HarvestOptions(NamedTuple):
 
 
 class Harvest(NamedTuple):
-    """What was found; ``counts`` has ``games``, ``used`` and reasons why some were not used."""
+    """Finds; ``counts`` has ``games``, ``used`` and reasons why some were not used."""
 
     pool: Pool
     counts: Counter[str]

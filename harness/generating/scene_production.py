@@ -37,11 +37,11 @@ UNDERSPECIFIED = "underspecified"
 
 
 class LeftOut(Exception):  # noqa: N818 - no error, but something to count
-    """Why a scene cannot be used."""
+    """Reason a scene is unusable."""
 
 
 class Stage:
-    """Where the scenes of one specification are tried out.
+    """Trial runs of one specification's scenes.
 
     Attribute ``mistakes``: those that tests may catch.
     """
@@ -282,7 +282,7 @@ _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 
 
 class SceneRequest(NamedTuple):
-    """What set is wanted."""
+    """Request for a set."""
 
     specification: Specification
     choices: Choices
@@ -371,7 +371,7 @@ def find_caught(cases: Sequence[CaseFile], specification: Specification) -> int:
 
 
 class _Workshop:
-    """Where finds become staged scenes.
+    """Producer of scenes from finds.
 
     Attributes: ``staged``, those from games first; ``left_out``, why others are not among them.
     """

@@ -27,7 +27,7 @@ _TOGETHER = 200  # tests of one case file that is put to engines
 
 
 class TestRequest(NamedTuple):
-    """What set is wanted."""
+    """Request for a set."""
 
     choices: Choices
     most: int  # tests
@@ -233,7 +233,7 @@ _UNSAID = (
 
 
 class Sources(NamedTuple):
-    """What tests were drawn from."""
+    """Sources of the tests."""
 
     records: Counter[str]  # counts of game records
     openings: int  # positions to continue from

@@ -166,7 +166,7 @@ def _times(
 
 
 class Scale:
-    """Where times stand in small plots that are to be compared: each width is a factor."""
+    """Common axis of small plots of times: each width is a factor."""
 
     def __init__(self, times: Iterable[float]) -> None:
         known = [max(time, _SHORTEST) for time in times]

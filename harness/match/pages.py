@@ -101,7 +101,7 @@ def _standing(row: Standing, rank: int) -> list[Cell]:
 
 
 class _Plot(NamedTuple):
-    """What is drawn, in pixels; ``words`` tell it."""
+    """Plot in pixels; ``words`` describe it."""
 
     height: int
     words: str

@@ -1,4 +1,4 @@
-"""What a match is made of. Records are immutable, and go to and from the journal as plain JSON."""
+"""Records of a match. They are immutable, and go to and from the journal as plain JSON."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -43,7 +43,7 @@ class TimeControl(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is played."""
+    """A game's rules."""
 
     game: str = GO  # GO, GOMOKU or the name of a declared game
     size: tuple[int, int] = (9, 9)  # columns, rows
@@ -61,7 +61,7 @@ class Rules(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What is played, in a few words."""
+        """Game and rules, in a few words."""
         columns, rows = self.size
         parts = [f"{self.game} {columns}x{rows}"]
         if self.game == GO:
@@ -75,7 +75,7 @@ class Rules(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What a game begins with. Colors are numbers, vertices are text."""
+    """Beginning of a game. Colors are numbers, vertices are text."""
 
     name: str = ""
     setup: tuple[tuple[int, str], ...] = ()

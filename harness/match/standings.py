@@ -1,4 +1,4 @@
-"""What the games of a match show together: points, ratings, who is weaker; as text, too. Pure."""
+"""Result of a match: points, ratings, and who is weaker; as text, too. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_GAME = {1.0: Score(1, 0, 0), 0.5: Score(0, 1, 0), 0.0: Score(0, 0, 1)}  # by
 
 
 class Standing:
-    """How one player did. ``place``: among the players as they were named, from 0."""
+    """Result of a player. ``place``: among the players as they were named, from 0."""
 
     def __init__(self, place: int, player: Player, missed: int, rating: Rating) -> None:
         self.place, self.player = place, player

@@ -27,7 +27,7 @@ Pairings = list[tuple[int, int]]
 
 
 class Schedule(NamedTuple):
-    """How a tournament is held."""
+    """Schedule of a tournament."""
 
     format: str
     players: int
@@ -213,7 +213,7 @@ _TOO_LATE = "the harness failed when its round was played"
 
 
 class MatchResult(NamedTuple):
-    """What became of a match."""
+    """Result of a match."""
 
     match: Match
     schedule: Schedule

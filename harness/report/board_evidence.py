@@ -225,7 +225,7 @@ _NO_POINTS = "–"  # in the place of what a color does not have
 
 
 class Count(NamedTuple):
-    """How a score is counted."""
+    """Table of a score."""
 
     heads: tuple[str, ...]  # of the figures
     rows: tuple[tuple[str, tuple[str, ...]], ...]  # a color, and its figures

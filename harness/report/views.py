@@ -29,7 +29,7 @@ _Course = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 class _Drawn(NamedTuple):
-    """What is known at the tests of a case file, by step."""
+    """Boards and notes of a file's tests, by step."""
 
     boards: dict[int, Diagram]
     marked: dict[int, Diagram]  # with what the reasons point at

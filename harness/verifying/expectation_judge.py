@@ -14,7 +14,7 @@ from harness.text import one_line, some
 
 
 class FindingKind(enum.Enum):
-    """What may be wrong with a line of a case file, the worst first."""
+    """Faults of a line of a case file, the worst first."""
 
     WRONG = "wrong"  # the right answer is refused, in every form
     LOOSE = "too loose"  # a wrong answer is accepted

@@ -139,7 +139,7 @@ class Snapshot:
 
 
 class SnapshotChoice:
-    """Which moment of a file is meant; each format heeds what it can, and refuses the rest.
+    """Choice of a moment in a file; each format heeds what it can, and refuses the rest.
 
     Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many
     moves are played (SGF), or None for all; ``variation``, which branch to take at each parting

@@ -1,4 +1,4 @@
-"""What a mistake is: other functions behind some commands, or parts, of the reference engine.
+"""Mistakes: other functions behind some commands, or parts, of the reference engine.
 
 A mistake is written as a command that is handed the right one first::
 
@@ -123,7 +123,7 @@ class Commands(dict):  # type: ignore[type-arg]
 
 
 class Layer:
-    """What a mistake puts in a place: on top of what is there, or in its stead."""
+    """A mistake's code in a place: on top of what is there, or in its stead."""
 
     __slots__ = ("function", "wraps")
 

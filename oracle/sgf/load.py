@@ -1,4 +1,4 @@
-"""What programs write that SGF does not know, and how SGF would have it.
+"""Nonstandard notations of programs, with their SGF equivalents.
 
 A value that SGF does not know is spelled anew where its meaning is plain (``SZ[9x9]`` is
 ``SZ[9]``), and is left out where no board depends on it (``HA[even]``). Nothing is guessed: where

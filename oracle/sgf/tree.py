@@ -207,7 +207,7 @@ def _stop(text: bytes, end: int) -> str:
 
 
 class _SgfFault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
-    """What is wrong with a game from here on."""
+    """Fault in a game from here on."""
 
 
 class _Builder:

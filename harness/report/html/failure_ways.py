@@ -183,6 +183,6 @@ def _way(description: str, tests: Sequence[Failed], addresses: _Addresses) -> di
 
 
 def _rank(one: Failed) -> tuple[bool, int]:
-    """How well a test serves as the example: a small board is best."""
+    """Sort key for the example: a small board is best."""
     diagram = one.view.boards.get(one.outcome.step)
     return diagram is None, diagram.position.grid.rows if diagram else 0

@@ -27,7 +27,7 @@ _PART = 2_000_000  # characters of one page; markup and escapes come on top of i
 
 
 class Links(NamedTuple):
-    """What links lead to and from a stream.
+    """Links to and from a stream.
 
     ``cards``: by line the address of a test's card, and a class for its verdict.
     ``prefix``: what the names of its lines begin with.

@@ -40,7 +40,7 @@ _PILLS = {
 
 
 class PageFrame:
-    """What stands around a page's body.
+    """Frame of a page's body.
 
     ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
     and its address is not used. ``status``: in the bar above, at its right. ``aside``: contents

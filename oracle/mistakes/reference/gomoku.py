@@ -256,7 +256,7 @@ def _legal_moves(right: Command, session: GomokuSession, words: list[str]) -> st
 
 
 class PolicyBoard:
-    """What a policy looks at.
+    """Board data of a policy.
 
     Attributes: ``grid``; the masks ``mine``, ``theirs`` and ``empty``; ``steps``, of the lines.
     """
