@@ -58,9 +58,9 @@ class Transcript:
         self._started = clock()
         self._written: list[str] = []
 
-    def say(self, text: str = "", shown: str = "") -> None:
-        """Write lines. ``shown``: the same, wrapped for the terminal; the transcript is not."""
-        print(shown or text, flush=True)
+    def say(self, text: str = "", terminal_text: str = "") -> None:
+        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
+        print(terminal_text or text, flush=True)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         kept = text.encode(encoding, "backslashreplace").decode(encoding)
         self._written.append(kept + "\n")

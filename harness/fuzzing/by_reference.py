@@ -327,7 +327,7 @@ def _chooses(engine: ReferenceEngine, command: str) -> bool:
     return declared is not None and declared.kind == Kind.CHOOSES
 
 
-def _questions(declared: Declaration) -> tuple[str, ...]:
+def _questions(declaration: Declaration) -> tuple[str, ...]:
     """Return the questions without arguments whose answers are compared."""
-    asks = declared.of_kind(Kind.ASKS)
+    asks = declaration.of_kind(Kind.ASKS)
     return tuple(one.name for one in asks if not (one.is_free or one.arguments))

@@ -52,7 +52,7 @@ class WrongReply(NamedTuple):
 class Drawing(NamedTuple):
     """Options for drawing scripts."""
 
-    known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
+    extra_commands: frozenset[str]  # beyond the assignment's, that the engine says it knows
     length: int  # what a game has of stones, lines, questions and the like, at most
     seed: int = 0  # what is drawn depends on it
     most: int = 100  # scripts
@@ -177,7 +177,7 @@ class HeardScript(NamedTuple):
     length: int  # of them, this one the last
 
     @property
-    def said(self) -> list[Script]:
+    def history(self) -> list[Script]:
         """All that the process was sent up to this."""
         return self.sent[: self.length]
 
@@ -231,7 +231,7 @@ class ByOracle:
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts with Hypothesis; see ``Judge``."""
-        strategy = scripts(self.specification, drawing.known, drawing.length)
+        strategy = scripts(self.specification, drawing.extra_commands, drawing.length)
         settings = hypothesis.settings(DRAW, max_examples=drawing.most)
         return find(strategy, shows, self.cut_to_allowed, settings, drawing.seed)
 

@@ -409,7 +409,7 @@ class Hunt:
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
         alone = next(filter(None, map(self._confirm_alone, ways)), None)
-        self._found = alone or self._with_more(script.said)
+        self._found = alone or self._with_more(script.history)
         self.unconfirmed += self._found is None
         return self._found is not None
 

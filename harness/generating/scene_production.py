@@ -466,12 +466,12 @@ class _Workshop:
                             self.staged.append(one)
                             caught |= one.caught
 
-    def _may_catch(self, feature: Feature, alive: int) -> bool:
+    def _may_catch(self, feature: Feature, survivors: int) -> bool:
         """Return whether scenes of a feature use a command in which a mistake survives."""
         used = self._commands.get(feature.name, set())
         mistakes = self._stage.mistakes
         return any(
-            alive >> place & 1 and not used.isdisjoint(one.commands)
+            survivors >> place & 1 and not used.isdisjoint(one.commands)
             for place, one in enumerate(mistakes)
         )
 

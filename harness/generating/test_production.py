@@ -268,13 +268,13 @@ def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
     yield from describe_shares(result.other_catches, result.caught, alive)
 
 
-def describe_shares(other_catches: int, catches: int, alive: Sequence[str]) -> Iterator[str]:
+def describe_shares(other_catches: int, catches: int, survivors: Sequence[str]) -> Iterator[str]:
     """Yield what cases that were given and new ones catch (bitmasks), and what neither does."""
     if other_catches:
         beside, alone = other_catches.bit_count(), catches.bit_count()
         yield f"of these {beside} by the cases given already, {alone} by this set alone"
-    if alive:
-        yield f"not caught: {', '.join(alive)}"
+    if survivors:
+        yield f"not caught: {', '.join(survivors)}"
 
 
 # --- Tests for a declared game as the text of a case file ----------------------------------------

@@ -271,8 +271,8 @@ def no_full_stop(right: Command, session: GosenseiSession, words: list[str]) -> 
 def reading(function: Callable[[str], str]) -> None:
     """Register a program that reads a board file as if it were another text."""
 
-    def text(right: Callable[..., str], session: GosenseiSession, written: str) -> str:
-        return function(right(session, written))
+    def text(right: Callable[..., str], session: GosenseiSession, content: str) -> str:
+        return function(right(session, content))
 
     SHELF.add(function, {parts.text: text})
 

@@ -79,9 +79,9 @@ def number_of_spaces(session: GosenseiSession, position: Position) -> int:
 
 
 @part()
-def text(session: GosenseiSession, written: str) -> str:
+def text(session: GosenseiSession, content: str) -> str:
     """Return the text that a board file is read as."""
-    return written
+    return content
 
 
 def _reader(session: GosenseiSession) -> Reader:
