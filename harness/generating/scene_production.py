@@ -148,12 +148,12 @@ class SceneChoice:
     other cases catch, which need not be caught; ``tests``, how many they are.
     """
 
-    def __init__(self, most: int, quotas: Mapping[str, int], other_catches: int = 0) -> None:
+    def __init__(self, max_tests: int, quotas: Mapping[str, int], other_catches: int = 0) -> None:
         self.chosen: list[Staged] = []
         self.caught = 0
         self.other_catches = other_catches
         self.tests = 0
-        self._most = most
+        self._most = max_tests
         self._quotas = quotas
         self._identities: set[object] = set()
         self._games: Counter[str] = Counter()

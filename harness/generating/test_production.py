@@ -172,11 +172,11 @@ class _DrawnTests:
         return chosen
 
 
-def _choose_catching(ordered: Sequence[Draft], most: int, catches: int) -> list[Draft]:
+def _choose_catching(ordered: Sequence[Draft], limit: int, catches: int) -> list[Draft]:
     """Return tests that catch what is not done yet, each time the one that catches most of it."""
     chosen: list[Draft] = []
     before = catches
-    while len(chosen) < most:
+    while len(chosen) < limit:
         one = max(ordered, key=lambda one: (one.caught & ~catches).bit_count(), default=None)
         if one is None or not one.caught & ~catches:
             break
@@ -199,11 +199,11 @@ def _drop_redundant(tests: list[Draft], other_catches: int) -> list[Draft]:
     return kept
 
 
-def _cover(tests: list[Draft], ordered: Sequence[Draft], most: int) -> None:
+def _cover(tests: list[Draft], ordered: Sequence[Draft], limit: int) -> None:
     """Fill up with tests of what is covered least: engines, commands, sizes, kinds of answers."""
     covered = Counter(kind for one in tests for kind in _kinds(one))
     left = [one for one in ordered if one not in tests]
-    while left and len(tests) < most:
+    while left and len(tests) < limit:
         best = max(left, key=lambda one: _gain(one, covered))
         tests.append(best)
         left.remove(best)

@@ -64,12 +64,12 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
     return _draw("verdicts", runs, label, most, columns, _WORDS)
 
 
-def _bar(counts: dict[str, int], x: float, most: int) -> list[_Shape]:
+def _bar(counts: dict[str, int], x: float, maximum: int) -> list[_Shape]:
     y, parts = float(_HEIGHT), []
     for kind, names in _KINDS.items():
         count = sum(counts.get(name, 0) for name in names)
         if count:
-            height = max(_HEIGHT * count / most, 2.0)
+            height = max(_HEIGHT * count / maximum, 2.0)
             y = max(y - height, 0.0)
             parts.append(_shape(f"k{kind}", x + 1, y, _RUN - 2, height))
     return parts

@@ -76,9 +76,9 @@ def _orders(few: int, many: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _approximately(larger: float, together: Sequence[float], few: int, many: int) -> float:
+def _approximately(larger: float, values: Sequence[float], few: int, many: int) -> float:
     size = few + many
-    ties = sum(count**3 - count for count in Counter(together).values())
+    ties = sum(count**3 - count for count in Counter(values).values())
     variance = few * many / 12 * (size + 1 - ties / (size * (size - 1)))
     if variance <= 0:
         return 1.0

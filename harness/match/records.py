@@ -187,7 +187,7 @@ class Match(NamedTuple):
     options: Options = Options()
     place: str = ""  # the folder in which engines are started that have none of their own
 
-    def names(self, game: Game, most: int = 0) -> tuple[str, str]:
+    def names(self, game: Game, length: int = 0) -> tuple[str, str]:
         """Return who is Black and who White in a game, each on one line."""
         black, white = (self.players[one].name for one in game.plan.players)
-        return one_line(black, most), one_line(white, most)
+        return one_line(black, length), one_line(white, length)

@@ -239,8 +239,8 @@ def _kind(outcome: Outcome) -> str:
     return LOOK if outcome.flaky else KINDS.get(outcome.verdict, LOOK)
 
 
-def _parts(items: Sequence[object], most: int) -> int:
-    return max(1, -(-len(items) // most))
+def _parts(items: Sequence[object], size: int) -> int:
+    return max(1, -(-len(items) // size))
 
 
 @lru_cache(_KNOWN)
