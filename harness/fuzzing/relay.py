@@ -87,7 +87,7 @@ class Likeness:
     def __init__(self, specification: Specification, reference: ReferenceProgram) -> None:
         declaration = reference.declaration
         playing = {one.name: one for one in declaration.commands if one.plays}
-        self._find_playing = lru_cache(_REMEMBERED)(lambda said: playing.get(name_of(said)))
+        self._find_playing = lru_cache(_REMEMBERED)(lambda command: playing.get(name_of(command)))
         self._chooses = {one.name for one in declaration.of_kind(Kind.CHOOSES)}
         self._specification = specification
         self._refuses = reference.program.refuses
