@@ -27,7 +27,7 @@ BOARD: Parts = MOVED | {SIZE}
 
 
 class CommandProperties:
-    """What a command does; without arguments it asks about the board and changes nothing.
+    """A command's effects; without arguments it asks about the board and changes nothing.
 
     Attributes: ``sets``, the parts that are as it says then, whatever they were; ``changes``,
     those that it alters, or leaves arbitrary; ``needs``, those that its answer depends on;
@@ -174,9 +174,9 @@ _REMEMBERED = 5_000  # commands: moves on a large board, with both colors
 class _AloneTable(dict[str, bool]):
     """Whether nothing else may be sent before the reply to a command; found out once for each."""
 
-    def __init__(self, at_hand: Callable[[str], CommandProperties]) -> None:
+    def __init__(self, lookup: Callable[[str], CommandProperties]) -> None:
         super().__init__()
-        self._at_hand = at_hand
+        self._at_hand = lookup
 
     def __missing__(self, command: str) -> bool:
         found = self._at_hand(command.partition(" ")[0]).stands_alone
@@ -190,11 +190,11 @@ class PropertyTable(dict[str, CommandProperties]):
 
     def __init__(
         self,
-        known: Mapping[str, CommandProperties],
+        properties: Mapping[str, CommandProperties],
         more: Callable[[], Mapping[str, CommandProperties]] | None = None,
     ) -> None:
-        """Take what is known; ``more``: is asked once, for a name that ``known`` does not have."""
-        super().__init__(known)
+        """Take what is known; ``more``: is asked once, for a name not in ``properties``."""
+        super().__init__(properties)
         self._more = more
         self.alone = _AloneTable(self.at_hand)
 

@@ -6,7 +6,7 @@ from oracle.position import BLACK, EMPTY, GTP_LETTERS, WHITE, Grid, Move, Point,
 
 
 class Diagram:
-    """What a picture shows.
+    """Content of a picture.
 
     Attributes: ``position``; ``last``, the point of the last move or None; ``marks``, short
     labels (one or two characters) by point, for what an explanation points at; ``caption``, a
@@ -41,7 +41,7 @@ class Diagram:
 
 
 class PositionCourse:
-    """What led to a position.
+    """History of a position.
 
     Attributes: ``start``, the position before the first move; ``moves``, pairs of a color and a
     point, or None for a pass; ``captures``, whether stones without liberty are taken;
@@ -114,8 +114,8 @@ def draw_text(diagram: Diagram | Position, *, unicode: bool = True) -> str:
     return "\n".join(drawn)
 
 
-def _as_diagram(shown: Diagram | Position) -> Diagram:
-    return Diagram(shown) if isinstance(shown, Position) else shown
+def _as_diagram(picture: Diagram | Position) -> Diagram:
+    return Diagram(picture) if isinstance(picture, Position) else picture
 
 
 def _text_row(bodies: list[str], width: int, last: int | None, line: str) -> str:

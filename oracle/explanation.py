@@ -133,7 +133,7 @@ class Explanation(Record):
 
 
 class Readings(Record):
-    """What a command answers under each reading that a document leaves open.
+    """Answers of a command under each reading that a document leaves open.
 
     Attributes: ``answers``, pairs of a reading in a few words and the answer as the command
     writes it, the reference engine's reading first; ``is_open``, whether they differ or there are

@@ -123,10 +123,10 @@ class PlaneFrame:
         """Return the positions of two sets one after the other."""
         return Planes(np.concatenate([first.bits, second.bits], axis=1))
 
-    def split(self, both: Planes) -> tuple[Planes, Planes]:
+    def split(self, pair: Planes) -> tuple[Planes, Planes]:
         """Return the two sets that :meth:`join` put one after the other."""
-        middle = both.bits.shape[1] // 2
-        return Planes(both.bits[:, :middle]), Planes(both.bits[:, middle:])
+        middle = pair.bits.shape[1] // 2
+        return Planes(pair.bits[:, :middle]), Planes(pair.bits[:, middle:])
 
     def pack(self, boards: Boards) -> tuple[Planes, Planes]:
         """Return Black's and White's stones of some boards.

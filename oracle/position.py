@@ -121,9 +121,9 @@ class Grid:
         """Return two masks side by side in one integer, with a guard row between them."""
         return first | second << self.span
 
-    def split(self, both: int) -> tuple[int, int]:
+    def split(self, pair: int) -> tuple[int, int]:
         """Return the two masks that :meth:`join` put side by side."""
-        return both & self.full, both >> self.span
+        return pair & self.full, pair >> self.span
 
     def bit(self, point: Point) -> int:
         """Return the mask of one point."""

@@ -24,19 +24,19 @@ def listing(words: Sequence[str], last: str = "and") -> str:
 # --- guesses at what an unknown word was meant to be -------------------------------------------
 
 
-def nearest(word: str, known: Iterable[str], alike: float = 0.6) -> str | None:
+def nearest(word: str, candidates: Iterable[str], alike: float = 0.6) -> str | None:
     """Return the known word that is spelled most like ``word``; None if none is.
 
     ``alike``: how much of both has to be the same, from 0 to 1. Capitals do not matter.
     """
     from difflib import get_close_matches  # takes long to load; such a word is rare
 
-    spelled = {one.lower(): one for one in known}
+    spelled = {one.lower(): one for one in candidates}
     found = get_close_matches(word.lower(), spelled, 1, alike)
     return spelled[found[0]] if found else None
 
 
-def hint(word: str, known: Iterable[str], alike: float = 0.6) -> str:
+def hint(word: str, candidates: Iterable[str], alike: float = 0.6) -> str:
     """Return the end of a sentence about an unknown word; empty: no known one is like it."""
-    found = nearest(word, known, alike)
+    found = nearest(word, candidates, alike)
     return f"; did you mean {found}?" if found else ""

@@ -35,7 +35,7 @@ class BankEntry(NamedTuple):
 
 
 class Bank(NamedTuple):
-    """What the file of a bank says."""
+    """Contents of a bank file."""
 
     assignment: str  # as ``--assignment`` names it; "": of commands only
     entries: tuple[BankEntry, ...]
@@ -274,16 +274,16 @@ def measure(
     name: str,
     bad: set[Line],
     engines: Sequence[WrongEngine],
-    failed: Callable[[WrongEngine], set[Line]],
+    find_failed: Callable[[WrongEngine], set[Line]],
 ) -> Strength:
     """Return which tests of case files catch which engines.
 
     ``name``: of the assignment. ``bad``: the tests that the reference engine fails, which
-    count for nothing. ``failed``: returns the tests that an engine fails.
+    count for nothing. ``find_failed``: returns the tests that an engine fails.
     """
     caught: dict[Line, int] = {}
     for place, engine in enumerate(engines):
-        for line in failed(engine):
+        for line in find_failed(engine):
             caught[line] = caught.get(line, 0) | 1 << place
     tests = [
         MeasuredTest(case.path, step, caught.get((case.path, step.line), 0))
@@ -315,12 +315,14 @@ class EngineBench:
         self._specification = specification
         self._asker = asker
 
-    def map_catches(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+    def map_catches(self, texts: Sequence[str], engine_bits: int) -> list[dict[int, int]]:
         """Return of case files, by the line of each test, the engines that it catches, as bits."""
         cases = [self._case(text, number) for number, text in enumerate(texts)]
         found: dict[str, dict[int, int]] = {case.path: {} for case in cases}
         for place, engine in enumerate(self.engines):
-            for path, line in self._asker.find_failed(cases, engine) if of >> place & 1 else ():
+            for path, line in (
+                self._asker.find_failed(cases, engine) if engine_bits >> place & 1 else ()
+            ):
                 found[path][line] = found[path].get(line, 0) | 1 << place
         return list(found.values())
 

@@ -58,9 +58,9 @@ class Transcript:
         self._started = clock()
         self._written: list[str] = []
 
-    def say(self, text: str = "", shown: str = "") -> None:
-        """Write lines. ``shown``: the same, wrapped for the terminal; the transcript is not."""
-        print(shown or text, flush=True)
+    def say(self, text: str = "", terminal_text: str = "") -> None:
+        """Write lines. ``terminal_text``: the same, wrapped; the transcript is not."""
+        print(terminal_text or text, flush=True)
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         kept = text.encode(encoding, "backslashreplace").decode(encoding)
         self._written.append(kept + "\n")
@@ -149,7 +149,7 @@ class CheckReporter:
 
 
 class CheckOptions(NamedTuple):
-    """What is to be checked, and how."""
+    """Options of a check."""
 
     source: Path  # a folder or an archive
     assignment: Assignment
@@ -163,16 +163,16 @@ class CheckOptions(NamedTuple):
 
 
 class CheckContext(NamedTuple):
-    """Where one check is worked on."""
+    """State of one check."""
 
-    wanted: CheckOptions
+    options: CheckOptions
     room: Path  # a new folder, gone afterwards
     sayer: CheckReporter
 
     @property
     def assignment(self) -> Assignment:
         """Return the assignment."""
-        return self.wanted.assignment
+        return self.options.assignment
 
     @property
     def stage(self) -> Path:
@@ -180,9 +180,9 @@ class CheckContext(NamedTuple):
         return self.room / "stage"
 
     @property
-    def made(self) -> Path:
+    def archive(self) -> Path:
         """Return the archive to be submitted."""
-        return self.wanted.output / self.assignment.archive.name
+        return self.options.output / self.assignment.archive.name
 
 
 # --- The first step: what was given, a folder or an archive, against what the assignment wants ---
@@ -192,7 +192,7 @@ class CheckedFiles(NamedTuple):
     """The files that are tested and submitted, in a folder."""
 
     folder: Path
-    found: SortedFiles
+    sorted_files: SortedFiles
     copy: Path | None = None  # of the course's folder, which came along
 
 
@@ -202,7 +202,7 @@ def look(context: CheckContext) -> CheckedFiles:
     Raises:
         ArchiveError: it is refused.
     """
-    source = context.wanted.source
+    source = context.options.source
     context.sayer.step(f"What is in {'the folder' if source.is_dir() else ''} {source.name}")
     return _folder(context, source) if source.is_dir() else _archive(context, source)
 
@@ -258,7 +258,7 @@ def build_and_show(context: CheckContext) -> bool:
     sayer, assignment = context.sayer, context.assignment
     if assignment.build:
         sayer.step(f"The build: {'; '.join(map(_show_step, assignment.build.steps))}")
-    made = build(assignment, context.stage, context.wanted.sandbox)
+    made = build(assignment, context.stage, context.options.sandbox)
     if made is None:
         return True
     lines = escape_controls(made.output).rstrip().splitlines()
@@ -293,13 +293,13 @@ class Testing:
         self._assignment = context.assignment
         self._sayer = context.sayer
         files = len(context.assignment.public_cases())
-        self._live = LiveProgress(files) if context.wanted.live else None
+        self._live = LiveProgress(files) if context.options.live else None
         self._told: set[object] = set()  # ways to break that were shown in full
 
     def run(self) -> TrialResult:
         """Run them against what lies on the stage."""
         self._sayer.step("The public tests")
-        wanted = self._context.wanted
+        wanted = self._context.options
         lines = wanted.line or None
         options = Options(
             sandbox=wanted.sandbox, jobs=wanted.jobs, most_hung=MOST_HUNG, lines=lines
@@ -386,10 +386,12 @@ def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
     """
     sayer, form = context.sayer, context.assignment.archive
     sayer.step(f"The archive, unpacked into a new folder: tar -xf {form.name}")
-    kept = tuple(name for name in checked.found.kept if name != context.assignment.files.log)
+    kept = tuple(
+        name for name in checked.sorted_files.kept if name != context.assignment.files.log
+    )
     if not kept:
         raise UsageError(
-            f"{context.wanted.source}: {describe_empty(checked.found, context.assignment)}"
+            f"{context.options.source}: {describe_empty(checked.sorted_files, context.assignment)}"
         )
     path = context.room / form.name
     pack(path, form.folder, checked.folder, kept)
@@ -398,7 +400,7 @@ def make_archive(context: CheckContext, checked: CheckedFiles) -> CheckedFiles:
     tested = context.room / "tested" / form.folder
     for folder in (tested, context.stage / form.folder):
         workspace.unpack(str(path), folder, f"{form.folder}/", kept)
-    return CheckedFiles(tested, checked.found._replace(kept=kept))
+    return CheckedFiles(tested, checked.sorted_files._replace(kept=kept))
 
 
 def overlay(context: CheckContext, copy: Path | None) -> None:
@@ -423,54 +425,54 @@ def overlay(context: CheckContext, copy: Path | None) -> None:
 
 def _overlay_source(context: CheckContext, name: str) -> Path | None:
     """Return the folder named, or the teacher's, or the one beside the checked files."""
-    if context.wanted.overlay:
-        return context.wanted.overlay
-    places = (context.assignment.place / name, context.wanted.source.parent / name)
+    if context.options.overlay:
+        return context.options.overlay
+    places = (context.assignment.place / name, context.options.source.parent / name)
     return next((place for place in places if place.is_dir()), None)
 
 
-def write_archive(context: CheckContext, tested: CheckedFiles, status: int) -> tuple[str, ...]:
+def write_archive(context: CheckContext, files: CheckedFiles, status: int) -> tuple[str, ...]:
     """Write the log, if one is asked for, and the archive; return the names of its files."""
-    names = tested.found.kept
+    names = files.sorted_files.kept
     if context.assignment.files.log:
-        names = (*names, _write_log(context, tested, status))
+        names = (*names, _write_log(context, files, status))
     # Keep the archive that was given, if the new one would take its place.
-    target = context.made
-    if target.exists() and target.samefile(context.wanted.source):
+    target = context.archive
+    if target.exists() and target.samefile(context.options.source):
         kept = target.with_name(f"before-{target.name}")
         target.replace(kept)
         context.sayer.note(f"The archive that was given is now called {kept.name}.")
-    pack(context.made, context.assignment.archive.folder, tested.folder, names)
+    pack(context.archive, context.assignment.archive.folder, files.folder, names)
     return names
 
 
-def _write_log(context: CheckContext, tested: CheckedFiles, status: int) -> str:
+def _write_log(context: CheckContext, files: CheckedFiles, status: int) -> str:
     """Close the transcript; it goes to what is submitted, and to the folder that was given."""
     form, log = context.assignment.archive, context.assignment.files.log
     context.sayer.step(f"The log {log}, and the archive {form.name} with it")
-    digests = public_tests.digests_in(tested.folder, tested.found.kept)
+    digests = public_tests.digests_in(files.folder, files.sorted_files.kept)
     for line in public_tests.lines(public_tests.make_receipt(context.assignment, digests)):
         context.sayer.note(line)
     context.sayer.note(
         f"The log ends here; it is added to {form.folder}, and that is packed again."
     )
     transcript = context.sayer.transcript.close(status)
-    (tested.folder / log).write_bytes(transcript)
-    if context.wanted.source.is_dir():
-        _write(context.wanted.source / log, transcript)
+    (files.folder / log).write_bytes(transcript)
+    if context.options.source.is_dir():
+        _write(context.options.source / log, transcript)
     return log
 
 
-def last_look(context: CheckContext, tested: CheckedFiles, names: tuple[str, ...]) -> None:
+def last_look(context: CheckContext, files: CheckedFiles, names: tuple[str, ...]) -> None:
     """Read the archive as the teacher will: it has what was tested, and nothing else."""
-    sayer, name = context.sayer, context.made.name
+    sayer, name = context.sayer, context.archive.name
     sayer.step(f"A last look at the contents of {name}: tar -tf {name}")
-    contents = archive.examine(str(context.made))
+    contents = archive.examine(str(context.archive))
     last = context.room / "last"
-    workspace.unpack(str(context.made), last, f"{context.assignment.archive.folder}/", names)
+    workspace.unpack(str(context.archive), last, f"{context.assignment.archive.folder}/", names)
     for file in contents.files:
         sayer.note(f"{escape_controls(file.name):44}{file.size:>9,} bytes")
-    if workspace.list_differences(tested.folder, last) or len(contents.files) != len(names):
+    if workspace.list_differences(files.folder, last) or len(contents.files) != len(names):
         sayer.wrong.append(f"{name} differs from the tested files")
     sayer.note(public_tests.hash_line("archive", contents.sha256))
 
@@ -517,7 +519,7 @@ def check(options: CheckOptions, sayer: CheckReporter) -> int:
             return status
         names = write_archive(context, tested, status)
         last_look(context, tested, names)
-    return _verdict(context.made, status, sayer)
+    return _verdict(context.archive, status, sayer)
 
 
 def _with_python(
@@ -535,19 +537,19 @@ def _tests(context: CheckContext) -> int:
     return ExitCode.FAILED if status == ExitCode.OK and context.sayer.wrong else status
 
 
-def _verdict(made: Path, status: int, sayer: CheckReporter) -> int:
+def _verdict(archive: Path, status: int, sayer: CheckReporter) -> int:
     unknown = "; ".join(map(one_line, sayer.unknown))
     if sayer.odd:
         sayer.last(f"Remark: {'; '.join(sayer.odd)}. No test fails because of it.", "warn")
     if sayer.wrong:
         reasons = "; ".join(map(one_line, sayer.wrong))
         more = f" Not your fault: {unknown}." if unknown else ""
-        sayer.last(f"Do not hand in {made} yet: {reasons}.{more}", "bad")
+        sayer.last(f"Do not hand in {archive} yet: {reasons}.{more}", "bad")
         return status or ExitCode.FAILED
     if unknown:
-        sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=made)}", "warn")
+        sayer.last(f"{unknown[0].upper()}{unknown[1:]}. {_OURS.format(made=archive)}", "warn")
         return status
-    sayer.last(f"Hand in {made}: {_NOTHING}.", "good")
+    sayer.last(f"Hand in {archive}: {_NOTHING}.", "good")
     return status
 
 

@@ -55,12 +55,12 @@ def _run(given: argparse.Namespace) -> int:
     words = ["gtp-harness", "check", *given.typed]
     again = " ".join(map(shell_word, words))
     paint = Paint(0 if given.no_color else colors(sys.stdout))
-    wanted = _options(given)
+    options = _options(given)
     repeat = Repeat() if given.test else Repeat(again, test=TEST)
     transcript = Transcript(shlex.join(words))
     width = columns(sys.stdout)
     sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)
-    return check(wanted, sayer)
+    return check(options, sayer)
 
 
 def _options(arguments: argparse.Namespace) -> CheckOptions:

@@ -140,7 +140,7 @@ def _generate(given: Namespace, assignment: Assignment, chosen: Choices) -> Exit
     print("\n".join(coverage.report(request, harvest, produced)))
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
-    is_alive = produced.survivors and (request.beside or request.bench)
+    is_alive = produced.survivors and (request.existing_cases or request.bench)
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
@@ -152,7 +152,7 @@ def _request(given: Namespace, assignment: Assignment, chosen: Choices) -> Scene
         given.sizes or specification.kind.sizes,
         most=given.tests or (_MANY if given.kill else _FEW),
         secret=bool(given.secret),
-        beside=_cases([*given.beside, *given.kill]),
+        existing_cases=_cases([*given.beside, *given.kill]),
         excluded=_cases(given.exclude),
         only_survivors=bool(given.kill),
     )

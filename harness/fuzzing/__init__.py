@@ -16,13 +16,13 @@ from harness import extras
 # --- Hypothesis, which draws: whether it is there, and where it may write ------------------------
 
 
-def require_hypothesis(what: str) -> None:
-    """See that Hypothesis is installed; ``what``: the command or option that needs it.
+def require_hypothesis(feature: str) -> None:
+    """See that Hypothesis is installed; ``feature``: the command or option that needs it.
 
     Raises:
         UsageError: it is not.
     """
-    extras.require(what, "fuzz", "hypothesis")
+    extras.require(feature, "fuzz", "hypothesis")
 
 
 @contextlib.contextmanager

@@ -75,23 +75,23 @@ class ByReference:
         self._at_hand: Answered | None = None  # what is looked at
         self._likeness = Likeness(specification, reference)
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts while the last ones are on their way."""
         drawer = self._drawer(drawing)
-        relay = Relay(looking, self._likeness.list_asked_commands, self._begin)
-        for batch in relay.run(self._batches(drawer, drawing, looking, relay)):
+        relay = Relay(search, self._likeness.list_asked_commands, self._begin)
+        for batch in relay.run(self._batches(drawer, drawing, search, relay)):
             for one in batch:
-                drawer.learn(one.said, one.right)
+                drawer.learn(one.commands, one.right)
                 self._at_hand = one
-                if looking.has_news(one.heard):
+                if search.has_news(one.script):
                     return
                 relay.go_on()
 
     def _batches(
-        self, drawer: Unasked, drawing: Drawing, looking: ScriptSearch, relay: Relay
+        self, drawer: Unasked, drawing: Drawing, search: ScriptSearch, relay: Relay
     ) -> Iterator[list[Script]]:
         for _ in range(0, _MORE * drawing.most, _AT_ONCE):
-            if looking.is_over:
+            if search.is_over:
                 return
             batch = []
             for _ in range(_AT_ONCE):
@@ -130,12 +130,12 @@ class ByReference:
         Commands that both engines have already answered alike need no second look: a reply that
         the rules leave open is not wrong.
         """
-        known = self._at_hand if self._at_hand and self._at_hand.heard.trace is trace else None
+        known = self._at_hand if self._at_hand and self._at_hand.script.trace is trace else None
         if known and self._likeness.is_alike(known):
             return
         walk = self._walk(trace.script)
         if known:
-            walk.engine.foresee(known.said, known.right)
+            walk.engine.foresee(known.commands, known.right)
         for index, command in enumerate(walk):
             if not walk.allows(command):
                 return  # since it was drawn by guesses, or the engine has chosen otherwise
@@ -327,7 +327,7 @@ def _chooses(engine: ReferenceEngine, command: str) -> bool:
     return declared is not None and declared.kind == Kind.CHOOSES
 
 
-def _questions(declared: Declaration) -> tuple[str, ...]:
+def _questions(declaration: Declaration) -> tuple[str, ...]:
     """Return the questions without arguments whose answers are compared."""
-    asks = declared.of_kind(Kind.ASKS)
+    asks = declaration.of_kind(Kind.ASKS)
     return tuple(one.name for one in asks if not (one.is_free or one.arguments))

@@ -33,21 +33,21 @@ DRAW = hypothesis.settings(
 
 
 def scripts(
-    specification: Specification, known: frozenset[str] = frozenset(), length: int = 8
+    specification: Specification, extra_commands: frozenset[str] = frozenset(), length: int = 8
 ) -> SearchStrategy[Script]:
     """Return the strategy of scripts for what an assignment asks.
 
-    ``known``: commands beyond the assignment's that the engine says it knows, such as ``undo``.
+    ``extra_commands``: those beyond the assignment's that the engine knows, such as ``undo``.
     ``length``: what a game has of stones, lines, questions and the like, at most.
     """
-    game = specification.conversation(known, length)
+    game = specification.conversation(extra_commands, length)
     return st.lists(game, min_size=1, max_size=3).map(lambda games: write_script(flat(games)))
 
 
 def find(
     strategy: SearchStrategy[Script],
     shows: Callable[[Script], bool],
-    allowed: Callable[[Script], Script],
+    cut_to_allowed: Callable[[Script], Script],
     settings: hypothesis.settings,
     seed: int,
 ) -> Script | None:
@@ -60,7 +60,7 @@ def find(
 
     def is_wanted(drawn: Script) -> bool:
         if drawn not in seen:
-            script = allowed(drawn)
+            script = cut_to_allowed(drawn)
             if script not in seen:
                 seen[script] = bool(script.commands) and shows(script)
             seen[drawn] = seen[script]
@@ -68,7 +68,7 @@ def find(
 
     with contextlib.suppress(NoSuchExample, Flaky):
         found = hypothesis.find(strategy, is_wanted, settings=settings, random=Random(seed))
-        return allowed(found)
+        return cut_to_allowed(found)
     return None
 
 
@@ -92,7 +92,7 @@ def legal(script: Script, specification: Specification, folder: Path) -> Script:
 
 
 class _Order:
-    """What must have been said before something is asked.
+    """Commands that must precede a question.
 
     No document names a usual board. What happens to a game's history, its prisoners for instance,
     when a position is set up in the middle of it, is left open.
@@ -187,15 +187,15 @@ class Unasked:
             self._known[self._random.randrange(_KNOWN)] = known
 
     def _follow(
-        self, begun: KnownBeginning, commands: Sequence[str], replies: Sequence[Reply]
+        self, beginning: KnownBeginning, commands: Sequence[str], replies: Sequence[Reply]
     ) -> KnownBeginning | None:
         """Return commands that have led somewhere; to where moves were listed, if they ever are.
 
         None: to the end of a game, or to nothing new. It ends where a program has chosen: each may
         choose otherwise.
         """
-        drawer, now, start = self._drawer, begun.now.copy(), len(begun.commands)
-        said = list(begun.commands)
+        drawer, now, start = self._drawer, beginning.now.copy(), len(beginning.commands)
+        said = list(beginning.commands)
         listed: KnownBeginning | None = None  # where moves were listed last
         for command, reply in zip(commands[start:], replies[start:], strict=False):
             declared = self._declaration.command(name_of(command))
@@ -215,7 +215,7 @@ class Unasked:
         return None if now.is_over or not said else KnownBeginning(tuple(said), now)
 
 
-def _fullness(known: KnownBeginning) -> float:
+def _fullness(beginning: KnownBeginning) -> float:
     """Return the share of a board on which stones were played: games on small ones are short."""
-    columns, rows = known.now.state.size
-    return len(known.now.state.moves) / max(1, columns * rows)
+    columns, rows = beginning.now.state.size
+    return len(beginning.now.state.moves) / max(1, columns * rows)

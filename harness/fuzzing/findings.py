@@ -76,16 +76,16 @@ class Namer:
         left = self._tell_apart(list(found), list(others)) if len(found) > 1 else found
         return left if len(left) < TOO_MANY else ()
 
-    def _tell_apart(self, mistakes: list[Mistake], heard: list[Trace]) -> tuple[Mistake, ...]:
+    def _tell_apart(self, mistakes: list[Mistake], traces: list[Trace]) -> tuple[Mistake, ...]:
         """Return those that explain most; while several do, the engine is asked what tells."""
-        left = self._rank(mistakes, heard)
+        left = self._rank(mistakes, traces)
         asked: set[Mistake] = set()
         while others := [one for one in left[1:] if one not in asked]:
             asked.add(others[0])
             if script := self._telling_apart(left[0], others[0]):
                 self._program.renew()
-                heard.append(self._program.answer(script))
-                left = self._rank(left, heard)
+                traces.append(self._program.answer(script))
+                left = self._rank(left, traces)
         return left
 
     def _rank(self, mistakes: Iterable[Mistake], traces: Sequence[Trace]) -> tuple[Mistake, ...]:
@@ -125,7 +125,7 @@ def read_shipped_scripts(specification: Specification) -> Iterator[Script]:
 
 
 class FindingCause(NamedTuple):
-    """What explains a finding and all that is like it."""
+    """Common cause of a finding and all like it."""
 
     signature: tuple[str, str]  # of the difference
     mistakes: tuple[Mistake, ...]  # the likeliest first; empty if unknown
@@ -134,7 +134,7 @@ class FindingCause(NamedTuple):
     def explains(
         self,
         trace: Trace,
-        found: Sequence[WrongReply],
+        differences: Sequence[WrongReply],
         specification: Specification,
         folder: Path,
     ) -> bool:
@@ -143,7 +143,7 @@ class FindingCause(NamedTuple):
             explains(one, trace, specification, folder) for one in self.mistakes[:1]
         ):
             return True
-        return not self.mistakes and {one.signature for one in found} == {self.signature}
+        return not self.mistakes and {one.signature for one in differences} == {self.signature}
 
 
 class Causes:
@@ -185,8 +185,8 @@ def _conversation(
     steps = tuple(map(protocol_facts.own_step, trace.script.commands))
     missing = [None] * (len(steps) - len(trace.replies))
 
-    def alike(index: int, mine: Reply) -> bool:
-        return same(steps[index].command, mine, trace.replies[index], specification)
+    def alike(index: int, reply: Reply) -> bool:
+        return same(steps[index].command, reply, trace.replies[index], specification)
 
     replies = (*trace.replies, *missing)
     return RecordedConversation(steps, replies, trace.failure, alike, str(folder))
@@ -314,7 +314,7 @@ _Lines = Callable[[Expected, int, bool], Iterator[str]]  # the last one: whether
 
 
 class _Format(NamedTuple):
-    """How case files of a protocol are written."""
+    """Format of a protocol's case files."""
 
     ending: str  # of their names
     lines: _Lines

@@ -75,16 +75,16 @@ class Piped:
         limits: Limits,
         folder: Path,
         command_properties: PropertyTable = STANDARD,
-        spoken: Spoken = GTP,
+        protocol: Spoken = GTP,
         begin: Callable[..., EngineSession] = EngineSession,
     ) -> None:
         """Take a program; ``folder``: where it is started and finds the files of scripts.
 
         ``launcher``: returns what starts the next process. ``command_properties``: what commands
-        do. ``spoken``: the protocol. ``begin``: makes a session, which may translate.
+        do. ``protocol``: that it speaks. ``begin``: makes a session, which may translate.
         """
         self._begun_by = begin
-        self._spoken = spoken
+        self._spoken = protocol
         self._command_properties = command_properties
         self._words = words
         self._launcher = launcher
@@ -229,7 +229,7 @@ def find_known_commands(program: FuzzedProgram, names: tuple[str, ...]) -> froze
 
 
 def try_commands(
-    program: FuzzedProgram, begun: Sequence[str], commands: Sequence[str]
+    program: FuzzedProgram, setup: Sequence[str], commands: Sequence[str]
 ) -> list[Reply | None]:
     """Return the reply to each command where others were sent before; None if it is refused.
 
@@ -237,8 +237,8 @@ def try_commands(
     """
     found: list[Reply | None] = []
     while len(found) < len(commands):
-        trace = program.send_again(Script((*begun, *commands[len(found) :])))
-        found += [reply if reply.ok else None for reply in trace.replies[len(begun) :]]
+        trace = program.send_again(Script((*setup, *commands[len(found) :])))
+        found += [reply if reply.ok else None for reply in trace.replies[len(setup) :]]
         if trace.failure:
             found.append(None)
     return found

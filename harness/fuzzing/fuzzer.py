@@ -72,7 +72,7 @@ class Fuzzer:
 
     @property
     def asked(self) -> dict[str, int]:
-        """How often each question was asked whose answer is judged, the most frequent first."""
+        """Counts of the questions whose answers are judged, the most frequent first."""
         specification = self.judge.specification
         counts = {
             name: count
@@ -83,7 +83,7 @@ class Fuzzer:
 
     @property
     def shortfall(self) -> str:
-        """Why nothing follows from finding nothing; "" if something does."""
+        """Reason that a clean run is inconclusive; "" if it is not."""
         budget = self.budget
         if not self.asked:
             return "no question was asked whose answer is judged, so that nothing could be found"
@@ -293,11 +293,11 @@ def _units(command: str) -> list[str]:
 
 def _less(
     script: Script,
-    kept: list[bool],
+    choices: list[bool],
     sizes: tuple[int, ...],
     lines: _KeptCommands,
 ) -> Script:
-    flags, smaller = iter(kept), iter(sizes)
+    flags, smaller = iter(choices), iter(sizes)
     commands = list(_fewer(script, flags, smaller))
     files = {
         name: "".join(line for line in text.splitlines(keepends=True) if next(flags))
@@ -315,13 +315,13 @@ def _fewer(script: Script, flags: Iterator[bool], sizes: Iterator[int]) -> Itera
             yield " ".join(text.split())
 
 
-def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
+def _shrink_board(commands: list[str], lines: _KeptCommands) -> Iterable[str]:
     """Return the commands with fewer of the rows and columns that no point is on."""
     points = [_point(word) for command in commands for word in _VERTEX.findall(command)]
     sizes = [int(command.split()[1]) for command in commands if _is_size(command)]
     extent = max(sizes, default=_LARGEST)
-    up = _Renumbering({row for row, _ in points}, extent, kept.both, kept.rows)
-    right = _Renumbering({column for _, column in points}, extent, kept.both, kept.columns)
+    up = _Renumbering({row for row, _ in points}, extent, lines.both, lines.rows)
+    right = _Renumbering({column for _, column in points}, extent, lines.both, lines.columns)
     smaller = min(up.dropped, right.dropped)
 
     def nearer(word: re.Match[str]) -> str:
@@ -336,13 +336,13 @@ def _shrink_board(commands: list[str], kept: _KeptCommands) -> Iterable[str]:
 
 
 class _Renumbering:
-    """What happens to the numbers of rows, or columns."""
+    """New numbers of the rows, or columns."""
 
-    def __init__(self, used: set[int], extent: int, both: bytes, own: bytes) -> None:
-        free = [number for number in range(extent) if number not in used]
-        gone = {number for number, byte in zip(free, both, strict=False) if not byte}
+    def __init__(self, occupied: set[int], extent: int, shared_flags: bytes, flags: bytes) -> None:
+        free = [number for number in range(extent) if number not in occupied]
+        gone = {number for number, byte in zip(free, shared_flags, strict=False) if not byte}
         self.dropped = len(gone)
-        gone |= {number for number in free if not own[number]}
+        gone |= {number for number in free if not flags[number]}
         self.numbers = list(accumulate((n not in gone for n in range(_LARGEST)), initial=0))
 
 
@@ -373,9 +373,11 @@ _SHRINK = hypothesis.settings(DRAW, phases=(Phase.generate, Phase.shrink))
 class Reduction:
     """Looks for the shortest script that shows what a longer one does."""
 
-    def __init__(self, asker: ScriptSender, shown: RevealingScript, spending: Spending) -> None:
+    def __init__(
+        self, asker: ScriptSender, revealing_script: RevealingScript, spending: Spending
+    ) -> None:
         self._asker = asker
-        self._best = shown
+        self._best = revealing_script
         self._left = _SCRIPTS
         self._spending = spending
 
@@ -418,29 +420,31 @@ class Reduction:
         return news is not None
 
 
-def reduce_script(asker: ScriptSender, shown: RevealingScript, seed: int) -> RevealingScript:
+def reduce_script(
+    asker: ScriptSender, revealing_script: RevealingScript, seed: int
+) -> RevealingScript:
     """Return the shortest script found that shows what a longer one does, in a new process.
 
     What is still long, although it got shorter, is tried again: that was cut off by a limit.
     """
     spending = Spending(_SECONDS, _LONGEST)
     for again in range(_ROUNDS):
-        small = _reduce(asker, shown, seed + again, spending)
+        small = _reduce(asker, revealing_script, seed + again, spending)
         is_short = len(small.script.commands) <= _SHORT
-        if is_short or small.script.weight >= shown.script.weight:
+        if is_short or small.script.weight >= revealing_script.script.weight:
             return small
-        shown = small
-    return shown
+        revealing_script = small
+    return revealing_script
 
 
 def _reduce(
-    asker: ScriptSender, shown: RevealingScript, seed: int, spending: Spending
+    asker: ScriptSender, revealing_script: RevealingScript, seed: int, spending: Spending
 ) -> RevealingScript:
-    small = Reduction(asker, shown, spending).run(seed)
+    small = Reduction(asker, revealing_script, spending).run(seed)
     if small.needs_new or asker.news(small.script, fresh=True):
         return small
     # What had been said before mattered, after all.
-    return Reduction(asker, shown._replace(needs_new=True), spending).run(seed)
+    return Reduction(asker, revealing_script._replace(needs_new=True), spending).run(seed)
 
 
 def _without_pairs(script: Script) -> Iterator[Script]:

@@ -45,14 +45,14 @@ class WrongReply(NamedTuple):
 
     @property
     def signature(self) -> tuple[str, str]:
-        """What differences of one unknown cause have in common."""
+        """Key that differences of one unknown cause share."""
         return "" if self.kind == SURPLUS else name_of(self.command), self.kind
 
 
 class Drawing(NamedTuple):
-    """How conversations are drawn."""
+    """Options for drawing scripts."""
 
-    known: frozenset[str]  # commands beyond the assignment's that the engine says it knows
+    extra_commands: frozenset[str]  # beyond the assignment's, that the engine says it knows
     length: int  # what a game has of stones, lines, questions and the like, at most
     seed: int = 0  # what is drawn depends on it
     most: int = 100  # scripts
@@ -68,7 +68,7 @@ class Expected(NamedTuple):
 
 
 class ReplyJudge(Protocol):
-    """Who knows what may be said to an engine, and which of its answers are wrong.
+    """Judge of the commands an engine may be sent, and of its answers.
 
     Attributes: ``folder``, in which the files lie that scripts name.
     """
@@ -76,7 +76,7 @@ class ReplyJudge(Protocol):
     specification: Specification
     folder: Path
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts until the search finds something in one."""
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
@@ -170,14 +170,14 @@ def _lists(right: list[str], got: list[str]) -> str:
 
 
 class HeardScript(NamedTuple):
-    """What an engine did with a script, and what its process had been sent by then."""
+    """Trace of a script, and the scripts that the process was sent up to it."""
 
     trace: Trace
     sent: list[Script]
     length: int  # of them, this one the last
 
     @property
-    def said(self) -> list[Script]:
+    def history(self) -> list[Script]:
         """All that the process was sent up to this."""
         return self.sent[: self.length]
 
@@ -205,7 +205,7 @@ class ScriptSearch(Protocol):
     def begin(self, scripts: Sequence[Script]) -> SentScripts:
         """Send scripts, whose answers :meth:`has_news` is to look at."""
 
-    def has_news(self, heard: HeardScript) -> bool:
+    def has_news(self, script: HeardScript) -> bool:
         """Whether what an engine did shows something."""
 
 
@@ -225,13 +225,13 @@ class ByOracle:
         self.specification = specification
         self.folder = folder
 
-    def look(self, looking: ScriptSearch, drawing: Drawing) -> None:
+    def look(self, search: ScriptSearch, drawing: Drawing) -> None:
         """Draw scripts and show them one by one; see ``Judge``."""
-        self.draw(looking.shows, drawing)
+        self.draw(search.shows, drawing)
 
     def draw(self, shows: Shows, drawing: Drawing) -> Script | None:
         """Draw scripts with Hypothesis; see ``Judge``."""
-        strategy = scripts(self.specification, drawing.known, drawing.length)
+        strategy = scripts(self.specification, drawing.extra_commands, drawing.length)
         settings = hypothesis.settings(DRAW, max_examples=drawing.most)
         return find(strategy, shows, self.cut_to_allowed, settings, drawing.seed)
 

@@ -36,8 +36,8 @@ class Replies(Protocol):
 class Answered(NamedTuple):
     """A script that both have answered."""
 
-    heard: HeardScript
-    said: tuple[str, ...]  # what the reference was asked: moves instead of choices
+    script: HeardScript
+    commands: tuple[str, ...]  # what the reference was asked: moves instead of choices
     right: tuple[Reply, ...]  # its replies
 
 
@@ -46,13 +46,13 @@ class Relay:
 
     def __init__(
         self,
-        looking: ScriptSearch,
-        said: Callable[[Trace], tuple[str, ...]],
+        search: ScriptSearch,
+        list_asked: Callable[[Trace], tuple[str, ...]],
         begin: Callable[[Sequence[tuple[str, ...]]], Replies],
     ) -> None:
-        """``said``: what the reference is asked. ``begin``: asks it, and does not wait."""
-        self._looking = looking
-        self._said = said
+        """``list_asked``: what the reference is asked. ``begin``: asks it, and does not wait."""
+        self._search = search
+        self._list_asked = list_asked
         self._begin = begin
         self._asked: SentScripts | None = None
         self._told: Replies | None = None
@@ -70,8 +70,8 @@ class Relay:
         while batch or self._asked or self._told:
             heard = list(self._asked.collect()) if self._asked else []
             right = self._told.replies() if self._told else []
-            self._asked = self._looking.begin(batch) if batch else None
-            both = [(one, self._said(one.trace)) for one in heard]
+            self._asked = self._search.begin(batch) if batch else None
+            both = [(one, self._list_asked(one.trace)) for one in heard]
             self._told = self._begin([said for _, said in both]) if both else None
             yield [Answered(*one, replies) for one, replies in zip(before, right, strict=True)]
             before, batch = both, next(batches, ())
@@ -87,7 +87,7 @@ class Likeness:
     def __init__(self, specification: Specification, reference: ReferenceProgram) -> None:
         declaration = reference.declaration
         playing = {one.name: one for one in declaration.commands if one.plays}
-        self._find_playing = lru_cache(_REMEMBERED)(lambda said: playing.get(name_of(said)))
+        self._find_playing = lru_cache(_REMEMBERED)(lambda command: playing.get(name_of(command)))
         self._chooses = {one.name for one in declaration.of_kind(Kind.CHOOSES)}
         self._specification = specification
         self._refuses = reference.program.refuses
@@ -113,13 +113,13 @@ class Likeness:
         is_no_move = declared.keeps or got.text in declared.instead or self._refuses(got)
         return "" if is_no_move else self._state.as_move(command, got.text)
 
-    def is_alike(self, answered: Answered) -> bool:
+    def is_alike(self, exchange: Answered) -> bool:
         """Whether all answers are right if those of the reference are."""
-        trace = answered.heard.trace
+        trace = exchange.script.trace
         if trace.failure or trace.has_surplus:
             return False
         rows = zip(
-            trace.script.commands, answered.said, answered.right, trace.replies, strict=True
+            trace.script.commands, exchange.commands, exchange.right, trace.replies, strict=True
         )
         clean = self._clean
         for command, said, right, got in rows:
@@ -129,8 +129,8 @@ class Likeness:
                 return False
         return True
 
-    def _is_right(self, command: str, said: str, right: Reply, got: Reply) -> bool:
-        is_move = said != command
+    def _is_right(self, command: str, asked_command: str, right: Reply, got: Reply) -> bool:
+        is_move = asked_command != command
         if is_move and self._refuses(right):
             return False  # a move that the reference does not play
         key = command, "" if is_move else right.raw, got.raw

@@ -35,7 +35,7 @@ class Slow(NamedTuple):
 
 
 class _Cost:
-    """What one command has cost on boards of one size."""
+    """Costs of one command on boards of one size."""
 
     def __init__(self, boards: Mapping[str, _Cost]) -> None:
         """``boards``: the costs of the same command, by what began the board."""
@@ -52,7 +52,7 @@ class _Cost:
 
     @property
     def usual(self) -> float:
-        """What it takes where its time goes, without the longest time, which may be the machine's.
+        """Mean time weighted by time, without the longest one, which may be the machine's.
 
         A mean weighted by time: many quick answers, as after the end of a game, do not make
         something fast that thinks for seconds otherwise.
@@ -179,7 +179,7 @@ def _sum(name: str, costs: Sequence[_Cost]) -> Slow:
 
 
 class _Begins(dict[str, str]):
-    """What begins a board whose size a command says, by whole commands: itself; "" for others."""
+    """Map of each command that begins a board and states its size to itself; others to ""."""
 
     def __init__(self, command_properties: PropertyTable) -> None:
         super().__init__()
@@ -215,7 +215,7 @@ _REMEMBERED_SCRIPTS = 60  # traces, by which mistakes that look alike are told a
 
 
 class FuzzBudget:
-    """How long to look: seconds and examples; 0 means no limit."""
+    """Limits of a search: seconds and examples; 0 means none."""
 
     def __init__(self, seconds: float, examples: int) -> None:
         self.began = time.monotonic()
@@ -231,7 +231,7 @@ class FuzzBudget:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Elapsed seconds."""
         return time.monotonic() - self.began
 
 
@@ -399,17 +399,17 @@ class Hunt:
         (kept,) = self._asker.affordable([script])
         return self.has_news(self._asker.send_and_wait(kept))
 
-    def has_news(self, heard: HeardScript) -> bool:
+    def has_news(self, script: HeardScript) -> bool:
         """Return whether the finding is new and reproduces in a fresh process."""
         if self.is_over:
             return False
         self._asker.budget.examples += 1
-        news, trace = self._asker.judge(heard.trace), heard.trace
+        news, trace = self._asker.judge(script.trace), script.trace
         if news is None or self._asker.was_only_slow(trace.script, news):
             return False
         ways = dict.fromkeys(self._asker.causes.judge.ways(trace, news.at))
         alone = next(filter(None, map(self._confirm_alone, ways)), None)
-        self._found = alone or self._with_more(heard.said)
+        self._found = alone or self._with_more(script.history)
         self.unconfirmed += self._found is None
         return self._found is not None
 
@@ -422,10 +422,10 @@ class Hunt:
         needs_new = not self._asker.has_ended and self._asker.news(script) is None
         return RevealingScript(script.until(news.at), news, needs_new)
 
-    def _with_more(self, said: list[Script]) -> RevealingScript | None:
+    def _with_more(self, scripts: list[Script]) -> RevealingScript | None:
         """Return the end of a conversation that shows the news: what was said before matters."""
-        for count in (2**power for power in range(1, len(said).bit_length() + 1)):
-            script = join_scripts(said[-count:])
+        for count in (2**power for power in range(1, len(scripts).bit_length() + 1)):
+            script = join_scripts(scripts[-count:])
             if news := self._asker.news(script, fresh=True):
                 return RevealingScript(script.until(news.at), news, needs_new=True)
         return None

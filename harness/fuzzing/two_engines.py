@@ -54,17 +54,17 @@ SIZES = (5, 6, 7, 9, 13, 15, 19)  # that engines may take; small boards find mor
 _DRAWN = 3  # of them, the smallest that both take
 
 
-def common_sizes(taken: Sequence[int], by_other: Sequence[int]) -> list[int]:
+def common_sizes(sizes: Sequence[int], other_sizes: Sequence[int]) -> list[int]:
     """Return the board sizes to draw, of those that each of two engines takes.
 
     Raises:
         UsageError: there are none.
     """
-    both = [size for size in taken if size in by_other]
+    both = [size for size in sizes if size in other_sizes]
     if not both:
         raise UsageError(
-            f"the engines take no board of the same size: PROGRAM takes {_list_sizes(taken)}, the"
-            f" first engine of --against {_list_sizes(by_other)} (of {_list_sizes(SIZES)})"
+            f"the engines take no board of the same size: PROGRAM takes {_list_sizes(sizes)}, the"
+            f" first engine of --against {_list_sizes(other_sizes)} (of {_list_sizes(SIZES)})"
         )
     return both[:_DRAWN]
 
@@ -74,7 +74,7 @@ def _list_sizes(sizes: Sequence[int]) -> str:
 
 
 class CommonCommands(NamedTuple):
-    """What two engines can both be sent beside ``play``."""
+    """Commands beside ``play`` that two engines share."""
 
     commands: tuple[DeclaredCommand, ...]
     slow: tuple[str, ...]  # questions that both answer, left out because others are faster

@@ -11,15 +11,15 @@ from harness.text import number_of
 _USED = ("files", "games", "used", "positions")
 
 
-def report(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) -> Iterator[str]:
+def report(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -> Iterator[str]:
     """Yield the lines of the report."""
     yield from _read(harvest)
-    yield from _features(request, harvest, produced)
-    sizes = Counter(one.scene.find.moment.size for one in produced.scenes)
+    yield from _features(request, harvest, result)
+    sizes = Counter(one.scene.find.moment.size for one in result.scenes)
     if sizes:
         yield "sizes: " + ", ".join(f"{size} ({sizes[size]})" for size in sorted(sizes))
-    yield from _section("Left out", produced.left_out)
-    yield from _strength(produced)
+    yield from _section("Left out", result.left_out)
+    yield from _strength(result)
 
 
 def _read(harvest: Harvest) -> Iterator[str]:
@@ -43,15 +43,15 @@ def _section(heading: str, counts: Counter[str]) -> Iterator[str]:
         yield from (f"{number:6}  {name}" for name, number in counts.most_common())
 
 
-def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes) -> Iterator[str]:
+def _features(request: SceneRequest, harvest: Harvest, result: ProducedScenes) -> Iterator[str]:
     """Yield a row for each feature: positions that had it, and the scenes and tests chosen."""
     names = [feature.name for feature in request.specification.kind.features]
-    usable = Counter(one.scene.find.feature for one in produced.candidates)
+    usable = Counter(one.scene.find.feature for one in result.candidates)
     width = max(map(len, names))
     missing = []
     yield f"\n{'':{width}}  {'in games':>8}  {'usable':>6}  {'chosen':>6}  {'made':>4}  answers"
     for name in names:
-        chosen = [one.scene.find for one in produced.scenes if one.scene.find.feature == name]
+        chosen = [one.scene.find for one in result.scenes if one.scene.find.feature == name]
         made = sum(not one.moment.origin.game for one in chosen)
         answers = ", ".join(sorted({one.answer for one in chosen}))
         missing += [] if chosen else [name]
@@ -66,15 +66,15 @@ def _features(request: SceneRequest, harvest: Harvest, produced: ProducedScenes)
         yield f"not in the set: {', '.join(missing)}"
 
 
-def _strength(produced: ProducedScenes) -> Iterator[str]:
-    tests = sum(len(one.asked) for one in produced.scenes)
-    scenes = len(produced.scenes)
-    total, engines = len(produced.mistakes), len(produced.engines)
-    alive = [one.name for one in produced.survivors]
-    away = sum(one in produced.engines for one in produced.survivors)
+def _strength(result: ProducedScenes) -> Iterator[str]:
+    tests = sum(len(one.asked) for one in result.scenes)
+    scenes = len(result.scenes)
+    total, engines = len(result.mistakes), len(result.engines)
+    alive = [one.name for one in result.survivors]
+    away = sum(one in result.engines for one in result.survivors)
     caught = total - (len(alive) - away)
     yield f"\n{number_of(tests, 'test')} in {number_of(scenes, 'scene')}"
     yield f"kill rate {int(1000 * caught / total) / 10:g} % ({caught} of {total} mistakes)"
     if engines:
         yield f"{engines - away} of {number_of(engines, 'engine')} caught"
-    yield from describe_shares(produced.caught_beside, produced.caught, alive)
+    yield from describe_shares(result.other_catches, result.caught, alive)

@@ -191,10 +191,10 @@ class Drafter:
                 expression = self._expression(asked, asked.name, found[0], ())
                 yield setup._replace(command=asked.name, expression=expression)
 
-    def _are_same(self, command: str, found: Sequence[Reply]) -> bool:
-        first = found[0]
+    def _are_same(self, command: str, replies: Sequence[Reply]) -> bool:
+        first = replies[0]
         return first.ok and all(
-            in_process.same(command, first, one, self._specification) for one in found
+            in_process.same(command, first, one, self._specification) for one in replies
         )
 
     def _expression(
@@ -235,10 +235,12 @@ class Drafter:
             or (found.kind == Kind.CHOOSES and not found.plays)
         )
 
-    def _origin(self, said: tuple[str, ...]) -> str:
+    def _origin(self, commands: tuple[str, ...]) -> str:
         for one in self._openings:
             count = len(one.commands)
-            if any(said[n : n + count] == one.commands for n in range(len(said) - count + 1)):
+            if any(
+                commands[n : n + count] == one.commands for n in range(len(commands) - count + 1)
+            ):
                 return f"{one.origin}, and what was drawn at random after it"
         return _DRAWN
 

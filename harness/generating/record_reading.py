@@ -33,16 +33,16 @@ class Choices:
     def __init__(self, key: bytes) -> None:
         self._key = key
 
-    def rank(self, *about: object) -> int:
+    def rank(self, *subject: object) -> int:
         """Return a number of 64 bits that stands for what it is about."""
-        return int.from_bytes(self._digest(about)[:8])
+        return int.from_bytes(self._digest(subject)[:8])
 
-    def random(self, *about: object) -> Random:
+    def random(self, *subject: object) -> Random:
         """Return a source of random numbers for what it is about."""
-        return Random(self._digest(about))
+        return Random(self._digest(subject))
 
-    def _digest(self, about: tuple[object, ...]) -> bytes:
-        return hmac.digest(self._key, repr(about).encode(), "sha256")
+    def _digest(self, subject: tuple[object, ...]) -> bytes:
+        return hmac.digest(self._key, repr(subject).encode(), "sha256")
 
 
 def choices(seed: int, secret: bytes | None = None) -> Choices:
@@ -219,7 +219,7 @@ class RecordPiece(NamedTuple):
 
 
 class HarvestOptions(NamedTuple):
-    """What is looked for in the records."""
+    """Options for reading records."""
 
     kind: FeatureKind
     choices: Choices
@@ -231,7 +231,7 @@ class HarvestOptions(NamedTuple):
 
 
 class Harvest(NamedTuple):
-    """What was found; ``counts`` has ``games``, ``used`` and reasons why some were not used."""
+    """Finds; ``counts`` has ``games``, ``used`` and reasons why some were not used."""
 
     pool: Pool
     counts: Counter[str]

@@ -36,7 +36,7 @@ _OPENING = 30  # moves that tell games apart; a copy that ends earlier or later 
 
 
 class Unusable(Exception):  # noqa: N818 - no error, but something to count
-    """Why a game has no position to give."""
+    """Reason a game gives no position."""
 
 
 def replay(root: Node, name: str, *, strict: bool = False) -> Played:

@@ -37,11 +37,11 @@ UNDERSPECIFIED = "underspecified"
 
 
 class LeftOut(Exception):  # noqa: N818 - no error, but something to count
-    """Why a scene cannot be used."""
+    """Reason a scene is unusable."""
 
 
 class Stage:
-    """Where the scenes of one specification are tried out.
+    """Trial runs of one specification's scenes.
 
     Attribute ``mistakes``: those that tests may catch.
     """
@@ -89,12 +89,12 @@ class Stage:
         if not reached:
             raise LeftOut("the intended board is not reached")
 
-    def _ask(self, engine: Engine, command: str, why: str, is_last: bool) -> SceneTest:
+    def _ask(self, engine: Engine, command: str, comment: str, is_last: bool) -> SceneTest:
         if in_process.is_underspecified(engine, command):
             raise LeftOut(UNDERSPECIFIED)
         same = identity(engine, command, self._specification)
         choice = self._specification.choices(engine, command)
-        told = why or reason(engine, command)
+        told = comment or reason(engine, command)
         reply = reply_of(engine.handle(command))
         if not reply.ok:
             raise LeftOut("its answer is an error")
@@ -144,16 +144,16 @@ _EFFORT = 0.02  # what a command of the setup counts against a scene: short ones
 class SceneChoice:
     """Scenes chosen so far, and what they cover.
 
-    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``beside``, those that other
-    cases catch, which need not be caught; ``tests``, how many they are.
+    Attributes: ``chosen``; ``caught``, the mistakes, as bits, and ``other_catches``, those that
+    other cases catch, which need not be caught; ``tests``, how many they are.
     """
 
-    def __init__(self, most: int, quotas: Mapping[str, int], beside: int = 0) -> None:
+    def __init__(self, max_tests: int, quotas: Mapping[str, int], other_catches: int = 0) -> None:
         self.chosen: list[Staged] = []
         self.caught = 0
-        self.beside = beside
+        self.other_catches = other_catches
         self.tests = 0
-        self._most = most
+        self._most = max_tests
         self._quotas = quotas
         self._identities: set[object] = set()
         self._games: Counter[str] = Counter()
@@ -163,7 +163,7 @@ class SceneChoice:
     @property
     def done(self) -> int:
         """The mistakes that need no more tests, as bits."""
-        return self.caught | self.beside
+        return self.caught | self.other_catches
 
     def exclude(self, identities: Iterable[object]) -> None:
         """Take no test that is the same as one of these."""
@@ -205,14 +205,14 @@ class SceneChoice:
         for staged in best.chosen[len(self.chosen) :]:
             self.take(staged)
 
-    def _attempt(self, candidates: Sequence[Staged], how: Plan) -> SceneChoice:
+    def _attempt(self, candidates: Sequence[Staged], plan: Plan) -> SceneChoice:
         """Return this choice after taking what a plan says, again and again: some close others."""
         tried = copy.deepcopy(self, {id(one): one for one in self.chosen})
         while True:
             able = [one for one in candidates if one.caught & ~tried.done and tried.is_open(one)]
             if not able:
                 return tried
-            for one in how(able, tried.done):
+            for one in plan(able, tried.done):
                 if tried.is_open(one):
                     tried.take(one)
 
@@ -233,18 +233,18 @@ class SceneChoice:
 Plan = Callable[[Sequence[Staged], int], list[Staged]]
 
 
-def _fewest(able: Sequence[Staged], caught: int) -> list[Staged]:
+def _fewest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return the fewest scenes that catch what all do, the most powerful first."""
-    places, _ = smallest([one.caught & ~caught for one in able])
-    return sorted((able[place] for place in places), key=lambda one: -_power(one, caught))
+    places, _ = smallest([one.caught & ~caught for one in candidates])
+    return sorted((candidates[place] for place in places), key=lambda one: -_power(one, caught))
 
 
-def _densest(able: Sequence[Staged], caught: int) -> list[Staged]:
+def _densest(candidates: Sequence[Staged], caught: int) -> list[Staged]:
     """Return scenes that catch the most for each of their tests, none of them needlessly."""
     chosen: list[Staged] = []
     now = caught
-    while any(one.caught & ~now for one in able):
-        chosen.append(max(able, key=lambda one: _power(one, now)))
+    while any(one.caught & ~now for one in candidates):
+        chosen.append(max(candidates, key=lambda one: _power(one, now)))
         now |= chosen[-1].caught
     for one in sorted(chosen, key=lambda one: -len(one.asked)):
         rest = [other for other in chosen if other is not one]
@@ -282,14 +282,14 @@ _ROUNDS = 15  # of looking for scenes that catch what nothing has caught
 
 
 class SceneRequest(NamedTuple):
-    """What set is wanted."""
+    """Request for a set."""
 
     specification: Specification
     choices: Choices
     sizes: range
     most: int  # tests
     secret: bool  # whether positions are turned, so that nobody knows them from the record
-    beside: tuple[CaseFile, ...] = ()  # the set is to complete these
+    existing_cases: tuple[CaseFile, ...] = ()  # the set is to complete these
     excluded: tuple[CaseFile, ...] = ()  # and has no test the same as any of these
     only_survivors: bool = False  # take only what catches a mistake these leave alive
     bench: TestBench | None = None  # engines to be caught beside the mistakes
@@ -302,14 +302,14 @@ class ProducedScenes(NamedTuple):
     candidates: tuple[Staged, ...]
     left_out: Counter[str]  # reason: scenes
     mistakes: tuple[Mistake, ...]
-    caught_beside: int  # by the cases beside them
+    other_catches: int  # of the existing cases, as bits
     caught: int  # by these scenes, as bits: of the mistakes, and then of the engines
     engines: tuple[KnownWrong, ...] = ()
 
     @property
     def survivors(self) -> list[KnownWrong]:
         """The mistakes and engines that nothing catches."""
-        done, all_ = self.caught | self.caught_beside, (*self.mistakes, *self.engines)
+        done, all_ = self.caught | self.other_catches, (*self.mistakes, *self.engines)
         return [one for place, one in enumerate(all_) if not done >> place & 1]
 
 
@@ -324,28 +324,34 @@ def produce(
     workshop.from_games(harvest.pool)
     on_step("positions made for what no game has")
     workshop.complete()
-    beside = find_caught(request.beside, specification)
+    other_catches = find_caught(request.existing_cases, specification)
     if request.bench:
         on_step("what engines do with them")
         workshop.measure(request.bench)
-        beside |= request.bench.find_caught(request.beside) << len(mistakes)
+        other_catches |= request.bench.find_caught(request.existing_cases) << len(mistakes)
     on_step("scenes for mistakes that survive")
-    workshop.hunt(beside | workshop.caught)
-    choice = _choose(request, workshop, beside)
+    workshop.hunt(other_catches | workshop.caught)
+    choice = _choose(request, workshop, other_catches)
     order = {feature.name: place for place, feature in enumerate(specification.kind.features)}
     scenes = sorted(choice.chosen, key=lambda one: order[one.scene.find.feature])
     candidates, engines = tuple(workshop.staged), request.bench.engines if request.bench else ()
     return ProducedScenes(
-        tuple(scenes), candidates, workshop.left_out, mistakes, beside, choice.caught, engines
+        tuple(scenes),
+        candidates,
+        workshop.left_out,
+        mistakes,
+        other_catches,
+        choice.caught,
+        engines,
     )
 
 
-def _choose(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneChoice:
+def _choose(request: SceneRequest, workshop: _Workshop, other_catches: int) -> SceneChoice:
     """Return the choice among all that is staged, and more where that is not enough."""
     specification = request.specification
     features = specification.kind.features
-    choice = SceneChoice(request.most, {one.name: one.least for one in features}, beside)
-    for case in (*request.beside, *request.excluded):
+    choice = SceneChoice(request.most, {one.name: one.least for one in features}, other_catches)
+    for case in (*request.existing_cases, *request.excluded):
         choice.exclude(same for _, same in identities(case, specification))
     choice.catch(workshop.staged)
     if choice.tests < request.most:
@@ -353,7 +359,7 @@ def _choose(request: SceneRequest, workshop: _Workshop, beside: int) -> SceneCho
         workshop.hunt(choice.done)
         choice.catch(workshop.staged)
     if not request.only_survivors:
-        choice.beside = 0  # by itself, too, the set should catch what it can
+        choice.other_catches = 0  # by itself, too, the set should catch what it can
         choice.catch(workshop.staged)
         choice.cover(workshop.staged)
     return choice
@@ -365,7 +371,7 @@ def find_caught(cases: Sequence[CaseFile], specification: Specification) -> int:
 
 
 class _Workshop:
-    """Where finds become staged scenes.
+    """Producer of scenes from finds.
 
     Attributes: ``staged``, those from games first; ``left_out``, why others are not among them.
     """
@@ -460,12 +466,12 @@ class _Workshop:
                             self.staged.append(one)
                             caught |= one.caught
 
-    def _may_catch(self, feature: Feature, alive: int) -> bool:
+    def _may_catch(self, feature: Feature, survivors: int) -> bool:
         """Return whether scenes of a feature use a command in which a mistake survives."""
         used = self._commands.get(feature.name, set())
         mistakes = self._stage.mistakes
         return any(
-            alive >> place & 1 and not used.isdisjoint(one.commands)
+            survivors >> place & 1 and not used.isdisjoint(one.commands)
             for place, one in enumerate(mistakes)
         )
 

@@ -40,10 +40,10 @@ class TestBench(Protocol):
     def folder(self) -> Path:
         """Return the folder of the case files, in which lie the files that commands name."""
 
-    def map_catches(self, texts: Sequence[str], of: int) -> list[dict[int, int]]:
+    def map_catches(self, texts: Sequence[str], engine_bits: int) -> list[dict[int, int]]:
         """Return of case files, by the line of each test, the engines that it catches.
 
-        ``of``: the engines to be asked, as bits.
+        ``engine_bits``: the engines to be asked, as bits.
         """
 
     def find_caught(self, cases: Sequence[CaseFile]) -> int:

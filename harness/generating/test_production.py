@@ -27,12 +27,12 @@ _TOGETHER = 200  # tests of one case file that is put to engines
 
 
 class TestRequest(NamedTuple):
-    """What set is wanted."""
+    """Request for a set."""
 
     choices: Choices
     most: int  # tests
     excluded: Collection[tuple[str, ...]] = ()  # identities of tests not to be made again
-    beside: int = 0  # the engines that other cases catch, as bits
+    other_catches: int = 0  # the engines that other cases catch, as bits
     only_survivors: bool = False  # take only what catches an engine these leave alive
     rounds: int = 24  # of drawing at most, where engines get away
 
@@ -43,14 +43,14 @@ class ProducedTests(NamedTuple):
     drafts: tuple[Draft, ...]
     drawn: Counter[str]  # command: tests that could be made
     engines: tuple[KnownWrong, ...]
-    beside: int
+    other_catches: int
     caught: int  # by these tests, put to the engines as they are written
     candidates: tuple[Draft, ...] = ()  # all that were drawn, these among them
 
     @property
     def survivors(self) -> list[KnownWrong]:
         """The engines that nothing catches."""
-        done = self.caught | self.beside
+        done = self.caught | self.other_catches
         return [one for place, one in enumerate(self.engines) if not done >> place & 1]
 
 
@@ -62,7 +62,7 @@ def produce(
     chosen: list[Draft] = []
     caught = 0
     for number in range(request.rounds):
-        alive = pool.every & ~request.beside & ~caught
+        alive = pool.every & ~request.other_catches & ~caught
         if number >= _AT_LEAST and not alive:
             break
         on_step(f"round {number + 1}: {len(pool.drafts)} tests, {alive.bit_count()} not caught")
@@ -72,7 +72,7 @@ def produce(
     if not chosen:
         chosen, caught = pool.choose()
     drawn = Counter(one.name for one in pool.drafts)
-    found = tuple(chosen), drawn, bench.engines, request.beside, caught
+    found = tuple(chosen), drawn, bench.engines, request.other_catches, caught
     return ProducedTests(*found, tuple(pool.drafts))
 
 
@@ -90,7 +90,7 @@ class _DrawnTests:
     @property
     def alive(self) -> int:
         """The engines that are still to be caught, as bits."""
-        return self.every & ~self._request.beside & ~_find_caught(self.drafts)
+        return self.every & ~self._request.other_catches & ~_find_caught(self.drafts)
 
     def fill(self, number: int) -> None:
         """Draw one round of tests, and put them to the engines."""
@@ -143,45 +143,45 @@ class _DrawnTests:
             chosen, key=lambda one: (one.name, len(one.setup), one.identity)
         ), _find_caught(again)
 
-    def _again(self, chosen: Sequence[Draft]) -> list[Draft]:
+    def _again(self, tests: Sequence[Draft]) -> list[Draft]:
         """Return tests with what they catch by themselves, those with a choice each time."""
-        found = {one.identity: one for one in self._ask(chosen, self.every, alone=True)}
+        found = {one.identity: one for one in self._ask(tests, self.every, alone=True)}
         for _ in range(_AGAIN - 1):
             free = [one for one in found.values() if one.is_free]
             for one in self._ask(free, _find_caught(free), alone=True):
                 caught = one.caught & found[one.identity].caught
                 found[one.identity] = one._replace(caught=caught)
-        return [found[one.identity] for one in chosen]
+        return [found[one.identity] for one in tests]
 
-    def _keep_right(self, chosen: list[Draft]) -> list[Draft]:
+    def _keep_right(self, tests: list[Draft]) -> list[Draft]:
         """Return the tests that the reference passes: it may have answered otherwise before."""
-        text, places = plain(chosen)
+        text, places = plain(tests)
         bad = self._bench.find_wrong(text)
-        return [one for one, line in zip(chosen, places, strict=True) if line not in bad]
+        return [one for one, line in zip(tests, places, strict=True) if line not in bad]
 
     def _choice(self) -> list[Draft]:
         """Return few tests that catch all, if possible by no chance, and what adds most."""
         request = self._request
         ordered = sorted(self.drafts, key=lambda one: len(one.setup))
         settled = [one for one in ordered if not one.is_free]
-        chosen = _choose_catching(settled, request.most, request.beside)
-        done = _find_caught(chosen) | request.beside
+        chosen = _choose_catching(settled, request.most, request.other_catches)
+        done = _find_caught(chosen) | request.other_catches
         chosen += _choose_catching(ordered, request.most - len(chosen), done)
         if not request.only_survivors:
             _cover(chosen, ordered, request.most)
         return chosen
 
 
-def _choose_catching(ordered: Sequence[Draft], most: int, done: int) -> list[Draft]:
+def _choose_catching(ordered: Sequence[Draft], limit: int, catches: int) -> list[Draft]:
     """Return tests that catch what is not done yet, each time the one that catches most of it."""
     chosen: list[Draft] = []
-    before = done
-    while len(chosen) < most:
-        one = max(ordered, key=lambda one: (one.caught & ~done).bit_count(), default=None)
-        if one is None or not one.caught & ~done:
+    before = catches
+    while len(chosen) < limit:
+        one = max(ordered, key=lambda one: (one.caught & ~catches).bit_count(), default=None)
+        if one is None or not one.caught & ~catches:
             break
         chosen.append(one)
-        done |= one.caught
+        catches |= one.caught
     return _drop_redundant(chosen, before)
 
 
@@ -189,23 +189,23 @@ def _find_caught(drafts: Iterable[Draft]) -> int:
     return reduce(or_, (one.caught for one in drafts), 0)
 
 
-def _drop_redundant(chosen: list[Draft], beside: int) -> list[Draft]:
+def _drop_redundant(tests: list[Draft], other_catches: int) -> list[Draft]:
     """Return tests without those that catch nothing the others do not."""
-    kept = list(chosen)
-    for one in sorted(chosen, key=lambda one: one.caught.bit_count()):
+    kept = list(tests)
+    for one in sorted(tests, key=lambda one: one.caught.bit_count()):
         rest = [other for other in kept if other is not one]
-        if not one.caught & ~(_find_caught(rest) | beside):
+        if not one.caught & ~(_find_caught(rest) | other_catches):
             kept = rest
     return kept
 
 
-def _cover(chosen: list[Draft], ordered: Sequence[Draft], most: int) -> None:
+def _cover(tests: list[Draft], ordered: Sequence[Draft], limit: int) -> None:
     """Fill up with tests of what is covered least: engines, commands, sizes, kinds of answers."""
-    covered = Counter(kind for one in chosen for kind in _kinds(one))
-    left = [one for one in ordered if one not in chosen]
-    while left and len(chosen) < most:
+    covered = Counter(kind for one in tests for kind in _kinds(one))
+    left = [one for one in ordered if one not in tests]
+    while left and len(tests) < limit:
         best = max(left, key=lambda one: _gain(one, covered))
-        chosen.append(best)
+        tests.append(best)
         left.remove(best)
         covered.update(_kinds(best))
 
@@ -233,14 +233,14 @@ _UNSAID = (
 
 
 class Sources(NamedTuple):
-    """What tests were drawn from."""
+    """Sources of the tests."""
 
     records: Counter[str]  # counts of game records
     openings: int  # positions to continue from
     unsaid: Counter[str]  # commands whose right answer was an error
 
 
-def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
+def report(result: ProducedTests, sources: Sources) -> Iterator[str]:
     """Yield the lines of the report."""
     records, openings, unsaid = sources
     if records["files"]:
@@ -251,30 +251,30 @@ def report(produced: ProducedTests, sources: Sources) -> Iterator[str]:
         )
     if openings:
         yield f"{number_of(openings, 'position')} to continue from"
-    chosen = Counter(one.name for one in produced.drafts)
-    width = max(map(len, produced.drawn), default=0)
+    chosen = Counter(one.name for one in result.drafts)
+    width = max(map(len, result.drawn), default=0)
     yield f"\n{'':{width}}  usable  chosen"
-    for name, count in sorted(produced.drawn.items()):
+    for name, count in sorted(result.drawn.items()):
         yield f"{name:{width}}  {count:6}  {chosen[name]:6}"
-    sizes = Counter(one.size for one in produced.drafts)
+    sizes = Counter(one.size for one in result.drafts)
     told = (f"{columns}x{rows} ({sizes[columns, rows]})" for columns, rows in sorted(sizes))
     yield f"sizes: {', '.join(told)}"
     if names := [name for name, count in sorted(unsaid.items()) if count]:
         yield from textwrap.wrap(_UNSAID.format(", ".join(names)), _WIDTH)
-    yield f"\n{number_of(len(produced.drafts), 'test')}"
-    total, alive = len(produced.engines), [one.name for one in produced.survivors]
+    yield f"\n{number_of(len(result.drafts), 'test')}"
+    total, alive = len(result.engines), [one.name for one in result.survivors]
     if total:
         yield f"{total - len(alive)} of {number_of(total, 'engine')} caught"
-    yield from describe_shares(produced.beside, produced.caught, alive)
+    yield from describe_shares(result.other_catches, result.caught, alive)
 
 
-def describe_shares(given: int, caught: int, alive: Sequence[str]) -> Iterator[str]:
+def describe_shares(other_catches: int, catches: int, survivors: Sequence[str]) -> Iterator[str]:
     """Yield what cases that were given and new ones catch (bitmasks), and what neither does."""
-    if given:
-        beside, alone = given.bit_count(), caught.bit_count()
+    if other_catches:
+        beside, alone = other_catches.bit_count(), catches.bit_count()
         yield f"of these {beside} by the cases given already, {alone} by this set alone"
-    if alive:
-        yield f"not caught: {', '.join(alive)}"
+    if survivors:
+        yield f"not caught: {', '.join(survivors)}"
 
 
 # --- Tests for a declared game as the text of a case file ----------------------------------------

@@ -280,10 +280,10 @@ def circumstances(host: str, options: Mapping[str, object]) -> str:
     return one_line(", ".join([host.partition(" ")[0], *timed]), _LONGEST)
 
 
-def finish_run(entered: RunKept, result: RunResult) -> RunKept:
+def finish_run(run: RunKept, result: RunResult) -> RunKept:
     """Return a run with what it found."""
     state = RunState.INTERRUPTED if result.unfinished else RunState.WHOLE
-    return entered._replace(state=state, files=tuple(map(_keep_file, result.files)))
+    return run._replace(state=state, files=tuple(map(_keep_file, result.files)))
 
 
 def program_digest(program: str) -> str:

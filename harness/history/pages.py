@@ -79,10 +79,10 @@ def index_page(
 
 
 def _cause(
-    some: Sequence[VerdictChange],
+    changes: Sequence[VerdictChange],
 ) -> tuple[VerdictChange, list[tuple[TestIdentity, int]], int]:
     """Return what broke since one run: the first change, the tests that are listed, how many."""
-    return some[0], [(one.test, one.now.result.line) for one in some[:_TESTS]], len(some)
+    return changes[0], [(one.test, one.now.result.line) for one in changes[:_TESTS]], len(changes)
 
 
 def _run(

@@ -64,12 +64,12 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
     return _draw("verdicts", runs, label, most, columns, _WORDS)
 
 
-def _bar(found: dict[str, int], x: float, most: int) -> list[_Shape]:
+def _bar(counts: dict[str, int], x: float, maximum: int) -> list[_Shape]:
     y, parts = float(_HEIGHT), []
     for kind, names in _KINDS.items():
-        count = sum(found.get(name, 0) for name in names)
+        count = sum(counts.get(name, 0) for name in names)
         if count:
-            height = max(_HEIGHT * count / most, 2.0)
+            height = max(_HEIGHT * count / maximum, 2.0)
             y = max(y - height, 0.0)
             parts.append(_shape(f"k{kind}", x + 1, y, _RUN - 2, height))
     return parts
@@ -78,9 +78,9 @@ def _bar(found: dict[str, int], x: float, most: int) -> list[_Shape]:
 _WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 
-def key(words: Mapping[str, str], *others: str) -> Markup:
+def key(words: Mapping[str, str], *signs: str) -> Markup:
     """Return what the colors of verdicts mean, then what other signs do."""
-    return _draw("key", words, others)
+    return _draw("key", words, signs)
 
 
 def failures(file: FileCourse) -> Markup | str:
@@ -166,7 +166,7 @@ def _times(
 
 
 class Scale:
-    """Where times stand in small plots that are to be compared: each width is a factor."""
+    """Common axis of small plots of times: each width is a factor."""
 
     def __init__(self, times: Iterable[float]) -> None:
         known = [max(time, _SHORTEST) for time in times]
@@ -199,6 +199,6 @@ def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str]:
     return f"{scale.at(low) - 1:.3g}", width
 
 
-def kind_of(seen: TestInRun | None) -> str:
+def kind_of(entry: TestInRun | None) -> str:
     """Return the class of a verdict; "" where a test was not asked, or says nothing."""
-    return _KIND_OF.get(seen.result.verdict, "") if seen else ""
+    return _KIND_OF.get(entry.result.verdict, "") if entry else ""

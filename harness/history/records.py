@@ -11,7 +11,7 @@ from harness.report.tally import Tally
 
 
 class RunState(enum.Enum):
-    """How a run ended."""
+    """State of a run."""
 
     BEGUN = "begun"  # it still runs, or was ended without a word: a SIGKILL, a power cut
     WHOLE = "whole"
@@ -19,7 +19,7 @@ class RunState(enum.Enum):
 
 
 class TestIdentity(NamedTuple):
-    """What stays the same of a test from run to run."""
+    """Identity of a test across runs."""
 
     path: str  # as named on the command line
     id: int  # -1 for none
@@ -92,7 +92,7 @@ class VerdictChange(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """What else changed between the runs."""
+        """Other changes between the runs."""
         changed = [
             what
             for what, differs in (

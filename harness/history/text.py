@@ -73,8 +73,8 @@ def headline(trends: Trends) -> str:
     )
 
 
-def _section(title: str, listed: Iterable[str], paint: Paint) -> Iterator[str]:
-    shown = at_most(listed, _MOST, "and {} more (--json has all)")
+def _section(title: str, lines: Iterable[str], paint: Paint) -> Iterator[str]:
+    shown = at_most(lines, _MOST, "and {} more (--json has all)")
     if shown:
         yield ""
         yield paint("bold", title)
@@ -103,9 +103,9 @@ def counts_text(run: RunKept) -> str:
     return f"{in_words(counts(run))} in {seconds(sum(file.seconds for file in run.files))}"
 
 
-def in_words(found: dict[str, int]) -> str:
+def in_words(counts: dict[str, int]) -> str:
     """Return how often each verdict came."""
-    return ", ".join(f"{count} {verdict}" for verdict, count in found.items()) or "no tests"
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) or "no tests"
 
 
 def engine_of(run: RunKept) -> str:
@@ -140,9 +140,9 @@ def verdicts(one: VerdictChange) -> str:
     return f"{one.before.result.verdict} → {one.now.result.verdict}"
 
 
-def run_of(seen: TestInRun) -> str:
+def run_of(entry: TestInRun) -> str:
     """Return the number and the day of a run."""
-    return f"run {seen.run.number} ({seen.run.started[:10]})"
+    return f"run {entry.run.number} ({entry.run.started[:10]})"
 
 
 def flaky(one: Flaky, signs: str = "✓✗") -> str:
@@ -236,12 +236,12 @@ def _test(test: TestIdentity, line: int) -> dict[str, Any]:
     return test._asdict() | {"line": line}
 
 
-def _as_json(seen: TestInRun) -> dict[str, Any]:
+def _as_json(entry: TestInRun) -> dict[str, Any]:
     return {
-        "run": seen.run.number,
-        "started": seen.run.started,
-        "engine": seen.engine,
-        "verdict": seen.result.verdict,
+        "run": entry.run.number,
+        "started": entry.run.started,
+        "engine": entry.engine,
+        "verdict": entry.result.verdict,
     }
 
 

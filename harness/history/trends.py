@@ -76,9 +76,9 @@ def _orders(few: int, many: int) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _approximately(larger: float, together: Sequence[float], few: int, many: int) -> float:
+def _approximately(larger: float, values: Sequence[float], few: int, many: int) -> float:
     size = few + many
-    ties = sum(count**3 - count for count in Counter(together).values())
+    ties = sum(count**3 - count for count in Counter(values).values())
     variance = few * many / 12 * (size + 1 - ties / (size * (size - 1)))
     if variance <= 0:
         return 1.0
@@ -157,12 +157,12 @@ def by_test(runs: Iterable[RunKept]) -> dict[TestIdentity, list[TestInRun]]:
 # --- verdicts ----------------------------------------------------------------------------------
 
 
-def _drop_unjudged(seen: Iterable[TestInRun]) -> list[TestInRun]:
-    return [one for one in seen if one.passed is not None]
+def _drop_unjudged(entries: Iterable[TestInRun]) -> list[TestInRun]:
+    return [one for one in entries if one.passed is not None]
 
 
-def _changes(seen: Iterable[TestInRun]) -> list[VerdictChange]:
-    judged = _drop_unjudged(seen)
+def _changes(entries: Iterable[TestInRun]) -> list[VerdictChange]:
+    judged = _drop_unjudged(entries)
     return [
         VerdictChange(now.result.test, before, now)
         for before, now in pairwise(judged)
@@ -171,22 +171,22 @@ def _changes(seen: Iterable[TestInRun]) -> list[VerdictChange]:
 
 
 def _breaks(
-    changes: Iterable[VerdictChange], seen: dict[TestIdentity, list[TestInRun]]
+    changes: Iterable[VerdictChange], entries: dict[TestIdentity, list[TestInRun]]
 ) -> Iterable[VerdictChange]:
     last: dict[TestIdentity, VerdictChange] = {}
     for change in changes:
         last.setdefault(change.test, change)  # the latest comes first
     for test, change in last.items():
-        now = _drop_unjudged(seen[test])[-1]
+        now = _drop_unjudged(entries[test])[-1]
         if not change.now.passed and now.result.verdict == "FAILED":
             yield change
 
 
-def _flaky(seen: Sequence[TestInRun]) -> Flaky | None:
+def _flaky(entries: Sequence[TestInRun]) -> Flaky | None:
     """Return how a test is flaky with the engine and the text that it has now."""
-    last = seen[-1]
+    last = entries[-1]
     same = [
-        one for one in seen if (one.engine, one.result.text) == (last.engine, last.result.text)
+        one for one in entries if (one.engine, one.result.text) == (last.engine, last.result.text)
     ]
     judged = _drop_unjudged(same)
     changes = len(_changes(judged))
@@ -203,17 +203,17 @@ def _flaky(seen: Sequence[TestInRun]) -> Flaky | None:
 
 
 def _slower(
-    runs: Sequence[RunKept], seen: dict[TestIdentity, list[TestInRun]]
+    runs: Sequence[RunKept], entries: dict[TestIdentity, list[TestInRun]]
 ) -> tuple[tuple[Slower, ...], Slower | None, int]:
     """Return the tests that got slower, whether all did, and how many could be compared."""
     if not runs:
         return (), None, 0
     same = list_comparable_runs(runs)
-    times = {test: times_of(one, same) for test, one in seen.items()}
+    times = {test: times_of(one, same) for test, one in entries.items()}
     factors = _factors(times)
     whole = _compare(_WHOLE, 0, list(factors.items()), {})
     found = [
-        _compare(test, seen[test][-1].result.line, of_test, factors)
+        _compare(test, entries[test][-1].result.line, of_test, factors)
         for test, of_test in times.items()
     ]
     compared = [one for one in found if one]
@@ -235,12 +235,12 @@ def list_comparable_runs(runs: Sequence[RunKept]) -> set[int]:
     return {run.number for run in runs if run.circumstances == runs[-1].circumstances}
 
 
-def times_of(seen: Sequence[TestInRun], runs: set[int]) -> Times:
+def times_of(entries: Sequence[TestInRun], runs: set[int]) -> Times:
     """Return the times of a test as it is now, one for each of these ``runs``."""
-    text = seen[-1].result.text
+    text = entries[-1].result.text
     found = {
         one.run.number: one.result.seconds
-        for one in seen
+        for one in entries
         if one.run.number in runs and one.result.text == text
     }
     return [(run, seconds) for run, seconds in found.items() if seconds is not None]
@@ -396,11 +396,11 @@ class _Courses:
         )
         return FileCourse(path, kept, times, tuple(sorted(numbered, key=badness)))
 
-    def _course(self, test: TestIdentity, kept: Sequence[FileKept | None]) -> TestCourse:
+    def _course(self, test: TestIdentity, files: Sequence[FileKept | None]) -> TestCourse:
         seen = self._seen[test]
         by_run = _worst(seen)
         shown = tuple(by_run.get(run.number) for run in self._runs)
-        last = max(place for place, file in enumerate(kept) if file)
+        last = max(place for place, file in enumerate(files) if file)
         return TestCourse(
             test=test,
             line=seen[-1].result.line,
@@ -415,18 +415,18 @@ class _Courses:
         )
 
 
-def _worst(seen: Iterable[TestInRun]) -> dict[int, TestInRun]:
+def _worst(entries: Iterable[TestInRun]) -> dict[int, TestInRun]:
     """Return what was seen by run; a file that a run has twice shows its worse verdict."""
     found: dict[int, TestInRun] = {}
-    for one in seen:
+    for one in entries:
         before = found.get(one.run.number)
         if before is None or before.passed is not False:
             found[one.run.number] = one
     return found
 
 
-def _outcome(seen: TestInRun | None) -> tuple[str, bool]:
-    return (seen.result.verdict, seen.result.flaky) if seen else ("", False)
+def _outcome(entry: TestInRun | None) -> tuple[str, bool]:
+    return (entry.result.verdict, entry.result.flaky) if entry else ("", False)
 
 
 _RANKS = {"FAILED": 0, "not run": 1, "not judged": 1, "failed": 5}

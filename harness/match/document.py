@@ -28,15 +28,15 @@ from oracle.position import BLACK, WHITE
 SCHEMA, VERSION = "gtp-harness/match", 1
 
 
-def report(path: str, found: Standings) -> None:
+def report(path: str, standings: Standings) -> None:
     """Write the document; see :class:`~harness.report.reporters.Reporter`."""
-    text = json.dumps(document(found), indent=1, ensure_ascii=False)
+    text = json.dumps(document(standings), indent=1, ensure_ascii=False)
     report_files.write(path, [text, "\n"], encode_without_surrogates)
 
 
-def document(found: Standings) -> dict[str, Any]:
+def document(standings: Standings) -> dict[str, Any]:
     """Return the document of a match, as the module describes it."""
-    result, match = found.result, found.result.match
+    result, match = standings.result, standings.result.match
     names = [player.name for player in match.players]
     return {
         "schema": SCHEMA,
@@ -46,8 +46,8 @@ def document(found: Standings) -> dict[str, Any]:
         "format": result.schedule.format,
         "sandbox": result.sandbox,
         "is_whole": result.is_whole,
-        "players": [_player(row, found.ranks[row.place]) for row in found.rows],
-        "reasons": dict(found.reasons),
+        "players": [_player(row, standings.ranks[row.place]) for row in standings.rows],
+        "reasons": dict(standings.reasons),
         "sprt": _sprt(result.course) if result.course else None,
         "comparisons": [
             {
@@ -56,7 +56,7 @@ def document(found: Standings) -> dict[str, Any]:
                 "elo": _rating(one.difference),
                 "is_weaker": one.is_weaker,
             }
-            for one in found.comparisons
+            for one in standings.comparisons
         ],
         "openings": [
             {

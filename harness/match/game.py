@@ -44,7 +44,7 @@ _MARGIN = 0.05  # seconds after its clock has run out, when an engine is no long
 
 
 class GameClock:
-    """What is left of a player's time; see :class:`~harness.match.records.TimeControl`."""
+    """Clock of a player; see :class:`~harness.match.records.TimeControl`."""
 
     def __init__(self, control: TimeControl) -> None:
         self._control = control
@@ -53,7 +53,7 @@ class GameClock:
 
     @property
     def settings(self) -> str:
-        """What ``time_settings`` says."""
+        """``time_settings`` arguments."""
         return "{:g} {:g} {}".format(*self._control)
 
     @property
@@ -63,7 +63,7 @@ class GameClock:
 
     @property
     def words(self) -> str:
-        """What ``time_left`` says: seconds, and stones or 0 in the main time."""
+        """Arguments of ``time_left``: seconds, stones or 0 in the main time."""
         is_main = self._main > 0 or not self._stones
         return f"{int(self._main)} 0" if is_main else f"{int(self._period)} {self._stones}"
 
@@ -293,17 +293,21 @@ class Arbiter:
     """Plays the games of a match, each when it is told to, in whichever process."""
 
     def __init__(
-        self, match: Match, declared: Specification | None = None, hidden: Iterable[str] = ()
+        self,
+        match: Match,
+        specification: Specification | None = None,
+        hidden_paths: Iterable[str] = (),
     ) -> None:
-        """``declared``: of the game, if its reference is the referee. ``hidden``: files that no
-        engine sees.
+        """``specification``: of the game, if its reference is the referee.
+
+        ``hidden_paths``: files that no engine sees.
 
         Raises:
             SandboxError: this machine has no such sandbox.
         """
         self.match = match
-        self._declared = declared
-        unseen = [CaseFile(path, (), ()) for path in hidden]
+        self._declared = specification
+        unseen = [CaseFile(path, (), ()) for path in hidden_paths]
         self._sandboxes = {
             color: sandbox_for(match.options, unseen, EVERYONES) for color in (BLACK, WHITE)
         }

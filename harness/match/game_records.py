@@ -10,11 +10,11 @@ from oracle.position import NAMES, Move, Position, parse_vertex
 from oracle.sgf import write_sgf
 
 
-def report(path: str, found: Standings) -> None:
+def report(path: str, standings: Standings) -> None:
     """Write a file for each game; see :class:`~harness.report.reporters.Reporter`."""
-    match = found.result.match
+    match = standings.result.match
     ending = "sgf" if is_drawn(match) else "gtp"
-    for game in found.result.games:
+    for game in standings.result.games:
         report_files.write_bytes(f"{path}/{base_name(game)}.{ending}", record(match, game))
 
 

@@ -10,20 +10,20 @@ from harness.report.junit import attribute, test_case
 _BROKE = (CRASHED, HUNG, LIMITS, NOT_READY, OUTPUT, TURN)
 
 
-def report(path: str, found: Standings) -> None:
+def report(path: str, standings: Standings) -> None:
     """Write the file; see :class:`~harness.report.reporters.Reporter`."""
-    report_files.write(path, _document(found))
+    report_files.write(path, _document(standings))
 
 
-def _document(found: Standings) -> Iterator[str]:
-    title = found.result.match.rules.title
+def _document(standings: Standings) -> Iterator[str]:
+    title = standings.result.match.rules.title
     cases = {  # the name of each test, and its failure; "" if it passed
         f"{one.player.name} is not weaker than {one.baseline.name}": str(one)
         if one.is_weaker
         else ""
-        for one in found.comparisons
+        for one in standings.comparisons
     }
-    for row in found.rows:
+    for row in standings.rows:
         broke = ", ".join(f"{one} {row.lost[one]}" for one in _BROKE if row.lost[one])
         words = f"lost by: {broke} (of {row.score.games} games of {title})" if broke else ""
         cases[f"{row.player.name} does not break"] = words

@@ -72,8 +72,8 @@ def handicap_opening(rules: Rules) -> Opening:
     return Opening(f"handicap {rules.handicap}", tuple(stones), (), WHITE)
 
 
-def read_openings(paths: Sequence[str], rules: Rules, most: int | None) -> Iterator[Opening]:
-    """Yield an opening for each game of some SGF files; ``most``: moves that are kept.
+def read_openings(paths: Sequence[str], rules: Rules, max_moves: int | None) -> Iterator[Opening]:
+    """Yield an opening for each game of some SGF files; ``max_moves``: moves that are kept.
 
     Of a folder, its ``*.sgf`` are read.
 
@@ -88,14 +88,14 @@ def read_openings(paths: Sequence[str], rules: Rules, most: int | None) -> Itera
             try:
                 data = path.read_bytes()
                 for number in range(1, len(games(data, str(path))) + 1):
-                    yield _opening(data, path, number, rules, most)
+                    yield _opening(data, path, number, rules, max_moves)
             except OSError as error:
                 raise UsageError(f"--openings {path}: {error.strerror}") from None
             except SgfError as error:
                 raise UsageError(f"--openings {error}") from None
 
 
-def _opening(data: bytes, path: Path, number: int, rules: Rules, most: int | None) -> Opening:
+def _opening(data: bytes, path: Path, number: int, rules: Rules, max_moves: int | None) -> Opening:
     choice = SnapshotChoice(number=number, game=rules.game)
     whole = read_sgf(data, str(path), choice)
     board, start = whole.position.grid, whole.start
@@ -107,6 +107,8 @@ def _opening(data: bytes, path: Path, number: int, rules: Rules, most: int | Non
         )
     setup = [(color, vertex(point)) for color in (BLACK, WHITE)
              for point in board.points(start.stones(color))]  # fmt: skip
-    moves = [(color, vertex(point) if point else "pass") for color, point in whole.moves[:most]]
+    moves = [
+        (color, vertex(point) if point else "pass") for color, point in whole.moves[:max_moves]
+    ]
     first = whole.moves[0][0] if whole.moves else whole.to_play or BLACK
     return Opening(f"{path.name}, game {number}", tuple(setup), tuple(moves), first)

@@ -30,21 +30,21 @@ _LISTED = 2_000  # games on the first page
 _WIDE, _HIGH = 560, 22  # pixels of a plot, and of one of its rows
 
 
-def report(path: str, found: Standings) -> None:
+def report(path: str, standings: Standings) -> None:
     """Write all pages; see :class:`~harness.report.reporters.Reporter`."""
-    write_pages(path, found, found.result.games)
+    write_pages(path, standings, standings.result.games)
 
 
 Games = tuple[Game, ...]
 
 
-def write_pages(path: str, found: Standings, games: Games, title: str = "Match") -> None:
+def write_pages(path: str, standings: Standings, games: Games, title: str = "Match") -> None:
     """Write the first page, and those of some games; the others are not linked."""
     for place, game in enumerate(games):
         near = games[max(0, place - 1) : place] + games[place + 1 : place + 2]
-        parts = _game_page(found.result.match, game, near)
+        parts = _game_page(standings.result.match, game, near)
         report_files.write(f"{path}/{_address(game)}", parts, lasting=False)
-    report_files.write(f"{path}/{INDEX}", _index_page(found, games, title))
+    report_files.write(f"{path}/{INDEX}", _index_page(standings, games, title))
 
 
 def _address(game: Game) -> str:
@@ -54,8 +54,8 @@ def _address(game: Game) -> str:
 # --- the first page ----------------------------------------------------------------------------
 
 
-def _index_page(found: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
-    result, names = found.result, found.result.match.players
+def _index_page(standings: Standings, games: Sequence[Game], title: str) -> Iterator[str]:
+    result, names = standings.result, standings.result.match.players
     facts = [
         ("Game", result.match.rules.title),
         ("Format", result.schedule.format),
@@ -68,13 +68,13 @@ def _index_page(found: Standings, games: Sequence[Game], title: str) -> Iterator
         title=title,
         facts=facts,
         failed=unplayed(result),
-        comparisons=found.comparisons,
-        is_weaker=any(one.is_weaker for one in found.comparisons),
-        standings=[_standing(row, found.ranks[row.place]) for row in found.ranked],
-        ranked=found.ranked,
-        ranks=found.ranks,
-        intervals=_interval_plot(found),
-        course=_course(found) if len(found.rows) == 2 and result.games else None,
+        comparisons=standings.comparisons,
+        is_weaker=any(one.is_weaker for one in standings.comparisons),
+        standings=[_standing(row, standings.ranks[row.place]) for row in standings.ranked],
+        ranked=standings.ranked,
+        ranks=standings.ranks,
+        intervals=_interval_plot(standings),
+        course=_course(standings) if len(standings.rows) == 2 and result.games else None,
         games=[_game_row(result.match, game) for game in games[:_LISTED]],
         others=len(games) - _LISTED,
     )
@@ -101,7 +101,7 @@ def _standing(row: Standing, rank: int) -> list[Cell]:
 
 
 class _Plot(NamedTuple):
-    """What is drawn, in pixels; ``words`` tell it."""
+    """Plot in pixels; ``words`` describe it."""
 
     height: int
     words: str
@@ -112,9 +112,9 @@ class _Plot(NamedTuple):
     width: int = _WIDE
 
 
-def _interval_plot(found: Standings) -> _Plot | None:
+def _interval_plot(standings: Standings) -> _Plot | None:
     """Return everybody's rating as a point on its interval; None if nothing was played."""
-    rows = [row for row in found.ranked if math.isfinite(row.rating.error)]
+    rows = [row for row in standings.ranked if math.isfinite(row.rating.error)]
     if not rows:
         return None
     ends = [end for row in rows for end in row.rating.interval]
@@ -141,15 +141,15 @@ def _interval_plot(found: Standings) -> _Plot | None:
     return _Plot(height, one_line(words, 500), lines, texts, points)
 
 
-def _course(found: Standings) -> dict[str, object]:
+def _course(standings: Standings) -> dict[str, object]:
     """Return the course of a match of two: the likelihood ratio of its test, or the lead."""
-    test = found.result.course
+    test = standings.result.course
     if test and test.llr:
         plot = _course_plot(test.llr, test.sprt.bounds, "log-likelihood ratio")
         return {"title": "Sequential test", "lines": sprt_lines(test), "plot": plot}
-    games = found.result.games
+    games = standings.result.games
     leads = [*accumulate(one.points_of(0) - one.points_of(1) for one in games)]
-    title = f"Lead of {one_line(found.rows[0].player.name, 40)}, in points"
+    title = f"Lead of {one_line(standings.rows[0].player.name, 40)}, in points"
     return {"title": title, "lines": (), "plot": _course_plot(leads, (0.0, 0.0), title)}
 
 
@@ -195,8 +195,8 @@ def _game_row(match: Match, game: Game) -> list[Cell]:
     ]
 
 
-def _game_page(match: Match, game: Game, near: Sequence[Game]) -> Iterator[str]:
-    """Yield the page of a game; ``near``: those before and after it."""
+def _game_page(match: Match, game: Game, neighbours: Sequence[Game]) -> Iterator[str]:
+    """Yield the page of a game; ``neighbours``: those before and after it."""
     black, white = match.names(game, 80)
     known = (
         ("Black", black),
@@ -209,7 +209,7 @@ def _game_page(match: Match, game: Game, near: Sequence[Game]) -> Iterator[str]:
         "match/game.html",
         black=black,
         white=white,
-        links=[*map(_link, near)],
+        links=[*map(_link, neighbours)],
         board=_board(match, game) if is_drawn(match) else None,
         text="" if is_drawn(match) else game.board,
         facts=known,

@@ -1,4 +1,4 @@
-"""How strong players are, with 95 % intervals, and when a match of two has been long enough.
+"""Ratings of players, with 95 % intervals, and the test that ends a match of two.
 
 The model of ratings is Bradley's and Terry's: a player stronger by 400 Elo scores ten points for
 each of the other's. A draw is half a point, whatever the share of draws. Ratings make everybody's
@@ -156,7 +156,7 @@ class Sprt(NamedTuple):
 
 
 class SprtCourse:
-    """How a test goes, pair by pair; what comes after the decision does not count."""
+    """Course of a test by pairs; those after the decision do not count."""
 
     def __init__(self, sprt: Sprt) -> None:
         self.sprt = sprt

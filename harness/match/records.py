@@ -1,4 +1,4 @@
-"""What a match is made of. Records are immutable, and go to and from the journal as plain JSON."""
+"""Records of a match. They are immutable, and go to and from the journal as plain JSON."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -43,7 +43,7 @@ class TimeControl(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What is played."""
+    """A game's rules."""
 
     game: str = GO  # GO, GOMOKU or the name of a declared game
     size: tuple[int, int] = (9, 9)  # columns, rows
@@ -61,7 +61,7 @@ class Rules(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What is played, in a few words."""
+        """Game and rules, in a few words."""
         columns, rows = self.size
         parts = [f"{self.game} {columns}x{rows}"]
         if self.game == GO:
@@ -75,7 +75,7 @@ class Rules(NamedTuple):
 
 
 class Opening(NamedTuple):
-    """What a game begins with. Colors are numbers, vertices are text."""
+    """Beginning of a game. Colors are numbers, vertices are text."""
 
     name: str = ""
     setup: tuple[tuple[int, str], ...] = ()
@@ -147,17 +147,17 @@ class Game(NamedTuple):
         return {**self._asdict(), "winner": winner, "moves": moves_as_text(self.moves)}
 
 
-def game_from_json(found: Mapping[str, Any]) -> Game:
+def game_from_json(data: Mapping[str, Any]) -> Game:
     """Return a game that was written as JSON.
 
     Raises:
         KeyError, TypeError, ValueError: it is not one.
     """
-    moves = tuple(("?bw".index(one[0]), one[2:]) for one in found["moves"])
-    winner = " bw".index(found["winner"] or " ")
-    pairs = {name: tuple(found[name]) for name in ("seconds", "claims")}
-    known = {"plan": Plan(*found["plan"]), "winner": winner, "moves": moves}
-    return Game(**{**found, **pairs, **known})
+    moves = tuple(("?bw".index(one[0]), one[2:]) for one in data["moves"])
+    winner = " bw".index(data["winner"] or " ")
+    pairs = {name: tuple(data[name]) for name in ("seconds", "claims")}
+    known = {"plan": Plan(*data["plan"]), "winner": winner, "moves": moves}
+    return Game(**{**data, **pairs, **known})
 
 
 def moves_as_text(moves: Iterable[tuple[int, str]]) -> list[str]:
@@ -187,7 +187,7 @@ class Match(NamedTuple):
     options: Options = Options()
     place: str = ""  # the folder in which engines are started that have none of their own
 
-    def names(self, game: Game, most: int = 0) -> tuple[str, str]:
+    def names(self, game: Game, length: int = 0) -> tuple[str, str]:
         """Return who is Black and who White in a game, each on one line."""
         black, white = (self.players[one].name for one in game.plan.players)
-        return one_line(black, most), one_line(white, most)
+        return one_line(black, length), one_line(white, length)

@@ -1,4 +1,4 @@
-"""Who judges moves: the oracle's rules, or the reference engine of a declared game."""
+"""Referees: the oracle's rules, or the reference engine of a declared game."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _DRAWN = 10_000  # characters of a board
 
 
 class Ending(NamedTuple):
-    """How the rules end a game."""
+    """Game result by the rules."""
 
     winner: int
     reason: str
@@ -110,7 +110,7 @@ def start_of(rules: Rules, opening: Opening) -> Position:
 
 
 class _BoardReferee(Referee):
-    """What the two games of the oracle have in common."""
+    """Base of referees for the oracle's two games."""
 
     game: GoGame | GomokuGame
 

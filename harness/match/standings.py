@@ -1,4 +1,4 @@
-"""What the games of a match show together: points, ratings, who is weaker; as text, too. Pure."""
+"""Result of a match: points, ratings, and who is weaker; as text, too. Pure."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OF_GAME = {1.0: Score(1, 0, 0), 0.5: Score(0, 1, 0), 0.0: Score(0, 0, 1)}  # by
 
 
 class Standing:
-    """How one player did. ``place``: among the players as they were named, from 0."""
+    """Result of a player. ``place``: among the players as they were named, from 0."""
 
     def __init__(self, place: int, player: Player, missed: int, rating: Rating) -> None:
         self.place, self.player = place, player
@@ -147,26 +147,26 @@ class Standings:
 # --- As text, for a terminal ---------------------------------------------------------------------
 
 
-def lines(found: Standings) -> Iterator[str]:
+def lines(standings: Standings) -> Iterator[str]:
     """Yield the report of a match."""
-    result = found.result
+    result = standings.result
     yield f"{number_of(len(result.games), 'game')} of {result.match.rules.title}"
     yield ""
-    names = [one_line(row.player.name, _NAME) for row in found.ranked]
+    names = [one_line(row.player.name, _NAME) for row in standings.ranked]
     width = max(6, *map(len, names))
     yield f"{'engine':{width}}  points  games  as Black  as White  Elo (95 %)"
-    for name, row in zip(names, found.ranked, strict=True):
+    for name, row in zip(names, standings.ranked, strict=True):
         black, white = map(str, row.colors.values())
         shown = f"{row.points:6g}  {row.score.games:5}  {black:>8}  {white:>8}"
         yield f"{name:{width}}  {shown}  {row.rating}"
     yield ""
-    yield f"ended by: {counts(found.reasons)}" if found.reasons else "no games"
-    for name, row in zip(names, found.ranked, strict=True):
+    yield f"ended by: {counts(standings.reasons)}" if standings.reasons else "no games"
+    for name, row in zip(names, standings.ranked, strict=True):
         if row.lost:
             yield f"{name} lost by: {counts(row.lost)}"
     if result.course:
         yield from sprt_lines(result.course)
-    yield from map(str, found.comparisons)
+    yield from map(str, standings.comparisons)
     if disputed := sum(game.disputed for game in result.games):
         yield f"an engine counts another winner than the referee in {number_of(disputed, 'game')}"
     for line in at_most(unplayed(result), _SHOWN):
@@ -194,9 +194,9 @@ def sprt_lines(course: SprtCourse) -> Iterator[str]:
     yield f"expected games: {told} Elo"
 
 
-def counts(found: Mapping[str, int]) -> str:
+def counts(reasons: Mapping[str, int]) -> str:
     """Return how often each reason came, the most frequent first."""
-    ordered = sorted(found.items(), key=lambda one: (-one[1], one[0]))
+    ordered = sorted(reasons.items(), key=lambda one: (-one[1], one[0]))
     return ", ".join(f"{reason} {count}" for reason, count in ordered if count)
 
 

@@ -27,7 +27,7 @@ Pairings = list[tuple[int, int]]
 
 
 class Schedule(NamedTuple):
-    """How a tournament is held."""
+    """Schedule of a tournament."""
 
     format: str
     players: int
@@ -99,18 +99,20 @@ class Schedule(NamedTuple):
         return [self.games * (rounds - paired[one]) for one in range(self.players)]
 
 
-def _pair_up(order: list[int], met: set[frozenset[int]], tries: list[int]) -> Pairings | None:
+def _pair_up(
+    order: list[int], pairs_played: set[frozenset[int]], tries: list[int]
+) -> Pairings | None:
     """Return pairs of neighbours who have not met; None if none were found in so many tries."""
     if not order:
         return []
     one, *rest = order
     for other in rest:
-        if frozenset((one, other)) in met:
+        if frozenset((one, other)) in pairs_played:
             continue
         tries[0] -= 1
         if tries[0] < 0:
             return None
-        found = _pair_up([two for two in rest if two != other], met, tries)
+        found = _pair_up([two for two in rest if two != other], pairs_played, tries)
         if found is not None:
             return [(one, other), *found]
     return None
@@ -170,14 +172,14 @@ class Journal:
                 where = f"{self._name}: line {number + 1}"
                 raise UsageError(f"{where} is not a game of a match; name a new file") from None
 
-    def _compare(self, found: Any, head: Mapping[str, Any]) -> None:
-        if found["schema"] != SCHEMA:
+    def _compare(self, first_line: Any, head: Mapping[str, Any]) -> None:
+        if first_line["schema"] != SCHEMA:
             raise ValueError
         for key, value in head.items():
-            if found.get(key) != value:
+            if first_line.get(key) != value:
                 raise UsageError(
                     f"{self._name}: it is of another match: {key} was"
-                    f" {json.dumps(found.get(key))[:200]}, and is {json.dumps(value)[:200]};"
+                    f" {json.dumps(first_line.get(key))[:200]}, and is {json.dumps(value)[:200]};"
                     " name a new file"
                 )
 
@@ -211,7 +213,7 @@ _TOO_LATE = "the harness failed when its round was played"
 
 
 class MatchResult(NamedTuple):
-    """What became of a match."""
+    """Result of a match."""
 
     match: Match
     schedule: Schedule

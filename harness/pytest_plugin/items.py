@@ -82,8 +82,8 @@ class Collecting:
                 item.file.chosen.add(item.index)
 
 
-def _harness_failed(what: str) -> NoReturn:
-    pytest.fail(f"THE HARNESS FAILED, not the engine: {escape_controls(what)}", pytrace=False)
+def _harness_failed(message: str) -> NoReturn:
+    pytest.fail(f"THE HARNESS FAILED, not the engine: {escape_controls(message)}", pytrace=False)
 
 
 class CaseFileCollector(pytest.File):

@@ -126,18 +126,18 @@ def _compare(former: _ComparedRun, side: _ComparedRun) -> Comparison:
     )
 
 
-def _of_document(found: dict[str, Any]) -> _ComparedRun:
+def _of_document(document: dict[str, Any]) -> _ComparedRun:
     tests: Tests = {}
-    for file in found["files"]:
+    for file in document["files"]:
         told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
         tests.update(_key_tests(file["path"], told))
     return _ComparedRun(
-        started=str(found.get("started", "")),
+        started=str(document.get("started", "")),
         tests=tests,
-        broken=tuple((file["path"], how) for file in found["files"] for how in _failures(file)),
-        errors=tuple(found["errors"]),
-        faults=tuple(found.get("faults", ())),
-        is_part=_is_part(found.get("options", {})),
+        broken=tuple((file["path"], how) for file in document["files"] for how in _failures(file)),
+        errors=tuple(document["errors"]),
+        faults=tuple(document.get("faults", ())),
+        is_part=_is_part(document.get("options", {})),
     )
 
 

@@ -204,9 +204,9 @@ def right_answers(pattern: Pattern | None) -> Sequence[str]:
     return found.texts if found.complete else ()
 
 
-def _without(some: Iterable[Point], others: Iterable[Point]) -> tuple[Point, ...]:
-    left_out = set(others)
-    return tuple(point for point in some if point not in left_out)
+def _without(points: Iterable[Point], excluded: Iterable[Point]) -> tuple[Point, ...]:
+    left_out = set(excluded)
+    return tuple(point for point in points if point not in left_out)
 
 
 # --- The count of a right score as a table, made from the facts of its explanation. Pure ---------
@@ -225,7 +225,7 @@ _NO_POINTS = "–"  # in the place of what a color does not have
 
 
 class Count(NamedTuple):
-    """How a score is counted."""
+    """Table of a score."""
 
     heads: tuple[str, ...]  # of the figures
     rows: tuple[tuple[str, tuple[str, ...]], ...]  # a color, and its figures
@@ -238,9 +238,9 @@ def counts(explanations: Mapping[int, Explanation]) -> dict[int, Count]:
     return {step: count for step, count in made if count}
 
 
-def count_of(why: Explanation) -> Count | None:
+def count_of(explanation: Explanation) -> Count | None:
     """Return the table of an explanation; None if it adds up nothing."""
-    sums = [_facts(one) for one in why.sentences]
+    sums = [_facts(one) for one in explanation.sentences]
     sums = [facts for facts in sums if "color" in facts and "total" in facts]
     if not sums:
         return None

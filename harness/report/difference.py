@@ -48,14 +48,12 @@ class TextDifference(NamedTuple):
     hint: str
 
 
-def difference(pattern: Pattern | None, reply: Reply, wanted: int = -1) -> TextDifference:
-    """Compare a reply with the expectation that it did not meet; ``wanted``: the command's id."""
+def difference(pattern: Pattern | None, reply: Reply, id_: int = -1) -> TextDifference:
+    """Compare a reply with the expectation that it did not meet; ``id_``: the command's id."""
     compare = _difference if len(reply.text) > _MAX_HINT else _known_difference
     found = compare(pattern, reply.ok, reply.text)
-    if not reply.status and (other := foreign_id(reply.raw, wanted)):
-        hint = (
-            f"The reply has the id {other:.20}, the command has {wanted}: it answers another one."
-        )
+    if not reply.status and (other := foreign_id(reply.raw, id_)):
+        hint = f"The reply has the id {other:.20}, the command has {id_}: it answers another one."
         return found._replace(hint=hint)
     return found
 
@@ -87,12 +85,12 @@ _known_difference = lru_cache(2048)(_difference)
 
 
 def _align(
-    wanted: str, text: str, *, any_case: bool = False
+    expected: str, text: str, *, any_case: bool = False
 ) -> tuple[list[Segment], list[Segment]]:
     """Mark what differs between two texts."""
-    words, answers = _words(wanted), _words(text)
+    words, answers = _words(expected), _words(text)
     if len(words) <= 1 and len(answers) <= 1:
-        words, answers = _UNITS.findall(wanted), _UNITS.findall(text)
+        words, answers = _UNITS.findall(expected), _UNITS.findall(text)
     left, right = [word.strip() for word in words], [word.strip() for word in answers]
     if any_case:
         left, right = [word.lower() for word in left], [word.lower() for word in right]
@@ -132,8 +130,8 @@ def _common_ends(left: list[str], right: list[str]) -> tuple[set[int], set[int]]
     return tuple({*range(head), *range(len(side) - tail, len(side))} for side in (left, right))  # type: ignore[return-value]
 
 
-def _segments(pieces: list[str], same: set[int]) -> list[Segment]:
-    return [Segment(piece, i not in same) for i, piece in enumerate(pieces)]
+def _segments(pieces: list[str], common: set[int]) -> list[Segment]:
+    return [Segment(piece, i not in common) for i, piece in enumerate(pieces)]
 
 
 def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
@@ -163,8 +161,8 @@ def _hint(pattern: Pattern | None, ok: bool, text: str) -> str:
             return ""
 
 
-def _matches(expression: str, text: str, flags: int = 0, how: How = "fullmatch") -> bool:
-    return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), how)(text)
+def _matches(expression: str, text: str, flags: int = 0, method: How = "fullmatch") -> bool:
+    return within(_HINT_SECONDS, re.compile(expression, _FLAGS | flags), method)(text)
 
 
 def _same_words(expression: str, text: str) -> bool:
@@ -193,7 +191,7 @@ _HINTS: _Hints = (
     (_same_words, "The same words, in another order."),
     (
         lambda expression, text: (
-            "|" not in expression and _matches(expression, text, how="search")
+            "|" not in expression and _matches(expression, text, method="search")
         ),
         "The reply contains the expected text, but is more than that.",
     ),

@@ -90,11 +90,11 @@ def _test(file: FileResult, outcome: Outcome, context: Contexts) -> str:
     return test_case(name, file.case.path, _result(step, outcome, context), seconds)
 
 
-def test_case(name: str, classname: str, inside: str, seconds: float = 0.0) -> str:
+def test_case(name: str, classname: str, content: str, seconds: float = 0.0) -> str:
     """A test case; times have three decimals, as JUnit itself writes them."""
     start = f'<testcase name="{attribute(name)}" classname="{attribute(classname)}"'
     start += f' time="{seconds:.3f}"'
-    return f"{start}>{inside}</testcase>\n" if inside else f"{start}/>\n"
+    return f"{start}>{content}</testcase>\n" if content else f"{start}/>\n"
 
 
 def _result(step: Step, outcome: Outcome, context: Contexts) -> str:

@@ -70,11 +70,11 @@ class Paint:
         """Return the text in the color of a kind: bad, good, odd, warn, dim, bold, mark."""
         return f"\x1b[{_CODES[kind]}m{text}{_END}" if self.on and text else text
 
-    def board(self, drawn: str) -> str:
+    def board(self, drawing: str) -> str:
         """Return a drawn Unicode board with stones in black and white on wood."""
         if not self._paints_boards:
-            return drawn
-        lines = drawn.splitlines()
+            return drawing
+        lines = drawing.splitlines()
         width = max(map(len, lines))
         return "\n".join(self._board_line(line.ljust(width)) for line in lines)
 

@@ -25,22 +25,22 @@ _NAMES, _NAME = 3, 40  # how many are named, and with how many characters
 class Heartbeat:
     """Says now and then how far something is. To be asked often: it has no thread of its own.
 
-    ``write`` is given each line; ``begun``: of ``time.monotonic()``, where it is not now.
+    ``write`` is given each line; ``start``: of ``time.monotonic()``, where it is not now.
     """
 
     def __init__(
-        self, write: Callable[[str], object] | None = None, begun: float | None = None
+        self, write: Callable[[str], object] | None = None, start: float | None = None
     ) -> None:
         self._write = write or _to_stderr
-        self._begun = time.monotonic() if begun is None else begun
+        self._begun = time.monotonic() if start is None else start
         self._next = self._begun + SECONDS
 
-    def beat(self, say: Callable[[], str]) -> None:
-        """Write what ``say`` returns after the time since the beginning, if it is time to."""
+    def beat(self, describe: Callable[[], str]) -> None:
+        """Write what ``describe`` returns after the time since the beginning, if it is time to."""
         now = time.monotonic()
         if now >= self._next:
             self._next = now + SECONDS
-            self._write(f"{as_time(now - self._begun)} {say()}")
+            self._write(f"{as_time(now - self._begun)} {describe()}")
 
 
 def _to_stderr(line: str) -> None:

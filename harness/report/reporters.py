@@ -22,7 +22,7 @@ _NO = Repeat()
 
 
 class Context(NamedTuple):
-    """What surrounds a test; a text that is empty is not known."""
+    """Context of a test; an empty text is not known."""
 
     comment: str = ""  # above its setup, and its own
     because: str = ""  # why the right answer is right
@@ -148,7 +148,7 @@ class Reporter(NamedTuple):
 
     @property
     def attribute(self) -> str:
-        """What the option's value is called among those that were read."""
+        """Name of the option's value among those that were read."""
         return self.name.replace("-", "_")
 
     @property

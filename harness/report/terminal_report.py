@@ -70,9 +70,9 @@ class Terminal:
         return self._result(view, outcome, contexts(view)(outcome.step))
 
     def _result(
-        self, view: FileView, outcome: Outcome, context: Context, above: Diagram | None = None
+        self, view: FileView, outcome: Outcome, context: Context, last_board: Diagram | None = None
     ) -> str:
-        """Return a paragraph about one test; ``above`` is the board that was drawn before."""
+        """Return a paragraph about one test; ``last_board`` is the board that was drawn before."""
         step = view.file.case.steps[outcome.step]
         comment = escape_controls(context.comment).splitlines()
         lines = [
@@ -80,7 +80,7 @@ class Terminal:
             *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
             *self._sides(step, sides(view, outcome)),
             *self._wrap("because", context.because),
-            *self._board(view.boards.get(outcome.step), above),
+            *self._board(view.boards.get(outcome.step), last_board),
             *self._label("loaded", context.loaded),
             *self._label("again", context.again),
         ]
@@ -145,11 +145,11 @@ class Terminal:
         lines = [self.paint("mark", line) if line.strip() else line for line in words.split("\n")]
         return "\n".join(lines) + text[len(words) :]
 
-    def _board(self, diagram: Diagram | None, above: Diagram | None) -> Iterator[str]:
+    def _board(self, diagram: Diagram | None, last_board: Diagram | None) -> Iterator[str]:
         if diagram is None:
             return
         caption = f"{_INDENT}{escape_controls(diagram.caption)}".rstrip()
-        if above and _looks(above) == _looks(diagram):
+        if last_board and _looks(last_board) == _looks(diagram):
             yield self.paint("dim", f"{_INDENT}(the same board)")
             return
         plain = Diagram(diagram.position, diagram.last, diagram.marks, letters=diagram.letters)

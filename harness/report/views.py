@@ -29,7 +29,7 @@ _Course = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 class _Drawn(NamedTuple):
-    """What is known at the tests of a case file, by step."""
+    """Boards and notes of a file's tests, by step."""
 
     boards: dict[int, Diagram]
     marked: dict[int, Diagram]  # with what the reasons point at
@@ -90,13 +90,13 @@ class Views:
             self._known[course] = self._draw(placed)
         return self._known[course]
 
-    def _draw(self, placed: FileResult) -> _Drawn:
-        tests = {outcome.step for outcome in placed.outcomes}
+    def _draw(self, file: FileResult) -> _Drawn:
+        tests = {outcome.step for outcome in file.outcomes}
         own = self._specification
-        found = boards(placed, tests, self._command_properties, own.board if own else None)
-        why = reasons(placed, tests, own) if own else {}
+        found = boards(file, tests, self._command_properties, own.board if own else None)
+        why = reasons(file, tests, own) if own else {}
         told = {step: one.text for step, one in why.items()}
-        led = setups(placed.case, tests, self._command_properties)
+        led = setups(file.case, tests, self._command_properties)
         return _Drawn(found, mark_boards(found, why), told, counts(why), led)
 
 

@@ -14,7 +14,7 @@ from harness.text import one_line, some
 
 
 class FindingKind(enum.Enum):
-    """What may be wrong with a line of a case file, the worst first."""
+    """Faults of a line of a case file, the worst first."""
 
     WRONG = "wrong"  # the right answer is refused, in every form
     LOOSE = "too loose"  # a wrong answer is accepted
@@ -152,33 +152,33 @@ class ExpectationJudge:
         self._dialect = dialect
 
     def findings(
-        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+        self, answer: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
     ) -> Iterator[CaseFinding]:
         """Yield what is wrong with a test.
 
         ``mistaken``: the replies of mutants to it, with the names of their mistakes.
         """
         try:
-            if asked.readings is not None:
-                yield from self._open(asked)
-            elif not asked.right.ok:
-                yield from self._error(asked)
+            if answer.readings is not None:
+                yield from self._open(answer)
+            elif not answer.right.ok:
+                yield from self._error(answer)
             else:
-                forms = self._forms(asked)
-                refused = [text for text in forms if not self.accepts(asked.step, text)]
+                forms = self._forms(answer)
+                refused = [text for text in forms if not self.accepts(answer.step, text)]
                 if len(refused) == len(forms):
-                    yield self._report_wrong(asked)
+                    yield self._report_wrong(answer)
                 elif refused:
                     text = f"it refuses {_quote(refused)}, which is right, too"
                     yield self._finding(
-                        FindingKind.TIGHT, asked, text, self._suggest_better(asked)
+                        FindingKind.TIGHT, answer, text, self._suggest_better(answer)
                     )
-                elif text := next(self._wrongly_accepted(asked, mistaken), ""):
+                elif text := next(self._wrongly_accepted(answer, mistaken), ""):
                     yield self._finding(
-                        FindingKind.LOOSE, asked, text, self._suggest_better(asked)
+                        FindingKind.LOOSE, answer, text, self._suggest_better(answer)
                     )
         except UndecidedError as error:
-            yield self._finding(FindingKind.WRONG, asked, str(error))
+            yield self._finding(FindingKind.WRONG, answer, str(error))
 
     def accepts(self, step: Step, text: str) -> bool:
         """Return whether a test passes with this answer; a star changes nothing in that."""
@@ -190,72 +190,72 @@ class ExpectationJudge:
 
     # --- the kinds ---
 
-    def _error(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
-        if self._dialect.expects_errors and self._passes(asked.step, asked.right):
+    def _error(self, answer: OracleAnswer) -> Iterator[CaseFinding]:
+        if self._dialect.expects_errors and self._passes(answer.step, answer.right):
             return
-        text = f"the right answer is an error: {one_line(asked.right.text, _SHOWN)}"
-        yield self._finding(FindingKind.WRONG, asked, text)
+        text = f"the right answer is an error: {one_line(answer.right.text, _SHOWN)}"
+        yield self._finding(FindingKind.WRONG, answer, text)
 
-    def _open(self, asked: OracleAnswer) -> Iterator[CaseFinding]:
-        answers = asked.readings or ()
-        if asked.step.pattern is None or (
-            answers and all(self.accepts(asked.step, text) for text in answers)
+    def _open(self, answer: OracleAnswer) -> Iterator[CaseFinding]:
+        answers = answer.readings or ()
+        if answer.step.pattern is None or (
+            answers and all(self.accepts(answer.step, text) for text in answers)
         ):
             return  # whatever the document means, the answer is accepted
-        text = f"the document leaves the answer open: {asked.why_open}"
-        either = " or ".join(one_line(answer, _SHOWN) or "nothing" for answer in answers)
-        yield self._finding(FindingKind.OPEN, asked, text, either)
+        text = f"the document leaves the answer open: {answer.why_open}"
+        either = " or ".join(one_line(one, _SHOWN) or "nothing" for one in answers)
+        yield self._finding(FindingKind.OPEN, answer, text, either)
 
-    def _forms(self, asked: OracleAnswer) -> tuple[str, ...]:
-        if asked.choices:
-            return tuple(dict.fromkeys(t for one in asked.choices for t in (one, one.lower())))
-        return in_process.forms(asked.step.command, asked.right, self._specification)
+    def _forms(self, answer: OracleAnswer) -> tuple[str, ...]:
+        if answer.choices:
+            return tuple(dict.fromkeys(t for one in answer.choices for t in (one, one.lower())))
+        return in_process.forms(answer.step.command, answer.right, self._specification)
 
-    def _report_wrong(self, asked: OracleAnswer) -> CaseFinding:
-        text = f"the right answer is {_quote([asked.right.text])}"
-        return self._finding(FindingKind.WRONG, asked, text, self._suggest_better(asked))
+    def _report_wrong(self, answer: OracleAnswer) -> CaseFinding:
+        text = f"the right answer is {_quote([answer.right.text])}"
+        return self._finding(FindingKind.WRONG, answer, text, self._suggest_better(answer))
 
     def _wrongly_accepted(
-        self, asked: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
+        self, answer: OracleAnswer, mistaken: Iterable[tuple[str, Reply]]
     ) -> Iterator[str]:
         """Yield a sentence for each wrong answer that is accepted."""
-        if asked.is_free:
+        if answer.is_free:
             return  # which answers are wrong depends on the engine's own choice
-        step = asked.step
-        if asked.choices:
-            others = (*_NEVER, *_points_off(asked.choices))
+        step = answer.step
+        if answer.choices:
+            others = (*_NEVER, *_points_off(answer.choices))
             yield from (_accepts_wrong(text) for text in others if self.accepts(step, text))
             return
         for name, reply in mistaken:
-            if self._is_wrong(asked, reply.text) and reply.ok and self.accepts(step, reply.text):
+            if self._is_wrong(answer, reply.text) and reply.ok and self.accepts(step, reply.text):
                 yield f"{_accepts_wrong(reply.text)} (mistake {name})"
-        for text in (wrong for form in self._forms(asked) for wrong in near(form)):
-            if self._is_wrong(asked, text) and self.accepts(step, text):
+        for text in (wrong for form in self._forms(answer) for wrong in near(form)):
+            if self._is_wrong(answer, text) and self.accepts(step, text):
                 yield _accepts_wrong(text)
 
-    def _is_wrong(self, asked: OracleAnswer, text: str) -> bool:
-        if text == asked.right.text:
+    def _is_wrong(self, answer: OracleAnswer, text: str) -> bool:
+        if text == answer.right.text:
             return False
         got = Reply(True, text.strip(), "", 0.0)
-        return not in_process.same(asked.step.command, asked.right, got, self._specification)
+        return not in_process.same(answer.step.command, answer.right, got, self._specification)
 
     # --- findings ---
 
-    def _suggest_better(self, asked: OracleAnswer) -> str:
+    def _suggest_better(self, answer: OracleAnswer) -> str:
         """Return the expectation that accepts what it should, and no more."""
-        if asked.choices:
-            return f"(?i)({'|'.join(choice.lower() for choice in asked.choices)})"
-        if asked.is_free:
+        if answer.choices:
+            return f"(?i)({'|'.join(choice.lower() for choice in answer.choices)})"
+        if answer.is_free:
             return ""
-        return in_process.expression(asked.step.command, asked.right, self._specification)
+        return in_process.expression(answer.step.command, answer.right, self._specification)
 
     def _finding(
-        self, kind: FindingKind, asked: OracleAnswer, message: str, expected: str = ""
+        self, kind: FindingKind, answer: OracleAnswer, message: str, expected: str = ""
     ) -> CaseFinding:
-        step = asked.step
+        step = answer.step
         found = step.pattern.text if step.pattern else "any answer but an error"
         return CaseFinding(
-            kind, self._path, step.line, step.text, message, found, expected, asked.reason
+            kind, self._path, step.line, step.text, message, found, expected, answer.reason
         )
 
 

@@ -37,7 +37,7 @@ _SEVERITIES = {"error": 1, "warning": 2}  # of the Language Server Protocol
 
 
 class VerifiedText(NamedTuple):
-    """What is written in one of the formats."""
+    """Results to be written in a format."""
 
     cases: Sequence[CaseFile]
     findings: Sequence[CaseFinding]  # those that are to be shown

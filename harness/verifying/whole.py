@@ -266,7 +266,7 @@ def specification_of(
 
 def _of_file(
     case: CaseFile,
-    told: Sequence[OracleAnswer | CaseFinding],
+    results: Sequence[OracleAnswer | CaseFinding],
     specification: Specification,
     dialect: str,
 ) -> tuple[list[CaseFinding], int]:
@@ -274,7 +274,7 @@ def _of_file(
     judge = ExpectationJudge(case.path, specification, dialect_of(case, find_dialect(dialect)))
     answers = mistaken_answers(case, specification)
     findings, unchecked = [], 0
-    for one in told:
+    for one in results:
         if isinstance(one, CaseFinding):
             findings.append(one)
         elif is_judged(one.step.command, specification):
@@ -294,10 +294,10 @@ def mistaken_answers(
 
 
 def _name_answers(
-    told: SharedAnswers, mistakes: Mapping[int, Mistake]
+    answers: SharedAnswers, mistakes: Mapping[int, Mistake]
 ) -> Iterator[tuple[str, Reply]]:
     """Yield each different answer to a test with the first mistake that leads to it."""
-    first = {(bits & -bits).bit_length() - 1: raw for raw, bits in told.by_answer().items()}
+    first = {(bits & -bits).bit_length() - 1: raw for raw, bits in answers.by_answer().items()}
     for place, raw in sorted(first.items()):
         if not isinstance(raw, Breakdown):
             yield mistakes[place].name, reply_of(raw)
@@ -305,14 +305,14 @@ def _name_answers(
 
 def _find_repeated(
     case: CaseFile,
-    told: Sequence[OracleAnswer | CaseFinding],
+    results: Sequence[OracleAnswer | CaseFinding],
     specification: Specification,
     first: Places,
 ) -> list[CaseFinding]:
     """Return the tests that repeat an earlier one; repeating within a game is not a fault."""
     findings = []
     games = dict(_games(case, specification.commands))
-    known = {one.step.line for one in told if isinstance(one, OracleAnswer) and not one.is_free}
+    known = {one.step.line for one in results if isinstance(one, OracleAnswer) and not one.is_free}
     for step, identity in identities(case, specification):
         if step.line not in known:
             continue  # what an engine's own choice led to, or a setup that was refused

@@ -132,8 +132,8 @@ def _name(name: str, point: Point) -> Fact:
     return a_point(name, point, SENSEI_LETTERS)
 
 
-def _names(name: str, found: list[Point]) -> Fact:
-    return points(name, found, SENSEI_LETTERS)
+def _names(name: str, vertices: list[Point]) -> Fact:
+    return points(name, vertices, SENSEI_LETTERS)
 
 
 def _parts(position: Position, mask: int) -> int:

@@ -150,28 +150,28 @@ def _whose(colors: list[int]) -> str:
     return "stones of both colors" if colors else "no stone"
 
 
-def _effect(position: Position, free: int, dead: int, color: int) -> list[str | Fact]:
+def _effect(position: Position, liberties: int, prisoners: int, color: int) -> list[str | Fact]:
     """Return what a stone does that has these liberties and takes these stones."""
-    if dead:
-        stones = number("taken", dead.bit_count(), f"{NAMES[opponent(color)]} stone")
+    if prisoners:
+        stones = number("taken", prisoners.bit_count(), f"{NAMES[opponent(color)]} stone")
         return ["takes ", stones, ": legal."]
-    end = ": legal." if free else " and takes nothing: self capture, not legal."
-    return ["has ", *_liberties(position, free), end]
+    end = ": legal." if liberties else " and takes nothing: self capture, not legal."
+    return ["has ", *_liberties(position, liberties), end]
 
 
-def _liberties(position: Position, free: int) -> list[str | Fact]:
+def _liberties(position: Position, liberties: int) -> list[str | Fact]:
     """Return how many, and which when they are few."""
-    if not free:
+    if not liberties:
         return [Fact("liberties", 0, "no liberty")]
-    many = number("liberties", free.bit_count(), "liberty", "liberties")
-    if free.bit_count() > _FEW:
+    many = number("liberties", liberties.bit_count(), "liberty", "liberties")
+    if liberties.bit_count() > _FEW:
         return [many]
-    return [many, " (", points("which", position.grid.points(free)), ")"]
+    return [many, " (", points("which", position.grid.points(liberties)), ")"]
 
 
-def _prisoners(dead: int, color: int) -> Sentence:
-    stones = number("prisoners", dead, f"{NAMES[opponent(color)]} stone")
-    what = " has no liberty: a prisoner" if dead == 1 else " have no liberty: prisoners"
+def _prisoners(prisoners: int, color: int) -> Sentence:
+    stones = number("prisoners", prisoners, f"{NAMES[opponent(color)]} stone")
+    what = " has no liberty: a prisoner" if prisoners == 1 else " have no liberty: prisoners"
     return Sentence("prisoners", stones, what, ", taken off the board.")
 
 

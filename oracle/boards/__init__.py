@@ -52,7 +52,7 @@ def lines_of(text: str) -> Lines:
     return list(enumerate(unified.split("\n"), start=1))
 
 
-def block(text: str, file: str | None, what: str) -> Lines:
+def block(text: str, file: str | None, expected: str) -> Lines:
     """Return the lines of a drawing: blank lines around it are dropped.
 
     Raises :class:`FormatError` when nothing is left, or when a blank line divides the drawing.
@@ -60,19 +60,19 @@ def block(text: str, file: str | None, what: str) -> Lines:
     lines = lines_of(text)
     filled = [index for index, (_, line) in enumerate(lines) if line.strip()]
     if not filled:
-        raise FormatError(f"the file is empty; expected {what}", file)
+        raise FormatError(f"the file is empty; expected {expected}", file)
     lines = lines[filled[0] : filled[-1] + 1]
     for number, line in lines:
         if not line.strip():
             raise FormatError(
-                f"found an empty line inside the board; expected {what}", file, number
+                f"found an empty line inside the board; expected {expected}", file, number
             )
     return lines
 
 
-def quote(found: str) -> str:
+def quote(text: str) -> str:
     """Return found text as errors quote it: printable, and not longer than a line."""
-    return repr(found if len(found) <= _SHOWN else found[:_SHOWN] + "…")
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
 # --- The result of reading a file: a position, and whatever else the file says -------------------
@@ -139,7 +139,7 @@ class Snapshot:
 
 
 class SnapshotChoice:
-    """Which moment of a file is meant; each format heeds what it can, and refuses the rest.
+    """Choice of a moment in a file; each format heeds what it can, and refuses the rest.
 
     Attributes: ``number``, the game of an SGF collection, from 1, or None; ``move``, how many
     moves are played (SGF), or None for all; ``variation``, which branch to take at each parting

@@ -126,11 +126,14 @@ def add_rules(parser: OptionParser) -> None:
 
 
 def add_color(
-    parser: OptionParser, what: str, default: str = "the side to move, else black"
+    parser: OptionParser, description: str, default: str = "the side to move, else black"
 ) -> None:
     """Add ``--color``."""
     parser.add_argument(
-        "--color", type=color, metavar="COLOR", help=f"{what}: b, w, black or white ({default})"
+        "--color",
+        type=color,
+        metavar="COLOR",
+        help=f"{description}: b, w, black or white ({default})",
     )
 
 

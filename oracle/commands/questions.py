@@ -39,9 +39,9 @@ def main(name: str, arguments: list[str]) -> int:
     return ask.run(arguments, parser, question.answer, question.letters)
 
 
-def _add_points(parser: OptionParser, which: str) -> None:
+def _add_points(parser: OptionParser, noun: str) -> None:
     parser.add_argument(
-        "points", metavar="POINT", nargs="*", help=f"points such as C3 (default: list all {which})"
+        "points", metavar="POINT", nargs="*", help=f"points such as C3 (default: list all {noun})"
     )
 
 

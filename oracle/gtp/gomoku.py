@@ -266,9 +266,9 @@ def policy_moves(session: GomokuSession, words: list[str]) -> str:
     return policy_text(gomoku_policy.policy_moves(*policy_subject(session, words)))
 
 
-def policy_text(found: tuple[str, list[Point]]) -> str:
+def policy_text(answer: tuple[str, list[Point]]) -> str:
     """Return a type and its moves as ``policy_moves`` writes them."""
-    kind, moves = found
+    kind, moves = answer
     return " ".join([kind, *(vertex(point) for point in moves)])
 
 

@@ -1,4 +1,4 @@
-"""What a mistake is: other functions behind some commands, or parts, of the reference engine.
+"""Mistakes: other functions behind some commands, or parts, of the reference engine.
 
 A mistake is written as a command that is handed the right one first::
 
@@ -53,10 +53,10 @@ class Crash(Breakdown):
     """It ends with this error."""
 
 
-def crash_without(points: int, right: Callable[..., Any], session: Any, about: Any) -> Any:
+def crash_without(points: int, right: Callable[..., Any], session: Any, argument: Any) -> Any:
     """Answer as is right where there are such points; crash where there are none."""
     if points:
-        return right(session, about)
+        return right(session, argument)
     raise Crash("IndexError: list index out of range")
 
 
@@ -76,9 +76,9 @@ class EnginePart:
         self.right = right
         self.uses = uses
 
-    def __call__(self, session: Any, *about: Any) -> Any:
+    def __call__(self, session: Any, *arguments: Any) -> Any:
         """Do what the engine of a session does here."""
-        return session.commands.parts.get(self, self.right)(session, *about)
+        return session.commands.parts.get(self, self.right)(session, *arguments)
 
     def __repr__(self) -> str:
         return f"<part {self.right.__name__}>"
@@ -96,14 +96,16 @@ class Route(NamedTuple):
     uses: tuple[EnginePart, ...]
 
 
-def collect_used(uses: Iterable[EnginePart], closed: Collection[Place] = ()) -> set[EnginePart]:
-    """Return these parts and all that they use; nothing is reached through those ``closed``."""
+def collect_used(
+    uses: Iterable[EnginePart], closed_places: Collection[Place] = ()
+) -> set[EnginePart]:
+    """Return these parts and all that they use; nothing is reached through ``closed_places``."""
     found: set[EnginePart] = set()
     left = list(uses)
     while left:
         one = left.pop()
         found.add(one)
-        left += [] if one in closed else one.uses
+        left += [] if one in closed_places else one.uses
     return found
 
 
@@ -123,7 +125,7 @@ class Commands(dict):  # type: ignore[type-arg]
 
 
 class Layer:
-    """What a mistake puts in a place: on top of what is there, or in its stead."""
+    """A mistake's code in a place: on top of what is there, or in its stead."""
 
     __slots__ = ("function", "wraps")
 
@@ -235,10 +237,10 @@ def can_meet(mistakes: Sequence[Mistake]) -> bool:
     return all(_shows(one, {p for other in mistakes for p in other.replaced}) for one in mistakes)
 
 
-def _shows(mistake: Mistake, replaced: Collection[Place]) -> bool:
+def _shows(mistake: Mistake, replaced_places: Collection[Place]) -> bool:
     """Whether some layer of a mistake is reached although other places are replaced."""
-    open_routes = [route for name, route in mistake.routes.items() if name not in replaced]
-    parts = {one for route in open_routes for one in collect_used(route.uses, replaced)}
+    open_routes = [route for name, route in mistake.routes.items() if name not in replaced_places]
+    parts = {one for route in open_routes for one in collect_used(route.uses, replaced_places)}
     return any(isinstance(place, str) or place in parts for place in mistake.layers)
 
 

@@ -216,7 +216,7 @@ CLAUSES: dict[str, tuple[Clause, ...]] = {
 }  # fmt: skip
 
 
-def find_untested(assignment: str, caught: Collection[str]) -> Sequence[Clause]:
+def find_untested(assignment: str, mistakes: Collection[str]) -> Sequence[Clause]:
     """Return the clauses of which no mistake is among those caught, by their names."""
     clauses = CLAUSES.get(assignment, ())
-    return [one for one in clauses if not set(one.mistakes) & set(caught)]
+    return [one for one in clauses if not set(one.mistakes) & set(mistakes)]

@@ -158,8 +158,8 @@ def _connected(
     return points
 
 
-def _region(position: Position, points: list[Point], beside: set[Point]) -> Region:
-    colors = {near: position.color_at(near) for near in beside}
+def _region(position: Position, points: list[Point], border: set[Point]) -> Region:
+    colors = {near: position.color_at(near) for near in border}
     borders = {color: [p for p in colors if colors[p] == color] for color in (BLACK, WHITE)}
     return Region(points, borders)
 

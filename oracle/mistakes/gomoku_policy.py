@@ -56,9 +56,9 @@ def before_policy(place: Place) -> Callable[[Callable[..., str]], None]:
         return right(session, words)
 
     def register(function: Callable[..., str]) -> None:
-        def before(right: Callable[..., str], session: GomokuSession, *about: Any) -> str:
+        def before(right: Callable[..., str], session: GomokuSession, *arguments: Any) -> str:
             is_set = "set" in session.commands.memory  # type: ignore[attr-defined]
-            return right(session, *about) if is_set else function(session, *about)
+            return right(session, *arguments) if is_set else function(session, *arguments)
 
         SHELF.add(function, {"policy": policy, place: before})
 

@@ -129,27 +129,27 @@ def stones_are_eyes(right: Number, position: Position) -> int:
 
 
 @two_eyes
-def two_eyes_by_distance_1(shape: Grid, found: int) -> int:
+def two_eyes_by_distance_1(shape: Grid, mask: int) -> int:
     """As if two eyes had to be within one row and column."""
-    return found & rules.company(shape, found, 1, 1)
+    return mask & rules.company(shape, mask, 1, 1)
 
 
 @two_eyes
-def two_eyes_by_distance_3(shape: Grid, found: int) -> int:
+def two_eyes_by_distance_3(shape: Grid, mask: int) -> int:
     """As if two eyes might be three rows and columns apart."""
-    return found & rules.company(shape, found, 3, 3)
+    return mask & rules.company(shape, mask, 3, 3)
 
 
 @two_eyes
-def every_eye_is_two_eyes(shape: Grid, found: int) -> int:
+def every_eye_is_two_eyes(shape: Grid, mask: int) -> int:
     """As if every eye were one of two eyes, wherever the others are."""
-    return found
+    return mask
 
 
 @two_eyes
-def all_eyes_when_two_exist(shape: Grid, found: int) -> int:
+def all_eyes_when_two_exist(shape: Grid, mask: int) -> int:
     """As if all eyes were two eyes when there are at least two of them."""
-    return found if found.bit_count() > 1 else 0
+    return mask if mask.bit_count() > 1 else 0
 
 
 @number_of_two_eyes
@@ -159,9 +159,9 @@ def two_eyes_divided_by_two(right: Number, position: Position) -> int:
 
 
 @two_eyes
-def two_eyes_in_one_line(shape: Grid, found: int) -> int:
+def two_eyes_in_one_line(shape: Grid, mask: int) -> int:
     """As if two eyes had to be in one row or one column."""
-    return found & (rules.company(shape, found, 2, 0) | rules.company(shape, found, 0, 2))
+    return mask & (rules.company(shape, mask, 2, 0) | rules.company(shape, mask, 0, 2))
 
 
 # --- eye spaces --------------------------------------------------------------------------------
@@ -271,8 +271,8 @@ def no_full_stop(right: Command, session: GosenseiSession, words: list[str]) -> 
 def reading(function: Callable[[str], str]) -> None:
     """Register a program that reads a board file as if it were another text."""
 
-    def text(right: Callable[..., str], session: GosenseiSession, written: str) -> str:
-        return function(right(session, written))
+    def text(right: Callable[..., str], session: GosenseiSession, content: str) -> str:
+        return function(right(session, content))
 
     SHELF.add(function, {parts.text: text})
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         def join(self, first: Bits, second: Bits) -> Bits:
             """Put two boards side by side, so that one flood serves both."""
 
-        def split(self, both: Bits) -> tuple[Bits, Bits]:
+        def split(self, pair: Bits) -> tuple[Bits, Bits]:
             """Undo :meth:`join`."""
 
     from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What programs write that SGF does not know, and how SGF would have it.
+"""Nonstandard notations of programs, with their SGF equivalents.
 
 A value that SGF does not know is spelled anew where its meaning is plain (``SZ[9x9]`` is
 ``SZ[9]``), and is left out where no board depends on it (``HA[even]``). Nothing is guessed: where
@@ -249,14 +249,14 @@ class _Loading:
         kind = GoGame if self._header.game == "go" else GomokuGame
         self.game: GoGame | GomokuGame = kind(position, self.turn)
 
-    def follow(self, root: Node, most: int | None) -> bool:
+    def follow(self, root: Node, max_moves: int | None) -> bool:
         """Apply the nodes up to a number of moves; return whether the line has come to its end."""
         node: Node | None = root
         while node:
             self._check_order(node)
             for name, found in node.properties.items():
                 for value in found:
-                    if name in MOVES and self._count == most:
+                    if name in MOVES and self._count == max_moves:
                         self._to_move(MOVES[name])
                         return False
                     self._apply(node, name, value)

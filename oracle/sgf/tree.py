@@ -57,13 +57,13 @@ def _guesses(data: bytes) -> list[str]:
     return likely + [name for name in rest if name not in likely]
 
 
-def _share(data: bytes, name: str, usual: str) -> float:
+def _share(data: bytes, name: str, subset: str) -> float:
     """Return which share of the characters above ASCII is in the usual part of an encoding.
 
     Half-width letters of Shift JIS are not: each byte of a Chinese character is one of them.
     """
     foreign = [char for char in data.decode(name, "replace") if not char.isascii()]
-    known = [char for char in foreign if len(char.encode(usual, "ignore")) > 1]
+    known = [char for char in foreign if len(char.encode(subset, "ignore")) > 1]
     return len(known) / len(foreign) if foreign else 0.0
 
 
@@ -207,7 +207,7 @@ def _stop(text: bytes, end: int) -> str:
 
 
 class _SgfFault(Exception):  # noqa: N818 - ends the reading of a game; not an error of its own
-    """What is wrong with a game from here on."""
+    """Fault in a game from here on."""
 
 
 class _Builder:
@@ -303,19 +303,19 @@ class Faults:
         self._keep = keep
         self.notes: list[str] = []
 
-    def error(self, where: str, reason: str) -> SgfError:
+    def error(self, location: str, reason: str) -> SgfError:
         """Return an error to raise."""
-        return SgfError(f"{self._game}{where}: {reason}", self._file)
+        return SgfError(f"{self._game}{location}: {reason}", self._file)
 
-    def fault(self, where: str, reason: str) -> None:
+    def fault(self, location: str, reason: str) -> None:
         """Raise :class:`SgfError`, or keep the sentence as a note."""
         if not self._keep:
-            raise self.error(where, reason)
-        self.warn(where, reason)
+            raise self.error(location, reason)
+        self.warn(location, reason)
 
-    def warn(self, where: str, reason: str) -> None:
+    def warn(self, location: str, reason: str) -> None:
         """Tell what is not as it should be, although it is read."""
-        self.note(f"{self._game}{where}: {reason}")
+        self.note(f"{self._game}{location}: {reason}")
 
     def note(self, sentence: str) -> None:
         """Tell what was assumed or overlooked."""

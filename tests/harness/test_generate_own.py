@@ -110,7 +110,7 @@ def test_without_engines_sizes_and_commands_are_covered():
 
 def test_only_what_catches_who_is_left_is_taken():
     bench = Bench({"q1"}, {"q2"})
-    found = choose_tests(bench, most=9, beside=0b01, only_survivors=True)
+    found = choose_tests(bench, most=9, other_catches=0b01, only_survivors=True)
     assert [one.command for one in found.drafts] == ["q2"]
 
 

@@ -90,7 +90,7 @@ def test_what_answers_soon_is_not_told(case: str) -> None:
 def test_every_half_minute(monkeypatch: pytest.MonkeyPatch) -> None:
     now, lines = 0.0, []
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
-    beats = Heartbeat(lines.append, begun=0.0)
+    beats = Heartbeat(lines.append, start=0.0)
     for second in range(95):
         now = float(second)
         beats.beat(lambda: "far")

@@ -241,11 +241,11 @@ def test_one_reply_that_differs_is_seen_among_many(nogo: tuple[Specification, In
 
 def test_an_engine_that_broke_is_not_alike(nogo: tuple[Specification, InMemory]) -> None:
     one = make_answered((SIDE,), [], (SIDE,), [reply("black")])
-    broken = one.heard.trace._replace(failure=BROKEN)
-    assert not likeness(nogo).is_alike(one._replace(heard=one.heard._replace(trace=broken)))
+    broken = one.script.trace._replace(failure=BROKEN)
+    assert not likeness(nogo).is_alike(one._replace(script=one.script._replace(trace=broken)))
     both = make_answered((SIDE,), [reply("black")], (SIDE,), [reply("black")])
-    surplus = both.heard.trace._replace(has_surplus=True)
-    assert not likeness(nogo).is_alike(both._replace(heard=both.heard._replace(trace=surplus)))
+    surplus = both.script.trace._replace(has_surplus=True)
+    assert not likeness(nogo).is_alike(both._replace(script=both.script._replace(trace=surplus)))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_likeness_never_overlooks_what_the_judge_sees(data: st.DataObject) -> No
     got[place] = reply(data.draw(texts_), data.draw(st.sampled_from("=?")))
     one = make_answered(script.commands, got, script.commands, right_ones)
     if Likeness(found.specification, reference).is_alike(one):  # type: ignore[arg-type]
-        assert list(judge.find_wrong_answers(one.heard.trace)) == []
+        assert list(judge.find_wrong_answers(one.script.trace)) == []
 
 
 # --- drawn ahead of the replies ----------------------------------------------------------------

@@ -34,7 +34,7 @@ _LARGE = 13  # lines from which on a board needs more room
 
 def figure(
     diagram: Diagram,
-    seen: Evidence,
+    evidence: Evidence,
     legend: Mapping[str, str],
     komi: str = "",
     command: str = "",
@@ -44,14 +44,14 @@ def figure(
     ``legend``: what the marks of explanations mean. ``komi``, ``command``: of the test, for a copy
     of it; "" if there is none.
     """
-    return _figure(diagram, seen, tuple(legend.items()), komi, command)
+    return _figure(diagram, evidence, tuple(legend.items()), komi, command)
 
 
 # In a class the same boards come again and again, mostly with the same wrong answers.
 @lru_cache(512)
 def _figure(
     diagram: Diagram,
-    seen: Evidence,
+    evidence: Evidence,
     legend: tuple[tuple[str, str], ...],
     komi: str,
     command: str,
@@ -59,13 +59,16 @@ def _figure(
     marks = set(diagram.marks.values())
     return _draw(
         "figure",
-        board(diagram, seen),
+        board(diagram, evidence),
         _course(diagram),
         komi,
         command,
         [one for one in legend if one[0] in marks],
         _OWNERS,
-        [(marker, f"{_some(diagram, points)}{words}") for marker, words, points in _marked(seen)],
+        [
+            (marker, f"{_some(diagram, points)}{words}")
+            for marker, words, points in _marked(evidence)
+        ],
         _caption(diagram),
     )
 
@@ -74,9 +77,9 @@ def _draw(piece: str, *values: object) -> Markup:
     return macro("report/html/board_drawing.html", piece)(*values)
 
 
-def _marked(seen: Evidence) -> list[tuple[str, str, tuple[Point, ...]]]:
+def _marked(evidence: Evidence) -> list[tuple[str, str, tuple[Point, ...]]]:
     """Return the evidence there is: its marker, what it means, its points."""
-    pairs = zip(_SAYINGS.values(), seen, strict=True)
+    pairs = zip(_SAYINGS.values(), evidence, strict=True)
     return [(marker, words, points) for (marker, words), points in pairs if points]
 
 
@@ -104,7 +107,7 @@ def is_large(diagram: Diagram) -> bool:
     return max(diagram.position.grid.rows, diagram.position.grid.columns) >= _LARGE
 
 
-def board(diagram: Diagram, seen: Evidence) -> Markup:
+def board(diagram: Diagram, evidence: Evidence) -> Markup:
     """Return the picture alone."""
     grid, rim = diagram.position.grid, _rim(diagram)
     width, height = (2 * rim + 20 * (lines - 1) for lines in (grid.columns, grid.rows))
@@ -113,13 +116,13 @@ def board(diagram: Diagram, seen: Evidence) -> Markup:
         rim,
         width,
         height,
-        _in_words(diagram, seen),
+        _in_words(diagram, evidence),
         _lines(grid, rim, diagram.letters),
         _owners(diagram, rim),
         _stones(diagram.position, rim),
         _last(diagram, rim),
-        _labels(diagram, seen, rim),
-        [(_path(grid, points, rim), marker) for marker, _, points in _marked(seen)],
+        _labels(diagram, evidence, rim),
+        [(_path(grid, points, rim), marker) for marker, _, points in _marked(evidence)],
     )
 
 
@@ -205,9 +208,9 @@ def _squares(grid: Grid, points: Iterable[Point], rim: int, side: int) -> str:
     return "".join(f"M{x - side / 2:g} {y - side / 2:g}h{side}v{side}h-{side}z" for x, y in places)
 
 
-def _labels(diagram: Diagram, seen: Evidence, rim: int) -> list[tuple[str, int, int, str]]:
+def _labels(diagram: Diagram, evidence: Evidence, rim: int) -> list[tuple[str, int, int, str]]:
     """Return the marks that are letters and signs; evidence on the same point goes before."""
-    taken, grid = {*seen.right, *seen.missing, *seen.wrong}, diagram.position.grid
+    taken, grid = {*evidence.right, *evidence.missing, *evidence.wrong}, diagram.position.grid
     kinds = {BLACK: "lb lbk", WHITE: "lb lbw", EMPTY: "lb"}
     return [
         (kinds[diagram.position.color_at(point)], *_place(grid, point, rim), mark)
@@ -219,10 +222,10 @@ def _labels(diagram: Diagram, seen: Evidence, rim: int) -> list[tuple[str, int, 
 # --- in words ----------------------------------------------------------------------------------
 
 
-def _in_words(diagram: Diagram, seen: Evidence) -> str:
+def _in_words(diagram: Diagram, evidence: Evidence) -> str:
     grid = diagram.position.grid
     told = [f"Board, {grid.columns} by {grid.rows}. {describe(diagram)}"]
-    for _, words, points in _marked(seen):
+    for _, words, points in _marked(evidence):
         names = " ".join(vertex(point, diagram.letters) for point in points)
         told.append(f"{words[0].upper()}{words[1:]}: {names}.")
     return " ".join(told)

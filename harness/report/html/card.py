@@ -235,7 +235,7 @@ def _in_short(sides: Sides) -> dict[str, object] | None:
 # In a class the same boards come again and again, with all their wrong answers.
 @lru_cache(512)
 def _score_count(count: Count | None) -> Markup | str:
-    """How the right score is counted."""
+    """Table of the right score."""
     return _draw("score_count", count) if count else ""
 
 

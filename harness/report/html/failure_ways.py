@@ -77,12 +77,12 @@ def _failures(views: Iterable[FileView]) -> Iterator[Failed]:
 
 
 def _group(
-    some: Sequence[Failed], say: Callable[[Failed], str], least: int
+    failures: Sequence[Failed], describe: Callable[[Failed], str], least: int
 ) -> tuple[Ways, list[Failed]]:
     """Return the groups of at least so many failures with one description, and all others."""
     groups: dict[str, list[Failed]] = defaultdict(list)
-    for one in some:
-        groups[say(one)].append(one)
+    for one in failures:
+        groups[describe(one)].append(one)
     is_group = {told: bool(told) and len(tests) >= least for told, tests in groups.items()}
     left = [one for told, tests in groups.items() if not is_group[told] for one in tests]
     return [(told, tests) for told, tests in groups.items() if is_group[told]], left
@@ -155,7 +155,7 @@ def ways(views: Sequence[FileView], names: Sequence[str]) -> Markup:
     )
 
 
-def _way(told: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str, object]:
+def _way(description: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str, object]:
     paths = Counter(one.view.file.case.path for one in tests)
     counts = Counter(one.step.command.partition(" ")[0] for one in tests)
     commands = (f"{name} ×{n}" if n > 1 else name for name, n in counts.most_common())
@@ -171,7 +171,7 @@ def _way(told: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str,
         "count": len(tests),
         "paths": len(paths),
         "board": board(diagram, evidence(shown.step, shown.outcome, diagram)) if diagram else "",
-        "description": told,
+        "description": description,
         "commands": some(commands, _COMMANDS),
         "expected": expected,
         "got": got,
@@ -183,6 +183,6 @@ def _way(told: str, tests: Sequence[Failed], addresses: _Addresses) -> dict[str,
 
 
 def _rank(one: Failed) -> tuple[bool, int]:
-    """How well a test serves as the example: a small board is best."""
+    """Sort key for the example: a small board is best."""
     diagram = one.view.boards.get(one.outcome.step)
     return diagram is None, diagram.position.grid.rows if diagram else 0

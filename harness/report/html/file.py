@@ -192,12 +192,12 @@ class _Pages:
         return self._view.file.outcomes[(part - 1) * _ROWS : part * _ROWS]
 
     @staticmethod
-    def _kinds(shown: Sequence[Outcome]) -> list[tuple[str, str, int]]:
+    def _kinds(outcomes: Sequence[Outcome]) -> list[tuple[str, str, int]]:
         """Return what a filter of the tests tells apart."""
-        others = [one for one in shown if one.verdict is not Verdict.PASSED or one.flaky]
+        others = [one for one in outcomes if one.verdict is not Verdict.PASSED or one.flaky]
         counts = Counter(map(_kind, others))
-        counts["p"] = len(shown) - len(others)
-        kinds = [("all", "All", len(shown))]
+        counts["p"] = len(outcomes) - len(others)
+        kinds = [("all", "All", len(outcomes))]
         return kinds + [(kind, words, counts[kind]) for kind, words in _KINDS if counts[kind]]
 
     def _rows(self, part: int, outcomes: Sequence[Outcome]) -> Iterator[tuple[object, ...]]:
@@ -239,8 +239,8 @@ def _kind(outcome: Outcome) -> str:
     return LOOK if outcome.flaky else KINDS.get(outcome.verdict, LOOK)
 
 
-def _parts(things: Sequence[object], most: int) -> int:
-    return max(1, -(-len(things) // most))
+def _parts(items: Sequence[object], size: int) -> int:
+    return max(1, -(-len(items) // size))
 
 
 @lru_cache(_KNOWN)

@@ -52,7 +52,7 @@ def index_page(
 
 
 def _failures(run: RunResult, names: Sequence[str]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """How the engine failed: files in which it did so in the same way together."""
+    """Failures of the engine: files in which it failed alike together."""
     found: dict[object, tuple[str, list[tuple[str, str]]]] = {}
     for file, name in zip(run.files, names, strict=True):
         ways = {crash_of(one): one for one in reversed(file.failures)}
@@ -83,7 +83,7 @@ def _is_bad(view: FileView) -> bool:
 
 
 def _badness(view: FileView) -> tuple[int, ...]:
-    """What is broken first, then the most failures; else the order of the run stays."""
+    """Sort key: broken first, then the most failures; else the order of the run."""
     counts = view.tally
     broken, lost = view.file.failure is not None, counts.not_run + counts.not_judged
     return (-broken, -counts.failed, -lost, -counts.errors, -counts.unexpected_passes)

@@ -27,7 +27,7 @@ _PART = 2_000_000  # characters of one page; markup and escapes come on top of i
 
 
 class Links(NamedTuple):
-    """What links lead to and from a stream.
+    """Links to and from a stream.
 
     ``cards``: by line the address of a test's card, and a class for its verdict.
     ``prefix``: what the names of its lines begin with.
@@ -139,28 +139,28 @@ def _piece(file: FileResult, first: int, end: int) -> tuple[FileResult, int]:
 _Part = tuple[str, str, str, Reply | str | None, tuple[str, str] | None]
 
 
-def _stream(file: FileResult, done: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
+def _stream(file: FileResult, line_count: int, links: Links = _NO_LINKS) -> Iterator[Markup]:
     """Yield the file line by line, comments too, each command with its reply after it.
 
-    ``done``: lines of the source that are written.
+    ``line_count``: lines of the source that are written.
     """
-    parts = _parts(file, done, links)
+    parts = _parts(file, line_count, links)
     while some := list(islice(parts, _AT_ONCE)):
         yield _draw("stream", some)
 
 
-def _parts(file: FileResult, done: int, links: Links) -> Iterator[_Part]:
+def _parts(file: FileResult, line_count: int, links: Links) -> Iterator[_Part]:
     again = {one.step for one in file.restarts}
     for start, end in pairwise(_cuts(file)):
         if start in again:
             yield _text("comment", "The engine was started again.")
         if file.replies[start] is None:
-            yield from _unanswered(file, (start, end), done, links)
+            yield from _unanswered(file, (start, end), line_count, links)
         else:
             steps, replies = file.case.steps[start:end], file.replies[start:end]
-            yield from _answered(file.case.lines, steps, replies, done, links)
-        done = _end(file, end)
-    yield from _between(file.case.lines[done:])
+            yield from _answered(file.case.lines, steps, replies, line_count, links)
+        line_count = _end(file, end)
+    yield from _between(file.case.lines[line_count:])
 
 
 def _cuts(file: FileResult) -> Iterator[int]:
@@ -187,7 +187,7 @@ def _answered(
     lines: Sequence[str],
     steps: Sequence[Step],
     replies: Sequence[Reply | None],
-    done: int,
+    line_count: int,
     links: Links,
 ) -> Iterator[_Part]:
     begin = 0
@@ -195,16 +195,16 @@ def _answered(
         # Commands that need no markup are escaped together.
         for first, end in pairwise(_gaps(steps[begin:place])):
             some = slice(begin + first, begin + end)
-            yield from _between(lines[done : steps[some.start].line - 1])
+            yield from _between(lines[line_count : steps[some.start].line - 1])
             pairs = zip(steps[some], replies[some], strict=True)
             texts = [f"{step[1]}\n{one[2]}\n\n" for step, one in pairs if one]
             yield _text("plain", "".join(texts))
-            done = steps[some.stop - 1].line
+            line_count = steps[some.stop - 1].line
         if place < len(steps):
             step, reply, begin = steps[place], replies[place], place + 1
-            yield from _between(lines[done : step.line - 1])
+            yield from _between(lines[line_count : step.line - 1])
             yield _command(step, reply, links)
-            done = step.line
+            line_count = step.line
 
 
 def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
@@ -233,19 +233,19 @@ def _between(lines: Sequence[str]) -> Iterator[_Part]:
 
 
 def _unanswered(
-    file: FileResult, stretch: tuple[int, int], done: int, links: Links
+    file: FileResult, stretch: tuple[int, int], line_count: int, links: Links
 ) -> Iterator[_Part]:
     """Yield commands without a reply; the first was sent if the engine failed at it."""
     start, end = stretch
     lines, steps = file.case.lines, file.case.steps[start:end]
     named = {step.line for step in steps if step.is_test}
     if any(failure.step == start for failure in file.failures):
-        yield from _between(lines[done : steps[0].line - 1])
+        yield from _between(lines[line_count : steps[0].line - 1])
         yield _command(steps[0], None, links)
-        done = steps[0].line
-    if done < _end(file, end) or end == len(file.replies):
+        line_count = steps[0].line
+    if line_count < _end(file, end) or end == len(file.replies):
         yield _text("comment", "not sent:")
-    for number, line in enumerate(lines[done : _end(file, end)], done + 1):
+    for number, line in enumerate(lines[line_count : _end(file, end)], line_count + 1):
         name = f"{links.prefix}L{number}"
         yield ("unsent", name, line, None, None) if number in named else _text("comment", line)
 

@@ -38,9 +38,9 @@ def _is_of_a_part(name: str) -> bool:
     return name.rpartition(".part")[2].isdecimal() and ".part" in name
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _free(name: str, used_names: set[str]) -> str:
     tried, number = name, 1
-    while tried in taken or log_name(tried) in taken or _is_of_a_part(tried):
+    while tried in used_names or log_name(tried) in used_names or _is_of_a_part(tried):
         number += 1
         tried = f"{name}_{number}"
     return tried

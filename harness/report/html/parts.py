@@ -40,7 +40,7 @@ _PILLS = {
 
 
 class PageFrame:
-    """What stands around a page's body.
+    """Frame of a page's body.
 
     ``crumbs``: the way here, as pairs of a name and an address; the last one is the page itself,
     and its address is not used. ``status``: in the bar above, at its right. ``aside``: contents
@@ -178,8 +178,8 @@ def in_words(counts: Tally) -> Markup:
 
 # The files of a run have much in common: what is remembered here is made once for many pages.
 @lru_cache(64)
-def _in_words(told: tuple[tuple[str, str, str], ...]) -> Markup:
-    return _draw("counts", told)
+def _in_words(counts: tuple[tuple[str, str, str], ...]) -> Markup:
+    return _draw("counts", counts)
 
 
 def bar(counts: Tally, kind: str = "") -> Markup:

@@ -54,9 +54,9 @@ class _SourceLayout(Extension):
                 yield Token(token.lineno, "data", text)
 
 
-def _lay_out(found: re.Match[str]) -> str:
-    text, start, end = found.string, found.start(), found.end()
-    if found[0].count("\n") > 1:
+def _lay_out(match: re.Match[str]) -> str:
+    text, start, end = match.string, match.start(), match.end()
+    if match[0].count("\n") > 1:
         return "\n"
     is_beside_tag = start == 0 or end == len(text) or text[start - 1] == ">" or text[end] == "<"
     return "" if is_beside_tag else " "

@@ -176,7 +176,7 @@ class SceneMaker:
             query.specification.kind.sizes,
             query.tests,
             secret=True,
-            beside=query.private,
+            existing_cases=query.private,
             excluded=query.public,
         )
         harvest = _harvest(query.games, request)
@@ -186,7 +186,7 @@ class SceneMaker:
             tuple(_scene_candidate(one, query) for one in produced.candidates),
             tuple(places[id(one)] for one in produced.scenes),
             tuple(one.sentence for one in produced.mistakes),
-            produced.caught_beside,
+            produced.other_catches,
             remarks(harvest.counts),
             tuple(_measure_public(one, query) for one in query.public),
         )
@@ -283,7 +283,7 @@ class ConversationMaker:
             tuple(_conversation_candidate(one, query) for one in drafts),
             tuple(place for place, one in enumerate(drafts) if one.identity in chosen),
             tuple(f"{one.name}: {one.sentence}" for one in bench.engines),
-            produced.beside,
+            produced.other_catches,
             remarks(records.counts),
             tuple(
                 PublicCatch(Path(case.path).name, bits)

@@ -109,16 +109,16 @@ def near_blocks(windows: Windows, step: int) -> int:
 
 
 def third_blocks(
-    windows: Windows, step: int, beside: Callable[[int], int] = lambda steps: -1
+    windows: Windows, step: int, hindered_from: Callable[[int], int] = lambda steps: -1
 ) -> int:
     """Return the blocks of ``X.OOO..`` that lie two steps from the stones.
 
-    ``beside``: told how many steps the point that hinders a three on its other side is from a
-    window's first point, returns the first points of the windows that count.
+    ``hindered_from``: told how many steps the point that hinders a three on its other side is from
+    a window's first point, returns the first points of the windows that count.
     """
     second, _, _, fifth = windows
-    first_point = second & ~(fifth >> step) & beside(6 * step)
-    last_point = fifth & ~(second << step) & beside(-step)
+    first_point = second & ~(fifth >> step) & hindered_from(6 * step)
+    last_point = fifth & ~(second << step) & hindered_from(-step)
     return first_point | last_point << 5 * step
 
 
@@ -256,7 +256,7 @@ def _legal_moves(right: Command, session: GomokuSession, words: list[str]) -> st
 
 
 class PolicyBoard:
-    """What a policy looks at.
+    """Board data of a policy.
 
     Attributes: ``grid``; the masks ``mine``, ``theirs`` and ``empty``; ``steps``, of the lines.
     """

@@ -36,11 +36,11 @@ def number_of_eyes(session: GosenseiSession, position: Position) -> int:
 
 
 @part()
-def near(session: GosenseiSession, shape: Grid, found: int) -> int:
+def near(session: GosenseiSession, shape: Grid, mask: int) -> int:
     """Return those of the eyes that have another near them."""
-    by = rules.company(shape, found, 2, shape.columns)
-    by |= rules.company(shape, found, shape.rows, 2)
-    return found & by
+    by = rules.company(shape, mask, 2, shape.columns)
+    by |= rules.company(shape, mask, shape.rows, 2)
+    return mask & by
 
 
 @part(eyes, near)
@@ -79,9 +79,9 @@ def number_of_spaces(session: GosenseiSession, position: Position) -> int:
 
 
 @part()
-def text(session: GosenseiSession, written: str) -> str:
+def text(session: GosenseiSession, content: str) -> str:
     """Return the text that a board file is read as."""
-    return written
+    return content
 
 
 def _reader(session: GosenseiSession) -> Reader:
