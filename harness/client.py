@@ -88,12 +88,12 @@ def suite_of(address: str) -> SuitePlace:
     return SuitePlace(**_parts(_SUITE, address, "a suite's", "suites/12ab"))
 
 
-def _parts(form: re.Pattern[str], address: str, whose: str, example: str) -> dict[str, str]:
+def _parts(form: re.Pattern[str], address: str, kind: str, example: str) -> dict[str, str]:
     """Return the named parts of the address of a page."""
     found = form.fullmatch(address)
     if found is None:
         raise UsageError(
-            f"found {address!r}, expected the address of {whose} page,"
+            f"found {address!r}, expected the address of {kind} page,"
             f" such as https://tests.example.org/{example}"
         )
     return found.groupdict()

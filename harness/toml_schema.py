@@ -32,9 +32,9 @@ class KeyPlace(NamedTuple):
         """Return the place of an item of the list at this place, counted from 1."""
         return KeyPlace(self.file, f"{self.key}[{index + 1}]")
 
-    def refuse(self, found: object, expected: str) -> NoReturn:
-        """Raise the error that ``found`` is not what is ``expected``."""
-        text = repr(found)
+    def refuse(self, value: object, expected: str) -> NoReturn:
+        """Raise the error that ``value`` is not what is ``expected``."""
+        text = repr(value)
         text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
         raise AssignmentError(f"found {text}, expected {expected}", self.file, self.key)
 

@@ -141,11 +141,11 @@ def _sha256(file: BinaryIO) -> str:
 
 
 def _members(
-    found: reading.OpenArchive, meter: Meter
+    source: reading.OpenArchive, meter: Meter
 ) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
     """Yield each member with the parts of its name, which leads nowhere else."""
     names = MemberNames()
-    for member in found.members:
+    for member in source.members:
         meter.member()
         parts = check_name(member.name, meter.limits)
         if parts:

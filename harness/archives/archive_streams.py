@@ -146,15 +146,15 @@ def describe_kind(head: bytes) -> str:
     return "a text file" if printable else "a file of an unknown kind"
 
 
-def describe_mismatch(name: str, found: str) -> str:
+def describe_mismatch(name: str, kind: str) -> str:
     """Return a sentence when a file's name promises another kind of archive, else ``""``."""
     low = name.lower()
-    if low.endswith(_SUFFIXES[found]):
+    if low.endswith(_SUFFIXES[kind]):
         return ""
     promised = next((k for k, ends in _SUFFIXES.items() if low.endswith(ends)), "")
     if not promised:
-        return f"It is {WORDS[found]}, though its name does not say so."
-    return f"It is {WORDS[found]}, though its name says {WORDS[promised]}."
+        return f"It is {WORDS[kind]}, though its name does not say so."
+    return f"It is {WORDS[kind]}, though its name says {WORDS[promised]}."
 
 
 # --- The bytes of an archive, decompressed piece by piece and counted ----------------------------

@@ -121,9 +121,9 @@ def _start(program: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     return ours, process
 
 
-def _hear(heard: _Pipe, most: int) -> Iterator[ArchiveMember]:
-    with contextlib.closing(heard):
-        yield from read_members(heard.take, most)
+def _hear(pipe: _Pipe, most: int) -> Iterator[ArchiveMember]:
+    with contextlib.closing(pipe):
+        yield from read_members(pipe.take, most)
 
 
 class _Pipe:

@@ -150,7 +150,7 @@ def _run(
     return written.text(), "" if status == 0 else describe_end(status or 0)
 
 
-def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
+def _listen(engine: StartedEngine, output: BothEnds, seconds: float) -> bool:
     """Take in what a step writes until it has ended; return False if its time was over before."""
     assert engine.stdin
     assert engine.stdout
@@ -169,7 +169,7 @@ def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
                 return False
             for descriptor, _ in clock.sleep(poll):
                 piece = b"" if descriptor == ended else os.read(descriptor, 1 << 16)
-                written.add(piece)
+                output.add(piece)
                 if not piece:
                     poll.unregister(descriptor)
                     open_.remove(descriptor)

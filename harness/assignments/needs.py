@@ -102,9 +102,9 @@ def require(assignment: Assignment) -> None:
         raise UsageError(f"{assignment.key} needs {absent(missing)}")
 
 
-def absent(missing: Iterable[Tool]) -> str:
+def absent(tools: Iterable[Tool]) -> str:
     """Return what is missing and how to install it, as the end of a sentence."""
-    found = list(missing)
+    found = list(tools)
     packages = " ".join(dict.fromkeys(" ".join(tool.package for tool in found).split()))
     names = " and ".join(tool.name for tool in found)
     are = "is" if len(found) == 1 else "are"
@@ -150,24 +150,24 @@ class EnvironmentChoice(NamedTuple):
 
 @contextmanager
 def with_python(
-    assignment: Assignment, named: str = "", build: Callable[[str], None] | None = None
+    assignment: Assignment, python_choice: str = "", build: Callable[[str], None] | None = None
 ) -> Iterator[Assignment]:
     """Give the assignment with the Python that its engines get, which stays there meanwhile.
 
-    ``named``: by ``--python``. ``build``: called with a sentence before an environment that is
-    missing is built; None if it is not built.
+    ``python_choice``: by ``--python``. ``build``: called with a sentence before an environment
+    that is missing is built; None if it is not built.
 
     Raises:
         UsageError: there is no such Python; or the environment is not built, and is not to be, or
             cannot be.
     """
     if not assignment.starts_python:
-        if named:
+        if python_choice:
             raise UsageError(f"{assignment.key}: its command starts no Python: --python is void")
         yield assignment
         return
-    if named:
-        yield assignment._replace(python=_by_path(named))
+    if python_choice:
+        yield assignment._replace(python=_by_path(python_choice))
         return
     choice = find_declared_environment(assignment)
     if choice is None:
@@ -180,21 +180,21 @@ def with_python(
         yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
 
-def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
+def in_command(words: list[str], python_choice: str = "") -> tuple[list[str], str]:
     """Return a command with its Python in place, and that in words; as it is without one.
 
-    ``named``: by ``--python``.
+    ``python_choice``: by ``--python``.
 
     Raises:
         UsageError: a Python is named, and there is no such one, or the command starts none.
     """
     if not interpreters.is_meant(words[0]):
-        if named:
+        if python_choice:
             raise UsageError(
                 f"--python is for commands that begin with python3, found {words[0]!r}"
             )
         return words, ""
-    python = _by_path(named) if named else of_system(words[0])
+    python = _by_path(python_choice) if python_choice else of_system(words[0])
     return [python.program, *interpreters.ALONE, *words[1:]], python.described
 
 
@@ -279,7 +279,7 @@ def _by_path(path: str) -> EnginePython:
 
 
 def _as_it_is(interpreter: Interpreter) -> EnginePython:
-    described = interpreter.describe(where=interpreter.program)
+    described = interpreter.describe(path=interpreter.program)
     return EnginePython(interpreter.program, described, fingerprint(interpreter))
 
 

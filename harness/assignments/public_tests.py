@@ -245,9 +245,9 @@ def lines(receipt: Receipt) -> list[str]:
     ]
 
 
-def hash_line(what: str, sha256: str) -> str:
+def hash_line(label: str, sha256: str) -> str:
     """Return a line of a receipt."""
-    return f"{what:<7} sha256 {sha256}"
+    return f"{label:<7} sha256 {sha256}"
 
 
 def find_receipt(log: Sequence[str]) -> Receipt | None:

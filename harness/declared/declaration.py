@@ -223,9 +223,9 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
 
 
 def _refuse_twice(
-    named: Sequence[DeclaredCommand | WrongProgram], place: KeyPlace, expected: str
+    items: Sequence[DeclaredCommand | WrongProgram], place: KeyPlace, expected: str
 ) -> None:
-    names = [one.name for one in named]
+    names = [one.name for one in items]
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)

@@ -180,14 +180,14 @@ def read(path: str) -> Translation:
     return Translation(everywhere, _of_commands(own, values, place.at("command")), names)
 
 
-def _of_commands(table: object, everywhere: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
+def _of_commands(table: object, defaults: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
     """Read what holds for single commands: what they leave out is as everywhere."""
     if not isinstance(table, dict):
         place.refuse(table, "a table for each command, such as [command.play]")
     found = {}
     for name, own in table.items():
         fields = {
-            key: Field(field.read, everywhere.get(key, field.default))
+            key: Field(field.read, defaults.get(key, field.default))
             for key, field in _OF_ONE.items()
         }  # what it leaves out is as everywhere
         found[name] = _rules(toml_schema.read_table(own, fields, place.at(name)))

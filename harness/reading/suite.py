@@ -240,15 +240,15 @@ class Selection:
         return step.is_test and numbers and self._only.search(step.command) is not None
 
 
-def narrow(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
-    """Return ``case`` with no other tests than those ``wanted`` (one word for each step).
+def narrow(case: CaseFile, selection: Sequence[bool]) -> CaseFile:
+    """Return ``case`` with no other tests than those of ``selection`` (one word for each step).
 
     The steps up to the last one wanted keep their indices; those after it are left out.
     """
-    end = len(wanted) - wanted[::-1].index(True)
+    end = len(selection) - selection[::-1].index(True)
     steps = [
         step if chosen else step._replace(is_test=False, pattern=None)
-        for step, chosen in zip(case.steps[:end], wanted, strict=False)
+        for step, chosen in zip(case.steps[:end], selection, strict=False)
     ]
     return case._replace(steps=tuple(steps))
 

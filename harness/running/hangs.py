@@ -51,15 +51,19 @@ class ShortLimits:
     """
 
     def __init__(
-        self, hung: Collection[str] = (), patient: Collection[str] = (), *, alone: bool = False
+        self,
+        hanging_commands: Collection[str] = (),
+        slow_commands: Collection[str] = (),
+        *,
+        alone: bool = False,
     ) -> None:
-        """``hung``: commands at which the submission has hung for the full limit, alone.
+        """``hanging_commands``: those at which it has hung for the full limit, alone.
 
-        ``patient``: those that it is known to answer later than the short limit. ``alone``:
+        ``slow_commands``: those that it is known to answer later than the short limit. ``alone``:
         nobody waits: all but those that hung have their full limit.
         """
-        self._hung = hung
-        self._patient = set(patient)
+        self._hung = hanging_commands
+        self._patient = set(slow_commands)
         self._alone = alone
         self._cut: set[str] = set()  # the commands that were cut, and not answered since
         self._cut_here: set[str] = set()  # those of this case file
@@ -166,7 +170,7 @@ class HangPolicy:
         return short if self.hangs >= HANGS and short < limit else 0.0
 
 
-def do_anything(left: Sequence[EngineSession]) -> bool:
+def do_anything(sessions: Sequence[EngineSession]) -> bool:
     """Wait for engines that were left until their limits are over, for all at the same time.
 
     Returns at once when one of them writes something or ends; False: each of them hung.
@@ -174,7 +178,7 @@ def do_anything(left: Sequence[EngineSession]) -> bool:
     Raises:
         StarvedError: the machine is too busy to tell.
     """
-    waiting = list(left)
+    waiting = list(sessions)
     for session in waiting:
         session.wait_on()
     while waiting:
@@ -184,4 +188,4 @@ def do_anything(left: Sequence[EngineSession]) -> bool:
         time.sleep(LOOK)
         slept = min(time.monotonic() - begun, LOOK + 0.001)
         waiting = [session for session in waiting if not session.is_over(slept)]
-    return any(session.stirs() for session in left)
+    return any(session.stirs() for session in sessions)

@@ -89,10 +89,10 @@ def _of_machine(name: str) -> int:
     return 0
 
 
-def _at_most(one: ProcessFacts) -> int:
+def _at_most(process: ProcessFacts) -> int:
     """Return what a process may hold besides what is resident."""
-    mappings = min(_MOST_MAPPINGS, one.virtual // 4096) * _MAPPING
-    return one.virtual + mappings + _descriptors(one.task) * _SOCKET
+    mappings = min(_MOST_MAPPINGS, process.virtual // 4096) * _MAPPING
+    return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
 
 def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: MemoryLook) -> int:
@@ -125,17 +125,17 @@ def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) ->
         yield _tables(one.task) + _mappings(one.task, shared)
 
 
-def _own_pages(one: ProcessFacts) -> int:
+def _own_pages(process: ProcessFacts) -> int:
     """Return a process's share of its resident pages, without shared memory."""
     try:
-        lines = read(f"/proc/{one.task}/smaps_rollup").splitlines()[1:]
+        lines = read(f"/proc/{process.task}/smaps_rollup").splitlines()[1:]
     except PermissionError:  # the process is protected from inspection
-        return one.resident
+        return process.resident
     except OSError:  # it has just ended
         return 0
     sizes = _sizes(lines)
     if "Pss_Anon:" not in sizes:  # before Linux 5.3 its share has no parts
-        return one.resident
+        return process.resident
     return sizes["Pss_Anon:"] + sizes["Pss_File:"]
 
 

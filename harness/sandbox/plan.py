@@ -148,9 +148,9 @@ def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
     return [*(triple for triple in wanted if triple[1]), *none, timers]
 
 
-def set_limits(pid: int, wanted: Iterable[tuple[int, int, int]]) -> None:
+def set_limits(pid: int, limits: Iterable[tuple[int, int, int]]) -> None:
     """Set the limits of a process (0: this one) as far as its present ones allow."""
-    for kind, soft, hard in wanted:
+    for kind, soft, hard in limits:
         most = resource.prlimit(pid, kind)[1]
         ceiling = sys.maxsize if most == resource.RLIM_INFINITY else most
         resource.prlimit(pid, kind, (min(soft, ceiling), min(hard, ceiling)))

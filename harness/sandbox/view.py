@@ -297,10 +297,10 @@ def _around(hidden: Iterable[str], start: str, near: Iterable[str]) -> Iterator[
         yield from _all_but(seen, path) if is_within(start, path) else (path,)
 
 
-def _all_but(seen: tuple[str, ...], folder: str) -> Iterator[str]:
+def _all_but(paths: tuple[str, ...], folder: str) -> Iterator[str]:
     for entry in os.scandir(folder):
-        if any(is_within(path, entry.path) for path in seen):
-            yield from () if entry.path in seen[1:] else _all_but(seen, entry.path)
+        if any(is_within(path, entry.path) for path in paths):
+            yield from () if entry.path in paths[1:] else _all_but(paths, entry.path)
         else:
             yield entry.path
 

@@ -93,17 +93,17 @@ class Estimate:
         self._charged: dict[int, float] = {}  # what a living process stands for
         self._lost = 0.0
 
-    def look(self, now: dict[int, ProcessSample], pause: float) -> float:
+    def look(self, samples: dict[int, ProcessSample], pause: float) -> float:
         """Take in a look that comes ``pause`` seconds after the one before; return the loss."""
-        for pid, one in now.items():
+        for pid, one in samples.items():
             self._charged[pid] = self._charged.get(pid, 0.0) + pause * one.busy
-        gone = self._before.keys() - now.keys()
+        gone = self._before.keys() - samples.keys()
         for pid in gone:
             last = self._before[pid]
             self._lost += max(self._charged.pop(pid), last.own) + last.waited
-        known = now.keys() & self._before.keys()
-        self._lost -= sum(now[pid].waited - self._before[pid].waited for pid in known)
-        self._before = now
+        known = samples.keys() & self._before.keys()
+        self._lost -= sum(samples[pid].waited - self._before[pid].waited for pid in known)
+        self._before = samples
         return max(0.0, self._lost)
 
 

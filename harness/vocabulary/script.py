@@ -70,11 +70,11 @@ def line_of(command: str) -> bytes:
     return encode(f"{command}\n")
 
 
-def write_script(drawn: Iterable[str | BoardFile]) -> Script:
+def write_script(items: Iterable[str | BoardFile]) -> Script:
     """Return what was drawn as a script; a file's name tells its text."""
     commands: list[str] = []
     files: dict[str, str] = {}
-    for one in drawn:
+    for one in items:
         if isinstance(one, BoardFile):
             name = f"{BOARDS}/{crc32(one.text.encode()):08x}.txt"
             files[name] = one.text

@@ -82,9 +82,9 @@ def _lay(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
     return _color(color, found)
 
 
-def _color(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
+def _color(color: str, cells: Iterable[tuple[str, Point]]) -> Stones:
     other = "W" if color == "B" else "B"
-    return [({"x": color, "o": other}[cell], point) for cell, point in found if cell != "."]
+    return [({"x": color, "o": other}[cell], point) for cell, point in cells if cell != "."]
 
 
 # What may lie on a line: as many stones of one color as there are points, or nearly as many.
@@ -121,9 +121,9 @@ def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
     return [point for point in points_ if _is_on(point, size)]
 
 
-def _line_up(way: list[Point], color: str, held: str, turn: int) -> Stones:
+def _line_up(points: list[Point], color: str, cells: str, turn: int) -> Stones:
     """Return a line's stones, those from ``turn`` on first."""
-    found = list(zip(held, way, strict=False))
+    found = list(zip(cells, points, strict=False))
     turn = turn if turn < len(found) else 0
     return _color(color, found[turn:] + found[:turn])
 

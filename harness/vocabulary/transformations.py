@@ -86,11 +86,11 @@ class Transformation(NamedTuple):
 UNCHANGED = Transformation("")
 
 
-def match_case(text: str, like: str) -> str:
+def match_case(text: str, model: str) -> str:
     """Return a text in small or capital letters, as another one is; without any, as it is."""
-    if not like.upper().isupper():
+    if not model.upper().isupper():
         return text
-    return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()
+    return text.lower() if model.islower() else text.upper() if model.isupper() else text.title()
 
 
 def _negate(number: str) -> str:

@@ -133,12 +133,18 @@ class Methods:
         return X_COLUMN
 
     def _tells(
-        self, axes: str, name: str, board: AdapterBoard, there: str, across: str, *more: int
+        self,
+        axes: str,
+        name: str,
+        board: AdapterBoard,
+        row_answer: str,
+        column_answer: str,
+        *more: int,
     ) -> bool:
         try:
             return (
-                self.ask(name, board, *self._order((3, 1), axes), *more) == there
-                and self.ask(name, board, *self._order((1, 3), axes), *more) == across
+                self.ask(name, board, *self._order((3, 1), axes), *more) == row_answer
+                and self.ask(name, board, *self._order((1, 3), axes), *more) == column_answer
             )
         except Refusal:
             return False

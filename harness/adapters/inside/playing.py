@@ -141,9 +141,9 @@ class Player:
         self._played: list[Move] = []
         self._prisoners: list[int] = []  # after each of them, how many stones it took
 
-    def accepts(self, moves: list[Move], tried: Move) -> bool:
+    def accepts(self, moves: list[Move], move: Move) -> bool:
         """Whether the game takes a stone after some moves, in which colors need not alternate."""
-        *before, last = alternate([*moves, tried])
+        *before, last = alternate([*moves, move])
         game = self._after(before)
         color, point = last
         assert point is not None

@@ -58,10 +58,10 @@ class Hoard:
         self.kept: list[Any] = []
         self._deadline = time.monotonic() + _TIME
 
-    def add(self, size: int, *kept: Any) -> None:
+    def add(self, size: int, *objects: Any) -> None:
         """Note ``size`` more bytes; stop when it is enough, or there is no time left."""
         self.held += size
-        self.kept += kept
+        self.kept += objects
         if self.held > self.allowed:
             raise LimitExceededError
         if time.monotonic() > self._deadline:

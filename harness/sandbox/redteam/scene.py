@@ -295,9 +295,9 @@ class AttackStage:
         made.mkdir(mode=0o755)
         return made
 
-    def _submission(self, made: dict[str, bytes]) -> Path:
+    def _submission(self, files: dict[str, bytes]) -> Path:
         folder = self._folder("submission")
-        for name, content in made.items():
+        for name, content in files.items():
             (folder / name).write_bytes(content)
             (folder / name).chmod(0o755)
         for name in PROGRAMS:
@@ -373,15 +373,15 @@ class AttackStage:
                     yield int(folder.name)
 
 
-def _hear(one: socket.socket) -> bytes:
+def _hear(server: socket.socket) -> bytes:
     """Return what the next visitor of a socket says within a moment.
 
     Raises:
         BlockingIOError: nobody is there.
     """
-    if one.type != socket.SOCK_STREAM:
-        return one.recv(_LONGEST_WORD)
-    visitor, _ = one.accept()
+    if server.type != socket.SOCK_STREAM:
+        return server.recv(_LONGEST_WORD)
+    visitor, _ = server.accept()
     with visitor, contextlib.suppress(OSError):
         visitor.settimeout(_MOMENT)
         return visitor.recv(_LONGEST_WORD)
