@@ -151,7 +151,7 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
 
 
 class MarkingNotes(NamedTuple):
-    """What the teacher is told on standard output."""
+    """Notes for the teacher on standard output."""
 
     mark: str
     sandbox: str  # empty if nothing was run

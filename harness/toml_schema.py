@@ -19,7 +19,7 @@ _LONGEST = 60  # characters of what was found
 
 
 class KeyPlace(NamedTuple):
-    """Where a value stands: the file, and the key with its tables, such as ``archive.folder``."""
+    """Place of a value: the file, and the key with its tables, such as ``archive.folder``."""
 
     file: str
     key: str = ""
@@ -43,7 +43,7 @@ Reader = Callable[[Any, KeyPlace], Any]
 
 
 class Field(NamedTuple):
-    """How a key's value is read, and what it is when the key is missing."""
+    """Reader of a key's value, and the value when the key is missing."""
 
     read: Reader
     default: Any = REQUIRED

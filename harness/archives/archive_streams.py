@@ -19,7 +19,7 @@ _HINT = ": hand in your own files, without virtual environments and what tools h
 
 
 class IntakeLimits(NamedTuple):
-    """What is taken in. Bytes, seconds and counts; submissions are far below all of them."""
+    """Limits of intake. Bytes, seconds and counts; submissions are far below all of them."""
 
     compressed: int = 32 * MIB
     unpacked: int = 128 * MIB
@@ -177,7 +177,7 @@ class _Gzip:
 
     @property
     def unused_data(self) -> bytes:
-        """What was given to it behind the end."""
+        """Input that followed the end."""
         return self._inner.unused_data
 
     @property

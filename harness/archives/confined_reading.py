@@ -127,7 +127,7 @@ def _hear(pipe: _Pipe, most: int) -> Iterator[ArchiveMember]:
 
 
 class _Pipe:
-    """What a child says, for so many seconds."""
+    """Output of a child with a time limit."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
         self._descriptor = descriptor

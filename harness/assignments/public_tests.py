@@ -187,7 +187,7 @@ def unknowns(result: RunResult) -> list[str]:
 
 
 class Receipt(NamedTuple):
-    """What a receipt says. The digests are SHA-256, as 64 hexadecimal digits."""
+    """Data of a receipt. The digests are SHA-256, as 64 hexadecimal digits."""
 
     assignment: str  # its key
     version: str  # of the harness

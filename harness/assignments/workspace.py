@@ -108,7 +108,7 @@ def _same(path: Path, other: Path) -> bool:
 
 
 class InspectedArchive(NamedTuple):
-    """What is in it."""
+    """Its contents."""
 
     contents: archive.Contents
     root: str  # what the names of the submission's own files begin with

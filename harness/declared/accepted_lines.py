@@ -1,4 +1,4 @@
-"""What lines a program accepts: how a board begins, and which arguments its commands have.
+"""Lines that a program accepts: how a board begins, and which arguments its commands have.
 
 Nothing is known of the game beforehand. Lines of tests come first, and then what is usual.
 """
@@ -47,7 +47,7 @@ _WHICH_BEGINS = "No command was found that begins a board. Which line begins one
 
 @dataclass
 class ShownCommand:
-    """What one command has shown of itself."""
+    """Evidence of one command."""
 
     name: str
     shape: Shape = ()  # the arguments that were accepted

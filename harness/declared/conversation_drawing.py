@@ -253,7 +253,7 @@ def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
 
 
 class _PlaceNames(dict[Place, str]):
-    """How commands name places."""
+    """Names of places."""
 
     def __init__(self, game: DeclaredGame) -> None:
         super().__init__()

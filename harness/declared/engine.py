@@ -65,7 +65,7 @@ class ReferenceGame:
 
 
 class ReferenceSession:
-    """What walkers over a conversation ask an engine beside its commands."""
+    """Session that walkers over a conversation ask for state."""
 
     def __init__(self, state: ConversationState) -> None:
         self.commands: dict[str, Any] = {}

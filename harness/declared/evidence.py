@@ -1,4 +1,4 @@
-"""What a program shows of its game: the effects of its commands, and games played with it.
+"""Evidence of a program's game: the effects of its commands, and games played with it.
 
 Nothing is known of the game beforehand. So a command is what it does: it moves if answers change
 after it and it cannot be said twice, it chooses if what it says can be played, and so on.
@@ -28,7 +28,7 @@ _WHICH_PLAYS = "No command was found that plays. Which line plays the first move
 
 
 class Position(NamedTuple):
-    """Where a game that was played has led to."""
+    """Position that a game has led to."""
 
     said: Said
     turn: str

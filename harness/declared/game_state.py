@@ -35,7 +35,7 @@ class Move(NamedTuple):
 
 
 class LineMeaning(NamedTuple):
-    """What a line says, whatever has been said before."""
+    """Meaning of a line in any conversation."""
 
     name: str
     command: DeclaredCommand | None  # None if it is not declared
@@ -47,7 +47,7 @@ class LineMeaning(NamedTuple):
 
 
 class _Lines(dict[str, LineMeaning]):
-    """What lines say; many come again, and each is read once."""
+    """Meanings of lines; each line is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class _Lists(dict[str, tuple[Place, ...]]):
 
 
 class ConversationState:
-    """Where a conversation stands.
+    """State of a conversation.
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
     is new; ``turn``, the color to move; ``listed``, the places that the last reply with nothing
@@ -286,7 +286,7 @@ _NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 
 
 class Allowing:
-    """What may be said next; told of the conversation by :meth:`observe`.
+    """Commands allowed next; :meth:`observe` follows the conversation.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
     which no move is played.
@@ -369,7 +369,7 @@ class Allowing:
 
 
 class _LineReading(NamedTuple):
-    """What words may be that are declared, right ones or wrong ones, and when they are."""
+    """Readings of declared words, right or wrong ones, and when they hold."""
 
     turns: frozenset[str]  # the color to move is one of these; none: never
     places: tuple[Place, ...] = ()  # that are on the board
@@ -377,7 +377,7 @@ class _LineReading(NamedTuple):
 
 
 class _LineReadings(dict[str, tuple[_LineReading, ...]]):
-    """What the words of lines may be; many come again, and each is read once."""
+    """Readings of the words of lines; each line is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()

@@ -39,7 +39,7 @@ class ProtocolTrial:
 
     @property
     def stderr(self) -> str:
-        """What it wrote on standard error before it broke."""
+        """Standard error before it broke."""
         return self._asked.stderr
 
     def replies(self, *commands: str) -> tuple[Reply, ...]:

@@ -78,7 +78,7 @@ _RESULTS = {"black", "white", "draw", "tie"}
 
 
 class Matter(enum.Enum):
-    """What may be the matter with a declaration."""
+    """Faults that a declaration may have."""
 
     STRICT = "too strict"
     CHANCE = "not repeatable"

@@ -47,7 +47,7 @@ class TrialDeclaration(NamedTuple):
 
 
 class TrialBudget(NamedTuple):
-    """How long to try: whichever ends first; 0 means no limit."""
+    """Limits of a trial: whichever ends first; 0: no limit."""
 
     seconds: float
     conversations: int

@@ -1,4 +1,4 @@
-"""How much an engine is slowed down by what else its machine computes."""
+"""Slowdown of an engine by what else its machine computes."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def are_asleep(pids: Iterable[int]) -> bool:
 
 
 class Use(NamedTuple):
-    """What the threads of an engine did between two looks. Seconds."""
+    """Activity of an engine's threads between two looks. Seconds."""
 
     ran: float  # all together
     waited: float  # the one that waited most, what began before the first look too

@@ -408,12 +408,12 @@ class EngineSession:
 
     @property
     def stderr(self) -> str:
-        """What the engine wrote on its standard error."""
+        """Standard error of the engine."""
         return self._process.stderr.text()
 
     @property
     def unfinished(self) -> bytes:
-        """What it wrote after its last reply, once a conversation has ended with an error."""
+        """Output after its last reply, once a conversation has ended with an error."""
         return self._splitter.invalid + self._process.unfinished
 
     def _explain(self, error: EngineError, lines: Sequence[bytes], index: int) -> EngineError:

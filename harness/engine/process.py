@@ -167,7 +167,7 @@ class _Output(fdspawn):  # type: ignore[misc]
 
     @property
     def waiting(self) -> bytes:
-        """What has come and was not handed on."""
+        """Output not handed on yet."""
         return bytes(self._before.getvalue()) + b"".join(self._ahead)
 
     def gather(self, seconds: float, max_ahead: int) -> None:
@@ -313,7 +313,7 @@ def _make_error(kind: FailureKind, text: str, limit: Limit | None = None) -> Eng
 
 
 class ProcessEnd(NamedTuple):
-    """How an engine's process ended."""
+    """End of an engine's process."""
 
     status: int | None  # as Popen.returncode; None if it had to be ended
     leftovers: list[str]  # names of the processes it left behind
@@ -362,7 +362,7 @@ class EngineProcess:
 
     @property
     def stderr(self) -> BothEnds:
-        """What the engine wrote on its standard error so far."""
+        """Standard error of the engine so far."""
         return self._output.stderr
 
     @property

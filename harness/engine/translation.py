@@ -33,7 +33,7 @@ _ASKS_NAME, _LISTS_NAMES = "known_command", "list_commands"
 
 
 class Rules(NamedTuple):
-    """How the words of a command and of its answer are changed."""
+    """Changes to the words of a command and of its answer."""
 
     words: Mapping[str, str] = {}  # ours, in small letters: the engine's
     transposed: bool = False  # columns are rows
@@ -72,7 +72,7 @@ class Rules(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """How one engine speaks."""
+    """Dialect of one engine."""
 
     everywhere: Rules = Rules()
     commands: Mapping[str, Rules] = {}  # by our names, in place of what holds everywhere

@@ -35,7 +35,7 @@ class Interpreter(NamedTuple):
 
     @property
     def base(self) -> str:
-        """What an environment made from it works with on another machine, in words."""
+        """Requirement of an environment made from it on another machine, in words."""
         return f"Python {self.version} ({self.abi or self.implementation}, {self.platform})"
 
     def describe(self, first: Collection[str] = ("numpy",), path: str = "") -> str:

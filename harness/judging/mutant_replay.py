@@ -38,7 +38,7 @@ _APART = ("commands", "game", "_random", "_states")
 
 
 class SharedAnswers(NamedTuple):
-    """What all mutants that are still asked answer to one command; bits are their places."""
+    """Answers of all mutants still asked to one command; bits are their places."""
 
     step: Step
     right: str | Breakdown  # what the reference engine answers, and the mutants of ``alike``
@@ -318,7 +318,7 @@ Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
 class RecordedConversation(NamedTuple):
-    """What was said to one engine, and what it answered."""
+    """Commands to one engine, and its replies."""
 
     steps: tuple[Step, ...]
     replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more
@@ -329,7 +329,7 @@ class RecordedConversation(NamedTuple):
 
     @property
     def items(self) -> int:
-        """How many commands it answered, and one more if it broke at one."""
+        """Number of commands answered, and one more if it broke at one."""
         answered = next((i for i, reply in enumerate(self.replies) if reply is None), None)
         if answered is None:
             return len(self.replies)
@@ -337,7 +337,7 @@ class RecordedConversation(NamedTuple):
 
 
 class MutantBehaviour(NamedTuple):
-    """What a mutant did in all conversations; bits are items, conversation after conversation."""
+    """Behaviour of a mutant everywhere; bits are items, conversation after conversation."""
 
     agreed: int  # where it did as the engine did
     changed: int  # where it did otherwise than the reference engine

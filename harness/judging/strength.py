@@ -1,4 +1,4 @@
-"""How strong a set of cases is, and a smallest choice of tests that catches as much."""
+"""Strength of a set of cases, and a smallest choice of tests that catches as much."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -119,7 +119,7 @@ class _CoverSearch:
 
 
 class KnownWrong(Protocol):
-    """What is wrong and known by a name: a mistake, or an engine of a bank."""
+    """Known wrong engine with a name: a mistake, or an engine of a bank."""
 
     @property
     def name(self) -> str:
@@ -139,12 +139,12 @@ class MeasuredTest(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands: ``FILE:LINE``."""
+        """Its place: ``FILE:LINE``."""
         return f"{self.path}:{self.step.line}"
 
 
 class Strength(NamedTuple):
-    """What the tests of some case files catch.
+    """Mistakes that some case files catch.
 
     A mistake that shows only where the specification leaves the answer open is not asked for.
     """

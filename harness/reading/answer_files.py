@@ -80,7 +80,7 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
 class AnswerDialect(Dialect):
-    """How the files of the course are judged: the whole answer, and its status."""
+    """Dialect of the course's files: it judges the whole answer, and its status."""
 
     name = "answers"
     expects_errors = True

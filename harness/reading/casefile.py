@@ -212,7 +212,7 @@ _LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
 
 
 class SetUp(NamedTuple):
-    """What leads to a test."""
+    """Setup of a test."""
 
     first: int = 0  # index into CaseFile.steps of the command that begins a new board
     loaded: str = ""  # the file that it loads, as its command has it; "": none

@@ -73,7 +73,7 @@ _LONGEST_COUNT = 9  # digits; Python and Java both stop soon after
 
 
 class Flags(NamedTuple):
-    """What ``(?imsdx)`` switches on and off."""
+    """Flags that ``(?imsdx)`` switches."""
 
     ignore_case: bool = False
     multiline: bool = True

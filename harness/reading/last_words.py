@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|\d+)\b")
 
 
 class LastWords(NamedTuple):
-    """How a program said that it dies; empty if it did not."""
+    """Error a program died of; empty if it did not say."""
 
     error: str = ""  # such as "KeyError: 'x'", on one line
     path: str = ""  # of the program's own file in which it happened, in its folder; or empty
@@ -53,7 +53,7 @@ class LastWords(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is the same for two programs that die of the same, wherever they lie."""
+        """Error in a form that is the same wherever the program lies."""
         return normalize(self.error)
 
 

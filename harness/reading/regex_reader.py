@@ -1,4 +1,4 @@
-"""What the readers of Java's and of awk's expressions share: a text, and sets of characters."""
+"""Base of the readers of Java's and of awk's expressions: a text, and sets of characters."""
 
 from __future__ import annotations
 

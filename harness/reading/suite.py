@@ -289,7 +289,7 @@ _EXPECTED_MARK = "expected a '?' before each command whose answer counts, such a
 
 
 class Gathered(NamedTuple):
-    """What was found at the names given."""
+    """Case files at the names given."""
 
     cases: tuple[CaseFile, ...]  # those with a test that is wanted
     refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
@@ -297,7 +297,7 @@ class Gathered(NamedTuple):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong, one sentence each."""
+        """Errors, one sentence each."""
         return tuple(map(str, self.refusals))
 
 

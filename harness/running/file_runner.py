@@ -51,7 +51,7 @@ _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
 
 
 class RunContext(NamedTuple):
-    """What all files of a run have in common."""
+    """Context shared by all files of a run."""
 
     words: tuple[str, ...]  # the program and its arguments
     options: Options
@@ -77,7 +77,7 @@ class RunContext(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """How far a file is."""
+    """A file's progress."""
 
     done: int  # tests
     failed: int  # unexpected failures among them

@@ -44,7 +44,7 @@ def short_limit(limit: float) -> float:
 
 
 class ShortLimits:
-    """How long an engine may compute before a command is cut short; by the commands' names.
+    """Limits after which a command is cut short, by the commands' names.
 
     The start is a command, too: "". One of these for all case files of a submission that are run
     one after the other.
@@ -119,7 +119,7 @@ class ShortLimits:
 
 
 class Hangs:
-    """How often each of some submissions has hung, known to all processes that grade them.
+    """Numbers of hangs by submission, known to all processes that grade them.
 
     To be made before they are forked. Two that count at the same moment may count one: then one
     more hang has the full limit.
@@ -153,7 +153,7 @@ class HangPolicy:
 
     @property
     def hangs(self) -> int:
-        """How often it has hung with its full limit."""
+        """Number of hangs with its full limit."""
         return self._hangs.of(self._place)
 
     def note_hang(self) -> None:

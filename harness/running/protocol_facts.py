@@ -1,4 +1,4 @@
-"""What a protocol says about a row of commands and their replies. Pure."""
+"""Facts of a protocol about a row of commands and replies. Pure."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Sandbox:
 
     @property
     def description(self) -> str:
-        """What is recorded with every result."""
+        """Description recorded in results."""
         return levels.describe_level(self.level)
 
     def launcher(

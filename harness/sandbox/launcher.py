@@ -55,7 +55,7 @@ _TURN = (
 
 
 class BoxEnd(NamedTuple):
-    """How a box ended. Nothing of it is left by then."""
+    """End of a box. Nothing of it is left by then."""
 
     status: int | None  # the engine's, as Popen.returncode; None if it had to be ended
     unstarted: str  # why the program could not be executed, else empty

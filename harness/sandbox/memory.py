@@ -52,7 +52,7 @@ class ProcessFacts(Protocol):
 
 
 class MemoryLook(NamedTuple):
-    """What a look is told beforehand; figures are bytes."""
+    """Input of one memory look; figures are bytes."""
 
     limit: int
     scratch: int  # files in memory

@@ -35,7 +35,7 @@ class Mount(NamedTuple):
 
 
 class WritableSpace(NamedTuple):
-    """How much there is to be written to, and for whom."""
+    """Limits and owner of an engine's writable space."""
 
     size: int  # bytes that one SCRATCH folder holds; 0 means no limit
     files: int
@@ -54,7 +54,7 @@ class Watched(NamedTuple):
 
 
 class LaunchPlan(NamedTuple):
-    """How to start one engine."""
+    """Plan of an engine start."""
 
     level: int
     arguments: tuple[str, ...]  # the program first
@@ -78,7 +78,7 @@ Hit = tuple[str, float, float, str]  # what makes a harness.options.Limit
 
 
 class BoxReport(NamedTuple):
-    """What happened to an engine, sent when nothing of it is left."""
+    """Report on an engine, sent when nothing of it is left."""
 
     status: int | None = None  # as Popen.returncode; None if it was ended, or never started
     fault: str = ""  # why the box could not be made; empty if it could. No engine is to blame

@@ -51,7 +51,7 @@ def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
 
 
 class _Place:
-    """Where a walk is: in one folder, with the way back."""
+    """Place of a walk: one folder, with the way back."""
 
     def __init__(self, folder: int, mode: int) -> None:
         self.folder = folder
@@ -248,7 +248,7 @@ _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Size(NamedTuple):
-    """What a copy takes: bytes, rounded up as a file system does, and files of every kind."""
+    """Size of a copy: bytes, rounded up as a file system does, and files of every kind."""
 
     used: int = 0
     files: int = 0

@@ -158,7 +158,7 @@ DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 class View(NamedTuple):
-    """What is shown, at the same places as outside. Only what is ``writable`` can be changed."""
+    """Paths shown, at the same places as outside. Only what is ``writable`` can be changed."""
 
     shown: tuple[str, ...]  # absolute paths, as they are spelled
     hidden: tuple[str, ...]  # absolute paths beneath shown ones, without links
@@ -172,7 +172,7 @@ class View(NamedTuple):
 
     @property
     def places_to_write(self) -> tuple[str, ...]:
-        """What an engine may write besides its home: copies, and its folder if that is empty."""
+        """Paths to be written besides the home: copies, and its folder if that is empty."""
         there = self.folder in ("/", HOME) or is_in_one(
             self.folder, (*self.shown, *self.writable, *self.copied)
         )

@@ -86,7 +86,7 @@ class ProcessSample(NamedTuple):
 
 
 class Estimate:
-    """What has been lost so far."""
+    """CPU time lost so far."""
 
     def __init__(self) -> None:
         self._before: dict[int, ProcessSample] = {}
@@ -147,7 +147,7 @@ class ProcessStat(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a box uses at one moment."""
+    """Resource usage of a box."""
 
     memory: int
     cpu: float
@@ -167,7 +167,7 @@ def processes(pids: list[int]) -> list[ProcessStat]:
 
 
 class Meter:
-    """What a box uses, look by look. Close it when done.
+    """Meter of a box's usage. Close it when done.
 
     Attributes: ``memory`` and ``cpu``, the most that was seen; ``hit``, the limit that was hit;
     ``due``, when to look again, monotonic: an engine that is within its limits now cannot be far

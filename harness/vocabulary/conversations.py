@@ -1,4 +1,4 @@
-"""What Hypothesis draws: conversations about positions in which programs go wrong.
+"""Hypothesis strategies: conversations about positions in which programs go wrong.
 
 Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
 and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawing`) is a few games

@@ -36,7 +36,7 @@ _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
 class Transformation(NamedTuple):
-    """How a position is asked about otherwise."""
+    """Change of a question's position."""
 
     kind: str
     symmetry: int = 0  # of oracle.symmetry
@@ -162,7 +162,7 @@ _REORDERED = {"play": _deal, "gogui-setup": _scatter}
 
 
 class Beginning(Protocol):
-    """What a scene's commands are about before the first of them."""
+    """Position before a scene's first command."""
 
     def draw(self, kind: str, random: Random) -> Transformation | None:
         """Return a change of this kind; None if there is none."""

@@ -25,7 +25,7 @@ def komi(session: Any, words: list[str]) -> Facts:
 
 
 def ko(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is, and whether there is a ko."""
+    """Color to move, and whether there is a ko."""
     return (session.game.to_play,), (session.game.ko is not None,)
 
 
@@ -42,7 +42,7 @@ def passes(session: Any, words: list[str]) -> Facts:
 
 
 def turn(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is."""
+    """Color to move."""
     return (session.game.to_play,), ()
 
 
@@ -57,7 +57,7 @@ def policy(session: Any, words: list[str]) -> Facts:
 
 
 def file(session: Any, words: list[str]) -> Facts:
-    """What is in the file that the command names."""
+    """Content of the file in the command."""
     try:
         return (), (Path(words[1]).read_bytes(),)
     except (OSError, IndexError):

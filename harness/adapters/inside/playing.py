@@ -23,7 +23,7 @@ _COUNTINGS = {
 
 
 class TypingWay(NamedTuple):
-    """How a game is played: found once, the same for all games of a submission."""
+    """Way to play a game: found once, the same for all games of a submission."""
 
     main: str  # the class, or its number
     form: str  # how a move is typed, with {x} and {y}, or a letter and {row}

@@ -1,4 +1,4 @@
-"""How much gets through a channel, and what the machine is like before it is tried."""
+"""Capacity of a channel, and the state of the machine before it is tried."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ _UNPROVEN = "did not run: nothing is proven"
 
 
 class AttackResult(NamedTuple):
-    """What happened to one attack."""
+    """Result of one attack."""
 
     attack: Attack
     level: int

@@ -1,4 +1,4 @@
-"""What the red team attacks, and how attacks in C and Java are compiled.
+"""Targets of the red team, and compilation of attacks in C and Java.
 
 The sources lie beside this file. They are compiled once for all levels, into memory; where the
 compiler is missing, their attacks are left out by name.
@@ -35,7 +35,7 @@ _DIRECT = "-XX:MaxDirectMemorySize=2g"
 
 
 class Language(NamedTuple):
-    """How attacks of one ``source`` are made and run."""
+    """Build and run commands of one ``source``."""
 
     needs: tuple[str, ...]  # programs
     compiler: tuple[str, ...]  # the command; its last word is the source

@@ -1,4 +1,4 @@
-"""What fuzzing says to a scoring program: stones, captures, a komi and the score."""
+"""Conversations with a scoring program: stones, captures, a komi and the score."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What fuzzing says to a program with a policy: threats, duels, and whose turn it is."""
+"""Conversations with a program with a policy: threats, duels, and whose turn it is."""
 
 from functools import cache
 

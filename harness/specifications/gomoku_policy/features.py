@@ -1,4 +1,4 @@
-"""What tests of gomoku-policy look at: each type of move, and what is easily overlooked in it."""
+"""Features in tests of gomoku-policy: each type of move, and what is easily overlooked in it."""
 
 from functools import lru_cache, reduce
 from itertools import starmap

@@ -1,4 +1,4 @@
-"""What fuzzing says to a player of Gomoku: lines, wrong moves, the end of the game."""
+"""Conversations with a player of Gomoku: lines, wrong moves, the end of the game."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What fuzzing says to a program that counts eyes: positions, board files, all questions."""
+"""Conversations with a program that counts eyes: positions, board files, all questions."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy

@@ -1,4 +1,4 @@
-"""What tests of gosensei look at: eyes, two eyes, eye spaces, the picture and board files."""
+"""Features in tests of gosensei: eyes, two eyes, eye spaces, the picture and board files."""
 
 import hashlib
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _EYES, _TWO, _SPACES, _DISPLAY = (
 
 
 class EyeFacts(NamedTuple):
-    """What a board shows of Black: masks of points."""
+    """Facts of a board for Black: masks of points."""
 
     eyes: int
     false: int  # with black neighbors, but two diagonals or more that are not

@@ -1,4 +1,4 @@
-"""What fuzzing says to the Java game: captures, ko, passes, prisoners, boards from files."""
+"""Conversations with the Java game: captures, ko, passes, prisoners, boards from files."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What tests of java-go look at: captures, prisoners, legal moves, ko, snapback, the passes."""
+"""Features in tests of java-go: captures, prisoners, legal moves, ko, snapback, the passes."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -33,7 +33,7 @@ _PLAYED_ON = 11
 
 
 class CaptureFacts(NamedTuple):
-    """What the moves on a board would do, for the color to move."""
+    """Effects of the moves on a board, for the color to move."""
 
     mine: int
     theirs: int

@@ -18,7 +18,7 @@ from harness.vocabulary.stones import block, single
 
 
 def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``commands``: commands beside the assignment's; ``length``: of each, at most."""
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("stones b", "stones w")
 
     def rest(size: int) -> SearchStrategy[Drawn]:
