@@ -113,7 +113,7 @@ def _is_made(folder: Path, patterns: Iterable[str]) -> bool:
 
 def _is_file(entry: untrusted_folders.TreeEntry) -> bool:
     """Whether it is a regular file, and not a link to one: the steps may have left anything."""
-    return stat.S_ISREG(entry.found.st_mode)
+    return stat.S_ISREG(entry.status.st_mode)
 
 
 def _open_to_all(folder: Path) -> None:
@@ -124,7 +124,7 @@ def _open_to_all(folder: Path) -> None:
     something else.
     """
     for entry in untrusted_folders.walk(str(folder)):
-        if stat.S_ISDIR(entry.found.st_mode) or (_is_file(entry) and entry.found.st_nlink == 1):
+        if stat.S_ISDIR(entry.status.st_mode) or (_is_file(entry) and entry.status.st_nlink == 1):
             os.chmod(entry.name, 0o755, dir_fd=entry.descriptor)
 
 

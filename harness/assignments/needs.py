@@ -143,7 +143,7 @@ _NO_MODULE = re.compile(r"No module named '(?P<name>\w+)")
 class EnvironmentChoice(NamedTuple):
     """A declared environment and where it belongs."""
 
-    wanted: DeclaredEnvironment
+    environment: DeclaredEnvironment
     base: Interpreter
     name: str  # of its folder in the cache
 
@@ -176,7 +176,7 @@ def with_python(
     _ensure(assignment, choice, build)
     with environment_cache.in_use(choice.name) as found:
         own = interpreters.inspect_python(found.program)
-        described = own.describe(choice.wanted.names)
+        described = own.describe(choice.environment.names)
         yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
 
@@ -222,7 +222,7 @@ def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stor
     """
 
     def build(folder: Path) -> Stored:
-        return environment_cache.build(folder, choice.base, choice.wanted, assignment.place)
+        return environment_cache.build(folder, choice.base, choice.environment, assignment.place)
 
     return environment_cache.make(choice.name, build)
 
@@ -234,10 +234,10 @@ def _ensure(
         return
     if build is None:
         raise UsageError(
-            f"the Python environment of {assignment.key} ({choice.wanted}) is not built:"
+            f"the Python environment of {assignment.key} ({choice.environment}) is not built:"
             f" gtp-harness env --assignment {assignment.called} builds it once"
         )
-    build(f"The Python environment of the course ({choice.wanted}) is built, this once.")
+    build(f"The Python environment of the course ({choice.environment}) is built, this once.")
     build_environment(assignment, choice)
 
 

@@ -30,7 +30,7 @@ _WHICH_PLAYS = "No command was found that plays. Which line plays the first move
 class Position(NamedTuple):
     """Position that a game has led to."""
 
-    said: Said
+    commands: Said
     turn: str
     answers: dict[str, Reply]  # by question
     is_end: bool = False  # no move was accepted any more
@@ -262,12 +262,12 @@ class Evidence(AcceptedLines):
             said = [position.turn if argument == A_COLOR else word
                     for argument, word in zip(command.shape, words, strict=True)]  # fmt: skip
             line = " ".join([command.name, *said])
-            reply = self.trial.last(*position.said, line)
+            reply = self.trial.last(*position.commands, line)
             if not self.accepts(reply):
                 continue
             move, kept = self._as_move(mover, reply.text, position.turn)
-            again = bool(move) and self.accepts(self.trial.last(*position.said, line, move))
-            if again or (move and self.accepts(self.trial.last(*position.said, move))):
+            again = bool(move) and self.accepts(self.trial.last(*position.commands, line, move))
+            if again or (move and self.accepts(self.trial.last(*position.commands, move))):
                 playable += 1
                 command.kept.add(kept)
                 command.plays = not again

@@ -176,7 +176,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
     for reply in _LOOSER:
         form = form_of(command._replace(reply=reply), declaration.game)
         if reply != command.reply and all(
-            form.normal(pair.right.text) == form.normal(pair.got.text) for pair in pairs
+            form.normal(pair.right.text) == form.normal(pair.answer.text) for pair in pairs
         ):
             return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
     return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
@@ -184,7 +184,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
 
 def _example(pairs: Iterable[ReplyPair]) -> str:
     pair = next(pair for pair in pairs if not pair.is_same)
-    return f"{_quote(pair.right.text)} and {_quote(pair.got.text)}"
+    return f"{_quote(pair.right.text)} and {_quote(pair.answer.text)}"
 
 
 def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
@@ -312,12 +312,12 @@ def _questions(observations: Observed) -> Iterator[Note]:
     """Ask the teacher about answers that the reference gives alone: each command once."""
     for name in dict.fromkeys(one.command.partition(" ")[0] for one in observations.questions):
         every = [one for one in observations.questions if one.command.partition(" ")[0] == name]
-        one = min(every, key=lambda question: len(question.said))
-        said = "; ".join((*one.said, one.command))
+        one = min(every, key=lambda question: len(question.commands))
+        said = "; ".join((*one.commands, one.command))
         yield Note(
             name,
             Matter.QUESTION,
-            f"{one.engines} engines agree on {_quote(one.got)} where the reference says"
+            f"{one.engines} engines agree on {_quote(one.answer)} where the reference says"
             f" {_quote(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
         )
 

@@ -56,7 +56,7 @@ class TrialBudget(NamedTuple):
 class Exchange(NamedTuple):
     """A command as the reference was asked it."""
 
-    said: tuple[str, ...]  # before it
+    commands: tuple[str, ...]  # before it
     command: str
     reply: Reply
     line: str  # how the conversation has it: a choice as the move that it is
@@ -77,7 +77,7 @@ class ReplyPair(NamedTuple):
     """A reply of the reference and one of another engine."""
 
     right: Reply
-    got: Reply
+    answer: Reply
     is_same: bool
 
 
@@ -102,10 +102,10 @@ class CommandTally:
 class ObservedQuestion(NamedTuple):
     """The reference alone, and engines that agree with each other."""
 
-    said: tuple[str, ...]
+    commands: tuple[str, ...]
     command: str
     right: str
-    got: str
+    answer: str
     engines: int
 
 
@@ -316,8 +316,8 @@ class Trial:
             if not is_same and kind not in (Kind.ASKS, Kind.CHOOSES):
                 break  # what follows is about another board
         for one in [one for one in exchanges if one.is_choice][:1]:
-            chosen = self._engines[name]((*one.said, one.command))
-            if len(chosen) == len(one.said) + 1:
+            chosen = self._engines[name]((*one.commands, one.command))
+            if len(chosen) == len(one.commands) + 1:
                 pair = ReplyPair(one.reply, chosen[-1], self._is_right(one, chosen[-1]))
                 self.seen.tallies[one.name].pairs.setdefault(name, []).append(pair)
         return replies
@@ -334,7 +334,7 @@ class Trial:
                 continue
             if all(same(one.command, got[0], other, self._specification) for other in got):
                 texts = one.reply.text, got[0].text
-                question = ObservedQuestion(one.said, one.command, *texts, len(got))
+                question = ObservedQuestion(one.commands, one.command, *texts, len(got))
                 self.seen.questions.append(question)
             return
 
@@ -376,7 +376,7 @@ class Trial:
             if not self._is_right(one, one.reply):
                 tally.own_refused[one.reply.text] += 1
             elif one.is_choice:
-                replies = self._specification.truth.replies((*one.said, one.command, one.line))
+                replies = self._specification.truth.replies((*one.commands, one.command, one.line))
                 chose_again = replies[-2].text == one.reply.text  # it may draw its choice
                 tally.played_twice += chose_again and not self._refuses(replies[-1])
             return
@@ -405,7 +405,7 @@ class Trial:
     def _is_right(self, exchange: Exchange, reply: Reply) -> bool:
         """Whether the reference's own play accepts a choice."""
         return accepts(
-            self._engine().after(exchange.said), exchange.command, exchange.reply, reply
+            self._engine().after(exchange.commands), exchange.command, exchange.reply, reply
         )
 
     def _kind(self, exchange: Exchange) -> str:

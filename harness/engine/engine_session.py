@@ -124,10 +124,10 @@ class EngineSession:
             process.on_wait(self._wait)
         self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
 
-    def begin_file(self, spent: float = 0.0) -> None:
-        """Let the time limit of the file begin; ``spent``: seconds of it that are over."""
+    def begin_file(self, used_seconds: float = 0.0) -> None:
+        """Let the time limit of the file begin; ``used_seconds``: seconds of it that are over."""
         if self._limits.file:
-            self._file_ends = self._clock.now() + self._limits.file - spent
+            self._file_ends = self._clock.now() + self._limits.file - used_seconds
 
     def ask(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
         """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.

@@ -510,10 +510,10 @@ def broke_alike(breakdown: Breakdown, failure: Failure | None, index: int) -> bo
 class _RepeatingRandom(Random):
     """Chooses the point that another program chose, where that is among the choices."""
 
-    wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
+    targets: tuple[Point, int] | tuple[()] = ()  # as point and as bit
 
     def choice(self, seq: Any) -> Any:
-        return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
+        return next((one for one in seq if one in self.targets), None) or super().choice(seq)
 
 
 def _is_move(step: Step) -> bool:
@@ -532,7 +532,7 @@ def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> Non
         session._random = _RepeatingRandom(session.seed)
         with contextlib.suppress(VertexError):  # resign, pass or anything
             point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
-            session._random.wanted = point, shape.bit(point)
+            session._random.targets = point, shape.bit(point)
         return genmove(session, words)
 
     engine.commands = {**engine.commands, "genmove": following}  # others may have the same table

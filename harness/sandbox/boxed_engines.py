@@ -128,9 +128,9 @@ def _make_view_cache() -> Callable[..., view.View]:
 class BoxedEngine:
     """A program in a box, as the engine's session wants it."""
 
-    def __init__(self, box: Boxed, spent: float = 0.0) -> None:
+    def __init__(self, box: Boxed, cpu_seconds: float = 0.0) -> None:
         self.box = box
-        self._spent = spent  # seconds of CPU time, by others of the same file
+        self._spent = cpu_seconds  # seconds of CPU time, by others of the same file
 
     @property
     def stdin(self) -> FileIO:

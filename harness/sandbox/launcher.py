@@ -167,13 +167,13 @@ class BoxLauncher:
         self,
         engine_view: view.View,
         words: Iterable[str],
-        spent: float = 0.0,
+        cpu_seconds: float = 0.0,
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> Boxed:
-        """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
+        """Start ``engine_view.program`` with the arguments ``words[1:]`` in a box.
 
-        ``spent``: seconds of its CPU time that are used up already. ``variables``: in addition to
-        those that every engine has.
+        ``cpu_seconds``: those of its CPU time that are used up already. ``variables``: in addition
+        to those that every engine has.
 
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.
@@ -182,11 +182,11 @@ class BoxLauncher:
             _refuse_unreadable(engine_view, self.level)
         engine_view, own = _with_copies(engine_view)
         if self.level > 1 or engine_view.writable:
-            streams = self._send(self.plan(engine_view, words, own, spent, variables))
+            streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
             return Boxed(self._control, streams, self._server.pid)
         ground = relocating.relocate(engine_view, tuple(words), self._identity)
         try:
-            streams = self._send(self.plan(ground.seen, ground.words, own, spent, variables))
+            streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
         except BaseException:
             untrusted_folders.remove(ground.folder)
             raise
@@ -224,14 +224,14 @@ class BoxLauncher:
         engine_view: view.View,
         words: Iterable[str],
         copies: Size = Size(),  # noqa: B008
-        spent: float = 0.0,
+        cpu_seconds: float = 0.0,
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> LaunchPlan:
         """Return all that the server has to know of one engine; ``copies``: what is copied."""
         command = (engine_view.program, *list(words)[1:])
         tree = view.mounts(engine_view) if self.level > 1 else ()
         environment = view.environment(self.level, engine_view.writable) | dict(variables)
-        allowed = self.limits.after(spent)
+        allowed = self.limits.after(cpu_seconds)
         threads = _most_threads(allowed.threads, self.level, self._identity)
         room = WritableSpace(allowed.scratch, allowed.scratch_files, copies, self._identity)
         options = b""

@@ -27,7 +27,7 @@ class RelocatedView(NamedTuple):
     """A new folder, and the engine's view and command as they are in there."""
 
     folder: str  # to be removed afterwards
-    seen: View
+    view: View
     words: tuple[str, ...]
 
 

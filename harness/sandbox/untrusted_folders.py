@@ -25,7 +25,7 @@ class TreeEntry(NamedTuple):
     descriptor: int  # of the folder that it is in, open until the next entry is asked for
     name: str
     path: str  # from the top of the tree
-    found: os.stat_result  # of itself, not of what a link leads to
+    status: os.stat_result  # of itself, not of what a link leads to
 
 
 def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
@@ -165,7 +165,7 @@ def use(top: str) -> tuple[int, int]:
     seen = set()  # files of several names
     for entry in walk(top):
         count += 1
-        found = entry.found
+        found = entry.status
         if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
             if (found.st_dev, found.st_ino) in seen:
                 continue

@@ -232,10 +232,10 @@ class Meter:
         """Count no more."""
         self._clock.close()
 
-    def _wait_at_most(self, used: int) -> None:
+    def _wait_at_most(self, size: int) -> None:
         """Set when no engine can have got from so much memory over its limit."""
         allowed = self._limits.memory
-        room = (allowed - used) / _FILLED if allowed else _LONGEST_PAUSE
+        room = (allowed - size) / _FILLED if allowed else _LONGEST_PAUSE
         self.due = time.monotonic() + min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, room))
 
     def _measure_cpu(self, samples: list[ProcessStat]) -> float:

@@ -50,8 +50,8 @@ class LimitExceededError(Exception):
 class Hoard:
     """Counts what one process holds."""
 
-    def __init__(self, allowed: int, pace: float = 0.0) -> None:
-        self.allowed = allowed
+    def __init__(self, limit: int, pace: float = 0.0) -> None:
+        self.allowed = limit
         self._pace = pace
         self._owed = 0.0  # seconds to sleep
         self.held = 0
