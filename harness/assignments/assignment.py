@@ -66,7 +66,7 @@ SUBMISSION, CASES = "submission", "cases"
 
 
 class EngineSettings(NamedTuple):
-    """Start of a submission."""
+    """Settings of the engine."""
 
     command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
     overlay: str  # a folder of the course's that is put beside the submission's; may be empty

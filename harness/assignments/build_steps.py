@@ -182,7 +182,7 @@ def _listen(engine: StartedEngine, output: BothEnds, seconds: float) -> bool:
 
 
 class BuildPlace(Protocol):
-    """Place of steps."""
+    """Runner of steps."""
 
     def give(self, folder: Path) -> None:
         """Let them write into a folder."""

@@ -147,7 +147,7 @@ class ProcessStat(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """Resource usage of a box."""
+    """Resource usage of a box at one moment."""
 
     memory: int
     cpu: float

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Truth(Protocol):
-    """Source of answers."""
+    """Source of right replies."""
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies to a conversation with an engine that has just been started.
