@@ -327,10 +327,10 @@ def _explain(error: httpx.TransportError) -> str:
     return network.explain(error)
 
 
-def _wait(answer: httpx.Response | str, again: int) -> float:
+def _wait(answer: httpx.Response | str, attempt: int) -> float:
     """Return the seconds to wait: as the service says, else longer each time."""
     said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-    return min(float(said), _LONGEST) if said.isdecimal() else float(2**again)
+    return min(float(said), _LONGEST) if said.isdecimal() else float(2**attempt)
 
 
 def _why(answer: httpx.Response) -> str:

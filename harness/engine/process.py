@@ -69,15 +69,15 @@ class _Searcher:
         self.seen = 0
         self.end = 0
 
-    def search(self, window: bytes, fresh: int, _size: int | None = None) -> int:
-        self.seen += fresh
-        self.end = self._end(window, fresh)
+    def search(self, window: bytes, new_size: int, _size: int | None = None) -> int:
+        self.seen += new_size
+        self.end = self._end(window, new_size)
         if self.end:
             return self.FOUND
         if self.seen > self._max_output:
             self.end = len(window)
             return self.TOO_MUCH
-        if self.seen == fresh and _is_modem_protocol(window):
+        if self.seen == new_size and _is_modem_protocol(window):
             self.end = len(window)
             return self.MODEM
         return -1

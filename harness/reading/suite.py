@@ -393,12 +393,12 @@ def _expected(cases: Sequence[CaseFile]) -> str:
     return _EXPECTED_MARK if are_answers else _EXPECTED
 
 
-def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> HarnessError:
+def _explain_nothing(files: Sequence[CaseFile], selection: Selection) -> HarnessError:
     """Return why nothing is tested."""
-    count = sum(step.is_test for case in read for step in case.steps)
-    place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+    count = sum(step.is_test for case in files for step in case.steps)
+    place = files[0].path if len(files) == 1 else f"these {len(files)} files"
     if not count:
-        message = f"found no test, {_expected(read)}"
-        return CaseError(message, place) if len(read) == 1 else UsageError(f"{place}: {message}")
+        message = f"found no test, {_expected(files)}"
+        return CaseError(message, place) if len(files) == 1 else UsageError(f"{place}: {message}")
     tests = "the only test" if count == 1 else f"none of the {count:,} tests"
     return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

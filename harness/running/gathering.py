@@ -108,7 +108,7 @@ class ResultCollector:
         if event.cut:
             self._cut[place] = event.cut._replace(case=case)
             return
-        self._tell(place, event.done, event.failed, waiting=event.waiting)
+        self._tell(place, event.done, event.failed, wait=event.waiting)
 
     def _arrive(self, place: int, result: FileResult | jobs.Fault) -> bool:
         """Take a result, hand on those whose turn it is; return whether the run is over."""
@@ -154,10 +154,10 @@ class ResultCollector:
         done: int,
         failed: int,
         result: FileResult | None = None,
-        waiting: Waiting | None = None,
+        wait: Waiting | None = None,
     ) -> None:
         path, total = self._cases[place].path, self._totals[place]
-        self._on_progress(Progress(place, path, done, total, failed, result, waiting))
+        self._on_progress(Progress(place, path, done, total, failed, result, wait))
 
 
 def _is_hang(failure: Failure) -> bool:

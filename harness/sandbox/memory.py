@@ -95,7 +95,7 @@ def _at_most(process: ProcessFacts) -> int:
     return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
 
-def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: MemoryLook) -> int:
+def _closely(engine: Sequence[ProcessFacts], estimate: int, growth: int, look: MemoryLook) -> int:
     """Return what the processes hold. Stop counting once it is too much.
 
     What takes long to be counted takes long because there is much of it, and grows meanwhile.
@@ -106,16 +106,16 @@ def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: Memor
             return own
     shared: dict[str, int] = {}
     more = 0
-    for part in _parts(engine, look.limit - rough, shared):
+    for part in _parts(engine, look.limit - estimate, shared):
         more += part
-        if rough + more - sum(one.resident for one in engine) > look.limit:
-            return rough + more
+        if estimate + more - sum(one.resident for one in engine) > look.limit:
+            return estimate + more
     # Of a process that hides, only the whole machine's growth is known.
-    more += max(sum(shared.values()), fresh - look.scratch if _HIDING in shared else 0)
-    if rough + more <= look.limit:
-        return rough + more
+    more += max(sum(shared.values()), growth - look.scratch if _HIDING in shared else 0)
+    if estimate + more <= look.limit:
+        return estimate + more
     resident = sum(one.resident for one in engine)
-    return rough + more - resident + sum(map(_own_pages, engine))
+    return estimate + more - resident + sum(map(_own_pages, engine))
 
 
 def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) -> Iterator[int]:
