@@ -88,12 +88,12 @@ def suite_of(address: str) -> SuitePlace:
     return SuitePlace(**_parts(_SUITE, address, "a suite's", "suites/12ab"))
 
 
-def _parts(form: re.Pattern[str], address: str, owner: str, example: str) -> dict[str, str]:
+def _parts(form: re.Pattern[str], address: str, kind: str, example: str) -> dict[str, str]:
     """Return the named parts of the address of a page."""
     found = form.fullmatch(address)
     if found is None:
         raise UsageError(
-            f"found {address!r}, expected the address of {owner} page,"
+            f"found {address!r}, expected the address of {kind} page,"
             f" such as https://tests.example.org/{example}"
         )
     return found.groupdict()
@@ -327,10 +327,10 @@ def _explain(error: httpx.TransportError) -> str:
     return network.explain(error)
 
 
-def _wait(answer: httpx.Response | str, tries: int) -> float:
+def _wait(answer: httpx.Response | str, attempt: int) -> float:
     """Return the seconds to wait: as the service says, else longer each time."""
     said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-    return min(float(said), _LONGEST) if said.isdecimal() else float(2**tries)
+    return min(float(said), _LONGEST) if said.isdecimal() else float(2**attempt)
 
 
 def _why(answer: httpx.Response) -> str:

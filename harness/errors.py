@@ -179,7 +179,7 @@ class EngineIdleError(EngineError):
 
 
 class ExitCode(enum.IntEnum):
-    """What a run's exit status means. When several hold, the largest of 0 to 3 is returned."""
+    """Exit statuses of a run. When several hold, the largest of 0 to 3 is returned."""
 
     OK = 0  # no unexpected failure
     FAILED = 1  # at least one unexpected failure

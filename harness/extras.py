@@ -13,15 +13,15 @@ from harness.errors import UsageError
 _PROJECT = "gtp-harness"
 
 
-def require(what: str, extra: str, *modules: str) -> None:
-    """See that modules can be imported; ``what``: the command or option that needs them.
+def require(feature: str, extra: str, *modules: str) -> None:
+    """See that modules can be imported; ``feature``: the command or option that needs them.
 
     Raises:
         UsageError: one is missing; it says how to install all packages of the extra.
     """
     for name in modules:
         if importlib.util.find_spec(name) is None:
-            raise UsageError(f"{what} needs {name}: {hint(extra) or f'install {name}'}")
+            raise UsageError(f"{feature} needs {name}: {hint(extra) or f'install {name}'}")
 
 
 def hint(extra: str) -> str:

@@ -61,10 +61,12 @@ def home() -> str:
 _made: list[str] = []  # outer ones before those within
 
 
-def make(folder: str | os.PathLike[str], mode: int = 0o777, what: str = "make the folder") -> None:
+def make(
+    folder: str | os.PathLike[str], mode: int = 0o777, action: str = "make the folder"
+) -> None:
     """Make a folder and those above it, where they are missing.
 
-    ``what``: what cannot be done if that fails.
+    ``action``: what cannot be done if that fails.
 
     Raises:
         UsageError: it does.
@@ -72,7 +74,7 @@ def make(folder: str | os.PathLike[str], mode: int = 0o777, what: str = "make th
     try:
         _make(os.path.abspath(folder), mode)
     except OSError as error:
-        raise UsageError(f"cannot {what} {folder}: {error.strerror}") from None
+        raise UsageError(f"cannot {action} {folder}: {error.strerror}") from None
 
 
 def _make(path: str, mode: int) -> None:

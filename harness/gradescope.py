@@ -228,10 +228,10 @@ def _grade(
     )
 
 
-def _text(one: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
+def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
     found = result.assignment
     private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
-    shown = feedback(one, result, Views(found.specification, found.place))
+    shown = feedback(graded, result, Views(found.specification, found.place))
     return gradescope.results(shown, Later(settings.private_visibility, private))
 
 
@@ -462,12 +462,12 @@ def _overlay(assignment: Assignment, place: str, overlay: Path | None) -> Iterat
         yield f"{place}/{name}/{own}", path.read_bytes()
 
 
-def _private(assignment: Assignment, named: Sequence[str]) -> Iterator[tuple[str, str, Path]]:
+def _private(assignment: Assignment, sources: Sequence[str]) -> Iterator[tuple[str, str, Path]]:
     """Yield (what grading is given, name in the zip, file) of all that is named.
 
     A folder goes as it is. A file goes with the files that its commands name.
     """
-    for number, one in enumerate(named, 1):
+    for number, one in enumerate(sources, 1):
         place = f"{_PRIVATE}/{number}"
         if Path(one).is_dir():
             yield from ((place, f"{place}/{name}", path) for name, path in files(Path(one)))

@@ -1,4 +1,4 @@
-"""Which hosts are this machine itself, and why another machine could not be asked."""
+"""Names of this machine as a host, and reasons why another one did not answer."""
 
 import ipaddress
 import ssl

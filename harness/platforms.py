@@ -23,18 +23,18 @@ def has_engines() -> bool:
     return sys.platform != "win32"
 
 
-def no_engines(what: str) -> str:
+def no_engines(action: str) -> str:
     """Say that a command, or an action, does not work here, and what to do instead."""
     return (
-        f"{what} does not work on {name()}: use WSL (wsl --install, then install gtp-harness"
+        f"{action} does not work on {name()}: use WSL (wsl --install, then install gtp-harness"
         " in it) or the container"
     )
 
 
-def need_engines(what: str) -> None:
+def need_engines(action: str) -> None:
     """Raise :class:`UsageError` where no program can be started as an engine is."""
     if not has_engines():
-        raise UsageError(no_engines(what))
+        raise UsageError(no_engines(action))
 
 
 def has_sandboxes() -> bool:

@@ -143,7 +143,7 @@ class Restart(NamedTuple):
 
 
 class RestartPoint(NamedTuple):
-    """Where a file begins or, after its engine failed, continues with a new one."""
+    """Place where a file begins or continues with a new engine after a failure."""
 
     step: int  # index into CaseFile.steps
     settings: tuple[str, ...]  # commands to be sent before
@@ -174,7 +174,7 @@ class FileResult(NamedTuple):
 
     @property
     def failure(self) -> Failure | None:
-        """How the engine failed the first time; None if it never did."""
+        """First failure of the engine; None if it never failed."""
         return self.failures[0] if self.failures else None
 
 
@@ -220,7 +220,7 @@ class Diagnosis(NamedTuple):
 
 
 class Repeat(NamedTuple):
-    """How to repeat a test of a run."""
+    """Commands that repeat a test."""
 
     start: str = ""  # of a command line, for a shell: all except the case file; "" if unknown
     whole_ids: bool = False  # tests with the same id are one, as GNU Go has it

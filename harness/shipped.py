@@ -33,8 +33,8 @@ def sets(assignment: str) -> dict[str, list[str]]:
     return {PUBLIC: _files(own)} | {path.name: _files(path) for path in others}
 
 
-def _files(of: Path) -> list[str]:
-    return sorted(map(os.fspath, of.glob(f"*{_SUFFIX}")))
+def _files(folder: Path) -> list[str]:
+    return sorted(map(os.fspath, folder.glob(f"*{_SUFFIX}")))
 
 
 def find_paths(name: str) -> list[str]:

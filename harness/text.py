@@ -54,9 +54,9 @@ def some(texts: Iterable[str], most: int) -> str:
     return ", ".join(found[:most]) + count_rest(len(found) - most, " and {} more")
 
 
-def read_number(typed: str) -> int | None:
+def read_number(text: str) -> int | None:
     """Return a whole number that somebody typed; None if it is not one, or beyond nine digits."""
-    return int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 10 else None
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -19,7 +19,7 @@ _LONGEST = 60  # characters of what was found
 
 
 class KeyPlace(NamedTuple):
-    """Where a value stands: the file, and the key with its tables, such as ``archive.folder``."""
+    """Place of a value: the file, and the key with its tables, such as ``archive.folder``."""
 
     file: str
     key: str = ""
@@ -32,9 +32,9 @@ class KeyPlace(NamedTuple):
         """Return the place of an item of the list at this place, counted from 1."""
         return KeyPlace(self.file, f"{self.key}[{index + 1}]")
 
-    def refuse(self, found: object, expected: str) -> NoReturn:
-        """Raise the error that ``found`` is not what is ``expected``."""
-        text = repr(found)
+    def refuse(self, value: object, expected: str) -> NoReturn:
+        """Raise the error that ``value`` is not what is ``expected``."""
+        text = repr(value)
         text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
         raise AssignmentError(f"found {text}, expected {expected}", self.file, self.key)
 
@@ -43,7 +43,7 @@ Reader = Callable[[Any, KeyPlace], Any]
 
 
 class Field(NamedTuple):
-    """How a key's value is read, and what it is when the key is missing."""
+    """Reader of a key's value, and the value when the key is missing."""
 
     read: Reader
     default: Any = REQUIRED

@@ -20,7 +20,7 @@ else:
     Protocol = object
 
     class _NamedRecord(tuple):
-        """What all named tuples can do, as those of :mod:`collections`."""
+        """Methods of all named tuples, as in :mod:`collections`."""
 
         __slots__ = ()
         _fields = ()

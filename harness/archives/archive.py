@@ -39,7 +39,7 @@ class ExaminedMember(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What is in an archive."""
+    """Files of an archive."""
 
     kind: str  # one of harness.archives.archive_streams
     sha256: str  # of its original bytes
@@ -141,11 +141,11 @@ def _sha256(file: BinaryIO) -> str:
 
 
 def _members(
-    found: reading.OpenArchive, meter: Meter
+    source: reading.OpenArchive, meter: Meter
 ) -> Iterator[tuple[tuple[str, ...], ArchiveMember]]:
     """Yield each member with the parts of its name, which leads nowhere else."""
     names = MemberNames()
-    for member in found.members:
+    for member in source.members:
         meter.member()
         parts = check_name(member.name, meter.limits)
         if parts:
@@ -170,7 +170,7 @@ def _write(member: ArchiveMember, place: Path) -> None:
 
 
 class Placing(NamedTuple):
-    """Where the folder is, and what to say about that."""
+    """Place of the folder, with a note about it."""
 
     root: str  # what the names of its files begin with: "", or ends in a slash
     remark: str  # a sentence when it is not where it should be

@@ -19,7 +19,7 @@ _HINT = ": hand in your own files, without virtual environments and what tools h
 
 
 class IntakeLimits(NamedTuple):
-    """What is taken in. Bytes, seconds and counts; submissions are far below all of them."""
+    """Limits of intake. Bytes, seconds and counts; submissions are far below all of them."""
 
     compressed: int = 32 * MIB
     unpacked: int = 128 * MIB
@@ -146,15 +146,15 @@ def describe_kind(head: bytes) -> str:
     return "a text file" if printable else "a file of an unknown kind"
 
 
-def describe_mismatch(name: str, found: str) -> str:
+def describe_mismatch(name: str, kind: str) -> str:
     """Return a sentence when a file's name promises another kind of archive, else ``""``."""
     low = name.lower()
-    if low.endswith(_SUFFIXES[found]):
+    if low.endswith(_SUFFIXES[kind]):
         return ""
     promised = next((k for k, ends in _SUFFIXES.items() if low.endswith(ends)), "")
     if not promised:
-        return f"It is {WORDS[found]}, though its name does not say so."
-    return f"It is {WORDS[found]}, though its name says {WORDS[promised]}."
+        return f"It is {WORDS[kind]}, though its name does not say so."
+    return f"It is {WORDS[kind]}, though its name says {WORDS[promised]}."
 
 
 # --- The bytes of an archive, decompressed piece by piece and counted ----------------------------
@@ -177,7 +177,7 @@ class _Gzip:
 
     @property
     def unused_data(self) -> bytes:
-        """What was given to it behind the end."""
+        """Input that followed the end."""
         return self._inner.unused_data
 
     @property

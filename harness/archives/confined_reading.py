@@ -121,13 +121,13 @@ def _start(program: str) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     return ours, process
 
 
-def _hear(heard: _Pipe, most: int) -> Iterator[ArchiveMember]:
-    with contextlib.closing(heard):
-        yield from read_members(heard.take, most)
+def _hear(pipe: _Pipe, most: int) -> Iterator[ArchiveMember]:
+    with contextlib.closing(pipe):
+        yield from read_members(pipe.take, most)
 
 
 class _Pipe:
-    """What a child says, for so many seconds."""
+    """Output of a child with a time limit."""
 
     def __init__(self, descriptor: int, seconds: float) -> None:
         self._descriptor = descriptor

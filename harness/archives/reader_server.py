@@ -224,26 +224,26 @@ def _receive(control: socket.socket) -> _ReceivedArchive | None:
     return _ReceivedArchive(Request.unpack(message), *descriptors) if message else None
 
 
-def _fork(got: _ReceivedArchive, calls: bytes, control: socket.socket, read: Read) -> None:
+def _fork(message: _ReceivedArchive, calls: bytes, control: socket.socket, read: Read) -> None:
     """Have a child read an archive; if it ends in the middle, that tells of a fault."""
     with contextlib.suppress(OSError):  # there is no room for another process
         if os.fork() == 0:
             with contextlib.suppress(BaseException):
                 control.close()
-                _answer(got, calls, read)
+                _answer(message, calls, read)
             os._exit(0)
-    os.close(got.archive)
-    os.close(got.sink)
+    os.close(message.archive)
+    os.close(message.sink)
 
 
-def _answer(got: _ReceivedArchive, calls: bytes, read: Read) -> None:
+def _answer(message: _ReceivedArchive, calls: bytes, read: Read) -> None:
     """Read an archive, confined, and say what is in it."""
-    archive, sink = os.fdopen(got.archive, "rb"), os.fdopen(got.sink, "wb")
+    archive, sink = os.fdopen(message.archive, "rb"), os.fdopen(message.sink, "wb")
     size = archive.seek(0, os.SEEK_END)
     archive.seek(0)
     try:
-        _confine(got.request, calls)
-        write_reading(sink, read(archive, Meter(got.request.limits, size)))
+        _confine(message.request, calls)
+        write_reading(sink, read(archive, Meter(message.request.limits, size)))
     except ArchiveError as error:
         say(sink, REFUSED, [error.message, error.member])
     except Exception as error:  # noqa: BLE001 - whatever it is, it becomes a sentence

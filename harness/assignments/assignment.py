@@ -66,7 +66,7 @@ SUBMISSION, CASES = "submission", "cases"
 
 
 class EngineSettings(NamedTuple):
-    """How a submission is started."""
+    """Settings of the engine."""
 
     command: str  # with {folder}, the unpacked one; {adapter}, its folder; {python}, to run it
     overlay: str  # a folder of the course's that is put beside the submission's; may be empty
@@ -78,7 +78,7 @@ class EngineSettings(NamedTuple):
 
 
 class BuildSteps(NamedTuple):
-    """What makes a program of the files, and how much of the machine each step may use."""
+    """Steps that make a program of the files, with the limits of each step."""
 
     steps: tuple[tuple[str, ...], ...]  # commands in words, with {folder} and {adapter}
     makes: tuple[str, ...]  # names of files; one must be in the folder afterwards
@@ -110,7 +110,7 @@ class MarkPart(NamedTuple):
 
 
 class Late(NamedTuple):
-    """What submitting late costs. Times are the teacher's local ones; None: no deadline."""
+    """Cost of submitting late. Times are the teacher's local ones; None: no deadline."""
 
     deadline: datetime.datetime | None
     refused_after: datetime.datetime | None
@@ -185,19 +185,19 @@ class Assignment(NamedTuple):
 
     @property
     def command_properties(self) -> PropertyTable:
-        """What the commands of its case files do, as its specification or else anyone's says."""
+        """Properties of the commands of its case files, by its specification or anyone's."""
         from harness.specifications import EVERYONES
 
         return self.specification.commands if self.specification else EVERYONES
 
     @property
     def protocol(self) -> str:
-        """What submissions speak, one of :data:`harness.options.PROTOCOLS`."""
+        """Submissions' protocol, one of :data:`harness.options.PROTOCOLS`."""
         return self.declaration.game.protocol if self.declaration else GTP
 
     @property
     def called(self) -> str:
-        """What ``--assignment`` must say to mean this one."""
+        """Value of ``--assignment`` for this one."""
         return (
             self.key if self.place == shipped.folder() / self.key else shlex.quote(str(self.place))
         )
@@ -210,7 +210,7 @@ class Assignment(NamedTuple):
 
     @property
     def python_name(self) -> str:
-        """What the Python is called that its command starts: python3, or such as python3.9."""
+        """Name of the Python that its command starts: python3, or such as python3.9."""
         word = shlex.split(self.engine.command)[0]
         return word if re.fullmatch(r"python3\.\d+", word) else "python3"
 

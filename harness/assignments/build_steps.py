@@ -113,7 +113,7 @@ def _is_made(folder: Path, patterns: Iterable[str]) -> bool:
 
 def _is_file(entry: untrusted_folders.TreeEntry) -> bool:
     """Whether it is a regular file, and not a link to one: the steps may have left anything."""
-    return stat.S_ISREG(entry.found.st_mode)
+    return stat.S_ISREG(entry.status.st_mode)
 
 
 def _open_to_all(folder: Path) -> None:
@@ -124,7 +124,7 @@ def _open_to_all(folder: Path) -> None:
     something else.
     """
     for entry in untrusted_folders.walk(str(folder)):
-        if stat.S_ISDIR(entry.found.st_mode) or (_is_file(entry) and entry.found.st_nlink == 1):
+        if stat.S_ISDIR(entry.status.st_mode) or (_is_file(entry) and entry.status.st_nlink == 1):
             os.chmod(entry.name, 0o755, dir_fd=entry.descriptor)
 
 
@@ -150,7 +150,7 @@ def _run(
     return written.text(), "" if status == 0 else describe_end(status or 0)
 
 
-def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
+def _listen(engine: StartedEngine, output: BothEnds, seconds: float) -> bool:
     """Take in what a step writes until it has ended; return False if its time was over before."""
     assert engine.stdin
     assert engine.stdout
@@ -169,7 +169,7 @@ def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
                 return False
             for descriptor, _ in clock.sleep(poll):
                 piece = b"" if descriptor == ended else os.read(descriptor, 1 << 16)
-                written.add(piece)
+                output.add(piece)
                 if not piece:
                     poll.unregister(descriptor)
                     open_.remove(descriptor)
@@ -182,7 +182,7 @@ def _listen(engine: StartedEngine, written: BothEnds, seconds: float) -> bool:
 
 
 class BuildPlace(Protocol):
-    """Where steps run."""
+    """Runner of steps."""
 
     def give(self, folder: Path) -> None:
         """Let them write into a folder."""

@@ -41,19 +41,19 @@ def nearest(name: str, others: Iterable[str]) -> str:
     return ""
 
 
-def _same_name(wanted: PurePosixPath, other: PurePosixPath) -> bool:
-    return wanted.name.casefold() == other.name.casefold()
+def _same_name(path: PurePosixPath, other: PurePosixPath) -> bool:
+    return path.name.casefold() == other.name.casefold()
 
 
-def _same_stem(wanted: PurePosixPath, other: PurePosixPath) -> bool:
+def _same_stem(path: PurePosixPath, other: PurePosixPath) -> bool:
     """Whether both are meant to be one: readme.txt, README.md; Go1.py, Go1 (1).py, Go1.py.txt."""
-    stems = [_COPY.sub("", one.name.partition(".")[0]).casefold() for one in (wanted, other)]
+    stems = [_COPY.sub("", one.name.partition(".")[0]).casefold() for one in (path, other)]
     return stems[0] == stems[1]
 
 
-def _same_letters(wanted: PurePosixPath, other: PurePosixPath) -> bool:
+def _same_letters(path: PurePosixPath, other: PurePosixPath) -> bool:
     """Whether they differ in digits only: Go1.py, Go3.py."""
-    first, second = (re.sub(r"\d", "", one.name.casefold()) for one in (wanted, other))
+    first, second = (re.sub(r"\d", "", one.name.casefold()) for one in (path, other))
     return first == second
 
 
@@ -165,7 +165,7 @@ def sort_files(names: Iterable[str], root: str, files: FilePatterns) -> SortedFi
     )
 
 
-def missing_of(kept: Sequence[str], files: FilePatterns) -> tuple[str, ...]:
+def missing_of(names: Sequence[str], files: FilePatterns) -> tuple[str, ...]:
     """Return the required patterns that no file has.
 
     A name in full must lie in the folder itself: where else would ``{folder}/Go1.py`` be?
@@ -173,7 +173,7 @@ def missing_of(kept: Sequence[str], files: FilePatterns) -> tuple[str, ...]:
     return tuple(
         pattern
         for pattern in files.required
-        if not any(matches(name, pattern) and _in_place(name, pattern) for name in kept)
+        if not any(matches(name, pattern) and _in_place(name, pattern) for name in names)
     )
 
 

@@ -102,9 +102,9 @@ def require(assignment: Assignment) -> None:
         raise UsageError(f"{assignment.key} needs {absent(missing)}")
 
 
-def absent(missing: Iterable[Tool]) -> str:
+def absent(tools: Iterable[Tool]) -> str:
     """Return what is missing and how to install it, as the end of a sentence."""
-    found = list(missing)
+    found = list(tools)
     packages = " ".join(dict.fromkeys(" ".join(tool.package for tool in found).split()))
     names = " and ".join(tool.name for tool in found)
     are = "is" if len(found) == 1 else "are"
@@ -143,31 +143,31 @@ _NO_MODULE = re.compile(r"No module named '(?P<name>\w+)")
 class EnvironmentChoice(NamedTuple):
     """A declared environment and where it belongs."""
 
-    wanted: DeclaredEnvironment
+    environment: DeclaredEnvironment
     base: Interpreter
     name: str  # of its folder in the cache
 
 
 @contextmanager
 def with_python(
-    assignment: Assignment, named: str = "", build: Callable[[str], None] | None = None
+    assignment: Assignment, python_choice: str = "", build: Callable[[str], None] | None = None
 ) -> Iterator[Assignment]:
     """Give the assignment with the Python that its engines get, which stays there meanwhile.
 
-    ``named``: by ``--python``. ``build``: called with a sentence before an environment that is
-    missing is built; None if it is not built.
+    ``python_choice``: by ``--python``. ``build``: called with a sentence before an environment
+    that is missing is built; None if it is not built.
 
     Raises:
         UsageError: there is no such Python; or the environment is not built, and is not to be, or
             cannot be.
     """
     if not assignment.starts_python:
-        if named:
+        if python_choice:
             raise UsageError(f"{assignment.key}: its command starts no Python: --python is void")
         yield assignment
         return
-    if named:
-        yield assignment._replace(python=_by_path(named))
+    if python_choice:
+        yield assignment._replace(python=_by_path(python_choice))
         return
     choice = find_declared_environment(assignment)
     if choice is None:
@@ -176,25 +176,25 @@ def with_python(
     _ensure(assignment, choice, build)
     with environment_cache.in_use(choice.name) as found:
         own = interpreters.inspect_python(found.program)
-        described = own.describe(choice.wanted.names)
+        described = own.describe(choice.environment.names)
         yield assignment._replace(python=EnginePython(own.program, described, fingerprint(own)))
 
 
-def in_command(words: list[str], named: str = "") -> tuple[list[str], str]:
+def in_command(words: list[str], python_choice: str = "") -> tuple[list[str], str]:
     """Return a command with its Python in place, and that in words; as it is without one.
 
-    ``named``: by ``--python``.
+    ``python_choice``: by ``--python``.
 
     Raises:
         UsageError: a Python is named, and there is no such one, or the command starts none.
     """
     if not interpreters.is_meant(words[0]):
-        if named:
+        if python_choice:
             raise UsageError(
                 f"--python is for commands that begin with python3, found {words[0]!r}"
             )
         return words, ""
-    python = _by_path(named) if named else of_system(words[0])
+    python = _by_path(python_choice) if python_choice else of_system(words[0])
     return [python.program, *interpreters.ALONE, *words[1:]], python.described
 
 
@@ -222,7 +222,7 @@ def build_environment(assignment: Assignment, choice: EnvironmentChoice) -> Stor
     """
 
     def build(folder: Path) -> Stored:
-        return environment_cache.build(folder, choice.base, choice.wanted, assignment.place)
+        return environment_cache.build(folder, choice.base, choice.environment, assignment.place)
 
     return environment_cache.make(choice.name, build)
 
@@ -234,10 +234,10 @@ def _ensure(
         return
     if build is None:
         raise UsageError(
-            f"the Python environment of {assignment.key} ({choice.wanted}) is not built:"
+            f"the Python environment of {assignment.key} ({choice.environment}) is not built:"
             f" gtp-harness env --assignment {assignment.called} builds it once"
         )
-    build(f"The Python environment of the course ({choice.wanted}) is built, this once.")
+    build(f"The Python environment of the course ({choice.environment}) is built, this once.")
     build_environment(assignment, choice)
 
 
@@ -279,7 +279,7 @@ def _by_path(path: str) -> EnginePython:
 
 
 def _as_it_is(interpreter: Interpreter) -> EnginePython:
-    described = interpreter.describe(where=interpreter.program)
+    described = interpreter.describe(path=interpreter.program)
     return EnginePython(interpreter.program, described, fingerprint(interpreter))
 
 

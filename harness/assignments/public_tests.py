@@ -187,7 +187,7 @@ def unknowns(result: RunResult) -> list[str]:
 
 
 class Receipt(NamedTuple):
-    """What a receipt says. The digests are SHA-256, as 64 hexadecimal digits."""
+    """Data of a receipt. The digests are SHA-256, as 64 hexadecimal digits."""
 
     assignment: str  # its key
     version: str  # of the harness
@@ -245,9 +245,9 @@ def lines(receipt: Receipt) -> list[str]:
     ]
 
 
-def hash_line(what: str, sha256: str) -> str:
+def hash_line(label: str, sha256: str) -> str:
     """Return a line of a receipt."""
-    return f"{what:<7} sha256 {sha256}"
+    return f"{label:<7} sha256 {sha256}"
 
 
 def find_receipt(log: Sequence[str]) -> Receipt | None:

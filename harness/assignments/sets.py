@@ -26,7 +26,7 @@ class Set(NamedTuple):
 
     @property
     def tests(self) -> int:
-        """How many tests there are, right or not."""
+        """Number of tests, right or not."""
         return len(self.strength.tests) + len(self.strength.wrong)
 
 

@@ -31,10 +31,10 @@ def workspace() -> Iterator[Path]:
         untrusted_folders.remove(str(folder))  # a build may have left anything
 
 
-def unpack(path: str, folder: Path, root: str, kept: Iterable[str]) -> None:
+def unpack(path: str, folder: Path, root: str, names: Iterable[str]) -> None:
     """Unpack the files that are kept, by their names below ``root`` in the archive."""
     file_system.make_open(folder)
-    archive.unpack(path, folder, {root + name: name for name in kept})
+    archive.unpack(path, folder, {root + name: name for name in names})
 
 
 def unpack_copy(path: str, folder: Path, names: Iterable[str], name: str) -> None:
@@ -108,7 +108,7 @@ def _same(path: Path, other: Path) -> bool:
 
 
 class InspectedArchive(NamedTuple):
-    """What is in it."""
+    """Its contents."""
 
     contents: archive.Contents
     root: str  # what the names of the submission's own files begin with

@@ -273,7 +273,7 @@ def _build_environment(assignment: Assignment) -> None:
         _tell_undeclared(assignment)
         return
     if not environment_cache.find(choice.name):
-        print(f"building {choice.wanted} …", file=sys.stderr, flush=True)
+        print(f"building {choice.environment} …", file=sys.stderr, flush=True)
     made = needs.build_environment(assignment, choice)
     found = interpreters.inspect_python(made.program)
     print(made.folder)

@@ -1,4 +1,4 @@
-"""What lines a program accepts: how a board begins, and which arguments its commands have.
+"""Lines that a program accepts: how a board begins, and which arguments its commands have.
 
 Nothing is known of the game beforehand. Lines of tests come first, and then what is usual.
 """
@@ -47,7 +47,7 @@ _WHICH_BEGINS = "No command was found that begins a board. Which line begins one
 
 @dataclass
 class ShownCommand:
-    """What one command has shown of itself."""
+    """Evidence of one command."""
 
     name: str
     shape: Shape = ()  # the arguments that were accepted
@@ -119,7 +119,7 @@ class AcceptedLines:
         """Return the replies to lines on a board that has just begun."""
         return self.trial.replies(*self.opening, *lines)[len(self.opening) :]
 
-    def find_accepted(self, said: Said, lines: Iterable[str]) -> list[str]:
+    def find_accepted(self, commands: Said, lines: Iterable[str]) -> list[str]:
         """Return which of some lines are accepted, each after the same conversation.
 
         They are said one after the other as long as they are refused, for that changes nothing.
@@ -127,7 +127,7 @@ class AcceptedLines:
         found: list[str] = []
         rest = list(lines)
         while rest:
-            replies = self.trial.replies(*said, *rest)[len(said) :]
+            replies = self.trial.replies(*commands, *rest)[len(commands) :]
             ends = (n for n, one in enumerate(replies) if self.accepts(one) or not one.raw)
             place = next(ends, len(rest))
             if place < len(rest) and replies[place].raw:
@@ -229,12 +229,12 @@ class AcceptedLines:
                     self.commands[name] = ShownCommand(name, one.shape, one.line)
                     break
 
-    def _take_shape(self, name: str, used: list[Words]) -> ShownCommand:
+    def _take_shape(self, name: str, examples: list[Words]) -> ShownCommand:
         """Take the arguments of a command as tests have them."""
-        joined = [self._join(name, words) for words in used]
+        joined = [self._join(name, words) for words in examples]
         columns = [filter(None, one) for one in itertools.zip_longest(*joined)]
         shape = tuple(self._argument(list(one), place) for place, one in enumerate(columns))
-        lines = (" ".join([name, *words]) for words in dict.fromkeys(used))
+        lines = (" ".join([name, *words]) for words in dict.fromkeys(examples))
         good = (line for line in lines if not self.after_opening(line)[-1].is_refusal)
         line = next(good, "")
         if line:

@@ -97,15 +97,15 @@ class Drawer:
         self.lister = ""  # a question that was once answered with places
 
     def draw(
-        self, length: int, answer: Answer | None = None, known: KnownBeginning | None = None
+        self, length: int, answer: Answer | None = None, beginning: KnownBeginning | None = None
     ) -> Script:
         """Return a conversation.
 
         ``length``: how many moves, questions and the like it has between its opening and its last
         questions. ``answer``: the right reply to each command as it is drawn; without it, replies
-        are guessed. ``known``: what to continue from instead of an opening.
+        are guessed. ``beginning``: what to continue from instead of an opening.
         """
-        return _DrawnConversation(self, answer, known).draw(length)
+        return _DrawnConversation(self, answer, beginning).draw(length)
 
     @property
     def settings(self) -> tuple[DeclaredCommand, ...]:
@@ -253,7 +253,7 @@ def picker(random: Random) -> Callable[[Sequence[_T]], _T]:
 
 
 class _PlaceNames(dict[Place, str]):
-    """How commands name places."""
+    """Names of places."""
 
     def __init__(self, game: DeclaredGame) -> None:
         super().__init__()
@@ -279,10 +279,10 @@ class _Filling(dict[str, str]):
     """The words of one template, each drawn when it is asked for."""
 
     def __init__(
-        self, drawn: dict[str, Callable[[ConversationState], str]], state: ConversationState
+        self, generators: dict[str, Callable[[ConversationState], str]], state: ConversationState
     ) -> None:
         super().__init__()
-        self._drawn = drawn
+        self._drawn = generators
         self._state = state
 
     def __missing__(self, word: str) -> str:
@@ -294,13 +294,13 @@ class _DrawnConversation:
     """One conversation as it is drawn."""
 
     def __init__(
-        self, drawer: Drawer, answer: Answer | None, known: KnownBeginning | None
+        self, drawer: Drawer, answer: Answer | None, beginning: KnownBeginning | None
     ) -> None:
         self._drawer = drawer
         self._declaration = drawer.declaration
         self._answer = answer
-        self._now = (known.now if known else drawer.nothing).copy()
-        self._said = list(known.commands) if known else []
+        self._now = (beginning.now if beginning else drawer.nothing).copy()
+        self._said = list(beginning.commands) if beginning else []
 
     def draw(self, length: int) -> Script:
         for line in () if self._said else self._drawer.opening(self._now.state):

@@ -26,13 +26,13 @@ from oracle.position import GTP_LETTERS
 
 
 class Kind:
-    """What a command does."""
+    """Kinds of commands."""
 
     STARTS, SETS, MOVES, ASKS, CHOOSES = ALL = ("starts", "sets", "moves", "asks", "chooses")
 
 
 class Form:
-    """How two replies are compared."""
+    """Comparisons of replies."""
 
     EXACT, CASELESS, ANY_ORDER, NUMBERS, COLUMNS, FIRST_WORD, FREE = ALL = (
         *("exact", "caseless", "any order", "numbers", "columns", "first word", "free"),
@@ -40,7 +40,7 @@ class Form:
 
 
 class Drawn:
-    """What an argument of a command may be."""
+    """Kinds of a command's arguments."""
 
     COLOR, VERTEX, SIZE, COLUMN_COUNT, ROW_COUNT = ALL = (
         *("color", "vertex", "size", "columns", "rows"),
@@ -74,14 +74,14 @@ class WrongProgram(NamedTuple):
 
 
 class GameEndQuery(NamedTuple):
-    """How a conversation asks whether a game is over."""
+    """Command that asks whether a game is over."""
 
     ask: str  # the command
     is_: str  # a pattern of the whole reply if it is
 
 
 class DeclaredGame(NamedTuple):
-    """What is common to all commands of a game."""
+    """Properties of a declared game."""
 
     protocol: str = GTP
     colors: tuple[str, ...] = ("b", "w")
@@ -140,7 +140,7 @@ class Declaration(_Declared):
 
     @cached_property
     def command(self) -> Callable[[str], DeclaredCommand | None]:
-        """What returns the command of a name; None if it is not declared."""
+        """Lookup of a command by name; None if it is not declared."""
         return {one.name: one for one in self.commands}.get
 
     def of_kind(self, *kinds: str) -> tuple[DeclaredCommand, ...]:
@@ -223,9 +223,9 @@ def parse_declaration(values: Mapping[str, Any], place: KeyPlace) -> Declaration
 
 
 def _refuse_twice(
-    named: Sequence[DeclaredCommand | WrongProgram], place: KeyPlace, expected: str
+    items: Sequence[DeclaredCommand | WrongProgram], place: KeyPlace, expected: str
 ) -> None:
-    names = [one.name for one in named]
+    names = [one.name for one in items]
     for index, name in enumerate(names):
         if name in names[:index]:
             place.item(index).at("name").refuse(name, expected)

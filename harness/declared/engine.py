@@ -65,7 +65,7 @@ class ReferenceGame:
 
 
 class ReferenceSession:
-    """What walkers over a conversation ask an engine beside its commands."""
+    """Session that walkers over a conversation ask for state."""
 
     def __init__(self, state: ConversationState) -> None:
         self.commands: dict[str, Any] = {}
@@ -156,9 +156,9 @@ class ReferenceEngine(Engine):
         """Whether the reply to what is probably said next is at hand."""
         return bool(self._ahead)
 
-    def after(self, said: tuple[str, ...]) -> ReferenceEngine:
+    def after(self, commands: tuple[str, ...]) -> ReferenceEngine:
         """Return this engine after it has heard some commands."""
-        for command in said:
+        for command in commands:
             self.reply(command)
         return self
 
@@ -174,7 +174,7 @@ class ReferenceEngine(Engine):
             said = (move,) if move else ()
         else:
             said = (command,)
-        state.observe(command, refused=refused, chosen=reply.text)
+        state.observe(command, refused=refused, reply=reply.text)
         self.said += said
         if self._ahead and said == self._ahead[0][:1]:
             self._ahead.popleft()
@@ -193,20 +193,20 @@ def _drop_empty_lines(text: str) -> str:
 # winner, is right if the reference still says that word when it is asked after the move.
 
 
-def accepts(engine: ReferenceEngine, command: str, right: Reply, got: Reply) -> bool:
+def accepts(engine: ReferenceEngine, command: str, right: Reply, answer: Reply) -> bool:
     """Whether a reply to a command that chooses is right.
 
-    ``engine``: the reference, before the command. ``right``: its own reply. ``got``: the other's.
+    ``engine``: the reference, before the command. ``right``: its reply. ``answer``: the other's.
     """
     asked = engine.declaration.command(command.partition(" ")[0])
     assert asked is not None
     if asked.keeps and _is_instead(asked, right):
         return True  # the reference gives up, and nobody knows better
-    if engine.refuses(right) or engine.refuses(got):
-        return engine.refuses(right) is engine.refuses(got)
-    if _is_instead(asked, right) or _is_instead(asked, got):
-        return right.text.lower() == got.text.lower()
-    (kept, own), (word, chosen) = (_parts(asked, reply.text) for reply in (right, got))
+    if engine.refuses(right) or engine.refuses(answer):
+        return engine.refuses(right) is engine.refuses(answer)
+    if _is_instead(asked, right) or _is_instead(asked, answer):
+        return right.text.lower() == answer.text.lower()
+    (kept, own), (word, chosen) = (_parts(asked, reply.text) for reply in (right, answer))
     if kept != word or not (own and chosen):
         return (kept, own) == (word, chosen)
     return _holds(engine, command, asked, kept, chosen)
@@ -246,29 +246,29 @@ def _replies(engine: ReferenceEngine) -> Iterator[str]:
 
 
 def _holds(
-    engine: ReferenceEngine, command: str, asked: DeclaredCommand, kept: str, chosen: str
+    engine: ReferenceEngine, command: str, definition: DeclaredCommand, kept_text: str, choice: str
 ) -> bool:
     """Whether the reference plays a move, and says after it what is to be kept."""
-    move = engine.session.state.as_move(command, chosen)
+    move = engine.session.state.as_move(command, choice)
     if not move:
         return False
     after = (*engine.said, move)
     if engine.refuses(engine.replies(after)[-1]):
         return False
-    if not asked.keeps:
+    if not definition.keeps:
         return True
     again = engine.replies((*after, command))[-1]
-    return not engine.refuses(again) and _parts(asked, again.text)[0] == kept
+    return not engine.refuses(again) and _parts(definition, again.text)[0] == kept_text
 
 
-def _is_instead(asked: DeclaredCommand, reply: Reply) -> bool:
-    return reply.text.lower() in map(str.lower, asked.instead)
+def _is_instead(command: DeclaredCommand, reply: Reply) -> bool:
+    return reply.text.lower() in map(str.lower, command.instead)
 
 
-def _parts(asked: DeclaredCommand, text: str) -> tuple[str, str]:
+def _parts(command: DeclaredCommand, text: str) -> tuple[str, str]:
     """Return what of a reply is to be kept, in small letters, and what is chosen."""
     words = text.split()
-    if not asked.keeps:
+    if not command.keeps:
         return "", " ".join(words)
     return " ".join(words[:1]).lower(), " ".join(words[1:])
 
@@ -296,8 +296,8 @@ def unfit(declaration: Declaration) -> tuple[str, ...]:
     return (*(() if turns else (SYMMETRY,)), *(() if exchanges else (COLORS,)), LARGER, ORDER)
 
 
-def _uses(declaration: Declaration, what: str) -> bool:
-    return any(one.drawn == what for each in declaration.commands for one in each.arguments)
+def _uses(declaration: Declaration, kind: str) -> bool:
+    return any(one.drawn == kind for each in declaration.commands for one in each.arguments)
 
 
 class BegunBoard:
@@ -347,9 +347,13 @@ class BegunBoard:
         yield from words[place:]
 
     def _word(
-        self, argument: Argument, words: list[str], told: Mapping[str, str], change: Transformation
+        self,
+        argument: Argument,
+        words: list[str],
+        arguments: Mapping[str, str],
+        change: Transformation,
     ) -> list[str]:
-        """Return an argument as it reads under a change; ``told``: all of them."""
+        """Return an argument as it reads under a change; ``arguments``: all of them."""
         if argument.drawn == Drawn.VERTEX:
             game, (columns, rows) = self._declaration.game, self._size
             place = place_of(" ".join(words), game)
@@ -360,7 +364,7 @@ class BegunBoard:
         if argument.drawn == Drawn.COLOR and change.kind == COLORS:
             return [self._color(words[0])]
         if argument.drawn in _SIDES and change.symmetry not in OF_RECTANGLES:
-            return [told.get(_SIDES[argument.drawn]) or words[0]]
+            return [arguments.get(_SIDES[argument.drawn]) or words[0]]
         return words
 
     def _color(self, word: str) -> str:
@@ -392,24 +396,25 @@ class Allowed:
         assert isinstance(engine, ReferenceEngine)
         return self._at(engine, engine.said).allows(command)
 
-    def _at(self, engine: ReferenceEngine, said: tuple[str, ...]) -> Allowing:
+    def _at(self, engine: ReferenceEngine, commands: tuple[str, ...]) -> Allowing:
         """Return what is allowed after what was said."""
         if len(self._places) > _KEPT:
             self._places = {(): self._places[()]}
-        known = next(n for n in range(len(said), -1, -1) if said[:n] in self._places)
-        replies = engine.replies(said) if said else ()
-        for count in range(known, len(said)):
-            now = self._places[said[:count]].copy()
-            for line, reply in self._list_heard(engine, said[: count + 1], replies[count]):
+        known = next(n for n in range(len(commands), -1, -1) if commands[:n] in self._places)
+        replies = engine.replies(commands) if commands else ()
+        for count in range(known, len(commands)):
+            now = self._places[commands[:count]].copy()
+            for line, reply in self._list_heard(engine, commands[: count + 1], replies[count]):
                 now.observe(line, reply)
-            self._places[said[: count + 1]] = now
-        return self._places[said]
+            self._places[commands[: count + 1]] = now
+        return self._places[commands]
 
     def _list_heard(
-        self, engine: ReferenceEngine, said: tuple[str, ...], reply: Reply
+        self, engine: ReferenceEngine, commands: tuple[str, ...], reply: Reply
     ) -> Iterator[tuple[str, Reply]]:
         """Yield the last command with its reply, and after a move whether the game is over."""
-        yield said[-1], reply
-        command, over = self._declaration.command(name_of(said[-1])), self._declaration.game.over
+        yield commands[-1], reply
+        name = name_of(commands[-1])
+        command, over = self._declaration.command(name), self._declaration.game.over
         if over and command and (command.kind == Kind.MOVES or command.plays):
-            yield over.ask, engine.replies((*said, over.ask))[-1]
+            yield over.ask, engine.replies((*commands, over.ask))[-1]

@@ -1,4 +1,4 @@
-"""What a program shows of its game: the effects of its commands, and games played with it.
+"""Evidence of a program's game: the effects of its commands, and games played with it.
 
 Nothing is known of the game beforehand. So a command is what it does: it moves if answers change
 after it and it cannot be said twice, it chooses if what it says can be played, and so on.
@@ -28,9 +28,9 @@ _WHICH_PLAYS = "No command was found that plays. Which line plays the first move
 
 
 class Position(NamedTuple):
-    """Where a game that was played has led to."""
+    """Position that a game has led to."""
 
-    said: Said
+    commands: Said
     turn: str
     answers: dict[str, Reply]  # by question
     is_end: bool = False  # no move was accepted any more
@@ -78,17 +78,17 @@ class Evidence(AcceptedLines):
         for one in self.commands.values():
             one.kind = self._kind(one, before)
 
-    def _kind(self, one: ShownCommand, before: list[str]) -> str:
+    def _kind(self, command: ShownCommand, before: list[str]) -> str:
         """Return what a command does; ``before``: the answers to all questions without it."""
-        if _CHOOSES.search(one.name):
+        if _CHOOSES.search(command.name):
             return Kind.CHOOSES
-        if not one.sample or not one.shape:
-            return Kind.MOVES if one.name == "undo" else Kind.ASKS
-        once = self._texts(one.sample, *self._questions)
-        twice = self._texts(one.sample, one.sample, *self._questions)
+        if not command.sample or not command.shape:
+            return Kind.MOVES if command.name == "undo" else Kind.ASKS
+        once = self._texts(command.sample, *self._questions)
+        twice = self._texts(command.sample, command.sample, *self._questions)
         if once[1:] == before and twice[1] == once[0]:
             return Kind.ASKS if once[0] else Kind.SETS
-        if twice[0] == twice[1] and twice[2:] == once[1:] and A_VERTEX not in one.shape:
+        if twice[0] == twice[1] and twice[2:] == once[1:] and A_VERTEX not in command.shape:
             return Kind.SETS
         return Kind.MOVES
 
@@ -154,12 +154,12 @@ class Evidence(AcceptedLines):
         accepted = self.find_accepted((*self.opening, line), told)
         return [template for text, template in told.items() if text not in accepted]
 
-    def _wrong_words(self, one: Argument, word: str) -> list[tuple[str, str]]:
+    def _wrong_words(self, argument: Argument, word: str) -> list[tuple[str, str]]:
         """Return templates of wrong arguments, each with what stands for it after a first move."""
-        if one == A_COLOR:
+        if argument == A_COLOR:
             late = [("{other}", self.game.colors[0])] * (self.game.turns == ALTERNATE)
             return [("x", "x"), *late]
-        if one == A_VERTEX:
+        if argument == A_VERTEX:
             off = "z99" if self.game.vertices == POINTS else "99 99"
             return [("{stone}", word), (off, off)]
         return [("99", "99")]
@@ -192,12 +192,12 @@ class Evidence(AcceptedLines):
         for words in itertools.product(*told):
             yield " ".join([self.mover.name, *words])
 
-    def reach(self, one: Argument, size: tuple[int, int]) -> Sequence[str]:
+    def reach(self, argument: Argument, size: tuple[int, int]) -> Sequence[str]:
         """Return the words of an argument; those numbers, too, that a longer board may have."""
-        numbers = [int(word) for word in one.words if word.isdigit()]
+        numbers = [int(word) for word in argument.words if word.isdigit()]
         has_point = self.mover is not None and A_VERTEX in self.mover.shape
-        if len(numbers) < len(one.words) or len(numbers) < 2 or has_point:
-            return one.words
+        if len(numbers) < len(argument.words) or len(numbers) < 2 or has_point:
+            return argument.words
         return [str(n) for n in range(min(numbers), max(*numbers, *size) + 1)]
 
     def _play_games(self) -> None:
@@ -233,15 +233,15 @@ class Evidence(AcceptedLines):
             turn = next(colors)
             said = self._look(said, turn)
 
-    def _look(self, said: Said, turn: str) -> Said:
+    def _look(self, commands: Said, turn: str) -> Said:
         """Ask all questions, and note a position; return all that was said."""
         lines = [*self._questions]
         for one in self.commands.values():
             if one.shape and (one.kind == Kind.ASKS or _may_ask(one)):
                 lines.append(one.sample or one.name)
-        replies = self.trial.replies(*said, *lines)[len(said) :]
-        self.games.append(Position(said, turn, dict(zip(lines, replies, strict=True))))
-        return (*said, *lines)
+        replies = self.trial.replies(*commands, *lines)[len(commands) :]
+        self.games.append(Position(commands, turn, dict(zip(lines, replies, strict=True))))
+        return (*commands, *lines)
 
     # --- choices and ends ------------------------------------------------------------------------
 
@@ -251,41 +251,43 @@ class Evidence(AcceptedLines):
             if self.mover and (one.kind == Kind.CHOOSES or (one.kind == Kind.ASKS and one.sample)):
                 self._see_choice(one, self.mover)
 
-    def _see_choice(self, one: ShownCommand, mover: ShownCommand) -> None:
-        is_named = _CHOOSES.search(one.name) is not None
+    def _see_choice(self, command: ShownCommand, mover: ShownCommand) -> None:
+        is_named = _CHOOSES.search(command.name) is not None
         middle = [each for each in self.games if not each.is_end][:_LOOKED_AT]
-        if not (is_named or self._names_moves(one, mover, middle)):
+        if not (is_named or self._names_moves(command, mover, middle)):
             return
         playable, others = 0, []
         for position in (*middle, *[each for each in self.games if each.is_end][:is_named]):
-            words = self.split(one.shape, one.sample)
+            words = self.split(command.shape, command.sample)
             said = [position.turn if argument == A_COLOR else word
-                    for argument, word in zip(one.shape, words, strict=True)]  # fmt: skip
-            line = " ".join([one.name, *said])
-            reply = self.trial.last(*position.said, line)
+                    for argument, word in zip(command.shape, words, strict=True)]  # fmt: skip
+            line = " ".join([command.name, *said])
+            reply = self.trial.last(*position.commands, line)
             if not self.accepts(reply):
                 continue
             move, kept = self._as_move(mover, reply.text, position.turn)
-            again = bool(move) and self.accepts(self.trial.last(*position.said, line, move))
-            if again or (move and self.accepts(self.trial.last(*position.said, move))):
+            again = bool(move) and self.accepts(self.trial.last(*position.commands, line, move))
+            if again or (move and self.accepts(self.trial.last(*position.commands, move))):
                 playable += 1
-                one.kept.add(kept)
-                one.plays = not again
+                command.kept.add(kept)
+                command.plays = not again
             else:
                 others.append(reply.text)
         if playable > 1 and not others:
-            one.kind = Kind.CHOOSES
-        if one.kind == Kind.CHOOSES:
-            heard = [reply.text for reply in self.heard[one.name] if self.accepts(reply)]
+            command.kind = Kind.CHOOSES
+        if command.kind == Kind.CHOOSES:
+            heard = [reply.text for reply in self.heard[command.name] if self.accepts(reply)]
             told = [*others, *(text for text in heard if not self._as_move(mover, text, "")[0])]
-            one.instead = [text for text in dict.fromkeys(filter(None, told))
-                           if text.lower() not in one.kept]  # fmt: skip
+            command.instead = [text for text in dict.fromkeys(filter(None, told))
+                           if text.lower() not in command.kept]  # fmt: skip
 
     def _names_moves(
-        self, one: ShownCommand, mover: ShownCommand, positions: Sequence[Position]
+        self, command: ShownCommand, mover: ShownCommand, positions: Sequence[Position]
     ) -> bool:
         """Whether a question was answered with what may be played, wherever it was asked."""
-        texts = [each.answers[one.name].text for each in positions if one.name in each.answers]
+        texts = [
+            each.answers[command.name].text for each in positions if command.name in each.answers
+        ]
         return len(texts) > 1 and all(self._as_move(mover, text, "")[0] for text in texts)
 
     def _as_move(self, mover: ShownCommand, text: str, turn: str) -> tuple[str, str]:
@@ -314,6 +316,6 @@ class Evidence(AcceptedLines):
                 yield name, early.pop(), sorted(late)
 
 
-def _may_ask(one: ShownCommand) -> bool:
+def _may_ask(command: ShownCommand) -> bool:
     """Whether what says nothing may have nothing to say yet."""
-    return one.kind == Kind.SETS and all(argument.drawn for argument in one.shape)
+    return command.kind == Kind.SETS and all(argument.drawn for argument in command.shape)

@@ -35,7 +35,7 @@ class Move(NamedTuple):
 
 
 class LineMeaning(NamedTuple):
-    """What a line says, whatever has been said before."""
+    """Meaning of a line in any conversation."""
 
     name: str
     command: DeclaredCommand | None  # None if it is not declared
@@ -47,7 +47,7 @@ class LineMeaning(NamedTuple):
 
 
 class _Lines(dict[str, LineMeaning]):
-    """What lines say; many come again, and each is read once."""
+    """Meanings of lines; each line is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()
@@ -83,7 +83,7 @@ class _Lists(dict[str, tuple[Place, ...]]):
 
 
 class ConversationState:
-    """Where a conversation stands.
+    """State of a conversation.
 
     Attributes: ``size``, columns and rows, (0, 0) before there are any; ``moves`` since the board
     is new; ``turn``, the color to move; ``listed``, the places that the last reply with nothing
@@ -129,17 +129,17 @@ class ConversationState:
             self._taken = {move.place for move in self.moves}
         return self._taken
 
-    def observe(self, line: str, *, refused: bool = False, chosen: str = "") -> None:
-        """Follow a command; ``chosen``: the reply to one that chooses. What is refused does
+    def observe(self, line: str, *, refused: bool = False, reply: str = "") -> None:
+        """Follow a command; ``reply``: to one that chooses. What is refused does
         nothing.
         """
         if not refused:
-            self.follow(self.lines[line], chosen)
+            self.follow(self.lines[line], reply)
 
-    def follow(self, said: LineMeaning, chosen: str = "") -> None:
+    def follow(self, meaning: LineMeaning, reply: str = "") -> None:
         """Follow a line that was not refused; see :meth:`observe`."""
-        if said.leads:
-            said.leads(self, said, chosen)
+        if meaning.leads:
+            meaning.leads(self, meaning, reply)
 
     def read(self, reply: str) -> bool:
         """Take the places that a reply lists, if it has nothing else; return whether it does."""
@@ -147,14 +147,14 @@ class ConversationState:
         self.listed = found or self.listed
         return bool(found)
 
-    def as_move(self, line: str, chosen: str) -> str:
+    def as_move(self, line: str, reply: str) -> str:
         """Return the command that plays what was chosen in reply to one; "" if none plays."""
         said = self.lines[line]
-        return self.move_of(said.words.get(Drawn.COLOR, self.turn), chosen) if said.command else ""
+        return self.move_of(said.words.get(Drawn.COLOR, self.turn), reply) if said.command else ""
 
-    def move_of(self, color: str, chosen: str) -> str:
+    def move_of(self, color: str, reply: str) -> str:
         """Return the command that plays a color's move; "" if none plays."""
-        move, rest = self._declaration.move, iter(chosen.split())
+        move, rest = self._declaration.move, iter(reply.split())
         if move is None:
             return ""
         told: list[str] = []
@@ -166,9 +166,10 @@ class ConversationState:
 
     # --- what lines lead to ---
 
-    def _start(self, said: LineMeaning, _: str) -> None:
-        columns, rows = said.words.get(Drawn.COLUMN_COUNT, ""), said.words.get(Drawn.ROW_COUNT, "")
-        if size := said.words.get(Drawn.SIZE, ""):
+    def _start(self, meaning: LineMeaning, _: str) -> None:
+        words = meaning.words
+        columns, rows = words.get(Drawn.COLUMN_COUNT, ""), words.get(Drawn.ROW_COUNT, "")
+        if size := meaning.words.get(Drawn.SIZE, ""):
             columns = rows = size
         if columns.isdigit() and rows.isdigit():
             self.size = int(columns), int(rows)
@@ -178,16 +179,16 @@ class ConversationState:
         self.listed = ()
         self.turn = self.first
 
-    def _play(self, said: LineMeaning, _: str) -> None:
-        self._move(said, said.place)
+    def _play(self, meaning: LineMeaning, _: str) -> None:
+        self._move(meaning, meaning.place)
 
-    def _choose(self, said: LineMeaning, chosen: str) -> None:
-        assert said.command is not None
-        if chosen not in said.command.instead:
-            self._move(said, place_of(chosen, self._declaration.game))
+    def _choose(self, meaning: LineMeaning, reply: str) -> None:
+        assert meaning.command is not None
+        if reply not in meaning.command.instead:
+            self._move(meaning, place_of(reply, self._declaration.game))
 
-    def _move(self, said: LineMeaning, place: Place | None) -> None:
-        color = said.words.get(Drawn.COLOR, self.turn)
+    def _move(self, meaning: LineMeaning, place: Place | None) -> None:
+        color = meaning.words.get(Drawn.COLOR, self.turn)
         self._turns.append((self.turn, place is not None))
         if place is not None:
             self.moves.append(Move(color, place))
@@ -285,7 +286,7 @@ _NUMBERS = (Drawn.SIZE, Drawn.COLUMN_COUNT, Drawn.ROW_COUNT)
 
 
 class Allowing:
-    """What may be said next; told of the conversation by :meth:`observe`.
+    """Commands allowed next; :meth:`observe` follows the conversation.
 
     Attributes: ``state``, where it stands; ``is_over``, whether the game on the board is, after
     which no move is played.
@@ -368,7 +369,7 @@ class Allowing:
 
 
 class _LineReading(NamedTuple):
-    """What words may be that are declared, right ones or wrong ones, and when they are."""
+    """Readings of declared words, right or wrong ones, and when they hold."""
 
     turns: frozenset[str]  # the color to move is one of these; none: never
     places: tuple[Place, ...] = ()  # that are on the board
@@ -376,7 +377,7 @@ class _LineReading(NamedTuple):
 
 
 class _LineReadings(dict[str, tuple[_LineReading, ...]]):
-    """What the words of lines may be; many come again, and each is read once."""
+    """Readings of the words of lines; each line is read once."""
 
     def __init__(self, declaration: Declaration) -> None:
         super().__init__()
@@ -439,11 +440,11 @@ class _LineReadings(dict[str, tuple[_LineReading, ...]]):
             self._templates[command.name] = made
         return self._templates[command.name]
 
-    def _reading(self, stands_for: Iterable[tuple[str, str]]) -> _LineReading:
+    def _reading(self, pairs: Iterable[tuple[str, str]]) -> _LineReading:
         """Return when words of the declaration are what stands for them."""
         turns = frozenset(self._game.colors)
         found: dict[str, list[Place]] = {Drawn.VERTEX: [], _STONE: []}
-        for word, text in stands_for:
+        for word, text in pairs:
             if word in found and (place := place_of(text, self._game)):
                 found[word].append(place)
             else:

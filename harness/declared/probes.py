@@ -30,16 +30,16 @@ class ProtocolTrial:
     Attributes: ``failure``, how it broke the last time that it did; ``box``, where it runs.
     """
 
-    def __init__(self, asked: ProgramProcess, protocol: str) -> None:
+    def __init__(self, process: ProgramProcess, protocol: str) -> None:
         self.protocol = protocol
         self.failure: EngineError | None = None
-        self.box = asked.box
+        self.box = process.box
         self.raw = ""  # the last reply, as it came
-        self._asked = asked
+        self._asked = process
 
     @property
     def stderr(self) -> str:
-        """What it wrote on standard error before it broke."""
+        """Standard error before it broke."""
         return self._asked.stderr
 
     def replies(self, *commands: str) -> tuple[Reply, ...]:
@@ -109,12 +109,12 @@ class NoProtocolError(Exception):
 
 @contextlib.contextmanager
 def try_protocols(
-    start: ProgramStart, conversations: tuple[tuple[str, ...], ...], known: str = ""
+    start: ProgramStart, conversations: tuple[tuple[str, ...], ...], fixed_protocol: str = ""
 ) -> Iterator[ProtocolTrial]:
     """Give a program under the protocol under which most of its replies are good.
 
-    ``conversations``: of tests; without any, it is asked what programs usually know. ``known``:
-    the protocol, if somebody knows it.
+    ``conversations``: of tests; without any, it is asked what programs usually know.
+    ``fixed_protocol``: the protocol, if somebody knows it.
 
     Raises:
         NoProtocolError: it gives no good reply under any.
@@ -124,7 +124,7 @@ def try_protocols(
     seen: dict[str, str] = {}
     counts: dict[str, int] = {}
     stderr, box = "", ""
-    for protocol in [known] if known else PROTOCOLS:
+    for protocol in [fixed_protocol] if fixed_protocol else PROTOCOLS:
         with _open(start, protocol) as trial:
             counts[protocol] = trial.count_good(asked)
             seen[protocol] = str(trial.failure or f"its last answer is {trial.raw!r}")
@@ -230,8 +230,8 @@ def list_pairs(
                 yield (name, place, origin), 0 <= column < size[0] and 0 <= row < size[1]
 
 
-def sample(one: Argument, game: DeclaredGame) -> str:
+def sample(argument: Argument, game: DeclaredGame) -> str:
     """Return a text that may be an argument of a first command."""
-    if one == A_VERTEX:
+    if argument == A_VERTEX:
         return vertex_of((0, 0), game)
-    return game.colors[0] if one == A_COLOR else one.words[0]
+    return game.colors[0] if argument == A_COLOR else argument.words[0]

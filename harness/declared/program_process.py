@@ -42,7 +42,7 @@ _QUIT = 1.0  # seconds that it is given to end
 
 
 class ProgramStart(NamedTuple):
-    """How a program is started."""
+    """Start of a program."""
 
     words: tuple[str, ...]
     folder: Path
@@ -62,7 +62,7 @@ class ProgramStart(NamedTuple):
 
     @property
     def environment(self) -> tuple[str, ...]:
-        """Where a program with a whole path is installed, such as a Python of an environment."""
+        """Folder of a program with a whole path, such as a Python of an environment."""
         first = self.words[0]
         is_there = Path(first).is_absolute() and Path(first).is_file()
         from harness.sandbox.view import paths_of  # not on every system, where nothing is started
@@ -71,12 +71,12 @@ class ProgramStart(NamedTuple):
 
     @property
     def limits(self) -> Limits:
-        """How long it may take; what it wrote on standard error is kept to name its end."""
+        """Limits on time; its standard error is kept to name its end."""
         return Limits(timeout=self.timeout, startup=self.timeout, quit=_QUIT)
 
 
 class Conversation(NamedTuple):
-    """What is said to a program that has just been started."""
+    """Commands to a program that has just been started."""
 
     commands: tuple[str, ...]
     keys: tuple[bytes, ...]  # of its parts up to each command: equal for what is the same
@@ -242,7 +242,7 @@ class ProgramProcess:
 
     @property
     def command_properties(self) -> PropertyTable:
-        """What its commands do."""
+        """Command properties."""
         return self._program.command_properties
 
     @property

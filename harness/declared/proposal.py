@@ -52,28 +52,28 @@ class Proposal(NamedTuple):
     commands: tuple[Proposed, ...]
 
 
-def propose(shown: Evidence) -> Proposal:
+def propose(evidence: Evidence) -> Proposal:
     """Return what a program and tests seem to mean."""
-    names = dict.fromkeys((*sorted(shown.starts), *shown.names))
-    every = [_command(shown, name) for name in names if not is_about_engine(name)]
+    names = dict.fromkeys((*sorted(evidence.starts), *evidence.names))
+    every = [_command(evidence, name) for name in names if not is_about_engine(name)]
     kept = tuple(one for one in every if one and (one.guesses or _is_optional(one.name)))
-    return Proposal(tuple(_game(shown)), kept)
+    return Proposal(tuple(_game(evidence)), kept)
 
 
 # --- the game ----------------------------------------------------------------------------------
 
 
-def _game(shown: Evidence) -> Iterator[Guess]:
-    game = shown.game
+def _game(evidence: Evidence) -> Iterator[Guess]:
+    game = evidence.game
     if game.protocol != GTP:
         yield Guess("protocol", game.protocol, "its answers end with a status line")
     if game.colors != ("b", "w"):
         yield Guess("colors", list(game.colors), "as in the tests; the first one begins")
-    if shown.sizes:
-        sizes = [list(one) if len(set(one)) > 1 else one[0] for one in shown.sizes]
+    if evidence.sizes:
+        sizes = [list(one) if len(set(one)) > 1 else one[0] for one in evidence.sizes]
         why = (
             "as in the tests; small boards find more"
-            if shown.used
+            if evidence.used
             else "of 2 to 7, it takes these"
         )
         yield Guess("sizes", sizes, why)
@@ -81,15 +81,17 @@ def _game(shown: Evidence) -> Iterator[Guess]:
         yield Guess("vertices", NUMBERED, "what plays is given two numbers")
         if game.origin:
             yield Guess("origin", game.origin, "the tests have points from 1 on")
-    if shown.turns_why:
-        yield Guess("turns", game.turns, shown.turns_why)
+    if evidence.turns_why:
+        yield Guess("turns", game.turns, evidence.turns_why)
     if game.refused:
-        yield Guess("refused", game.refused, f"it answers a wrong move with '{shown.refusals[0]}'")
-    yield from _over(shown)
+        yield Guess(
+            "refused", game.refused, f"it answers a wrong move with '{evidence.refusals[0]}'"
+        )
+    yield from _over(evidence)
 
 
-def _over(shown: Evidence) -> Iterator[Guess]:
-    for ask, first, last in shown.find_ends():
+def _over(evidence: Evidence) -> Iterator[Guess]:
+    for ask, first, last in evidence.find_ends():
         told = " or ".join(map(repr, last))
         yield Guess("over", {"ask": ask, "is": f"(?!{escape_text(first)}$).+"},
                     f"it says '{first}' while moves are accepted, and then {told}")  # fmt: skip
@@ -99,42 +101,42 @@ def _over(shown: Evidence) -> Iterator[Guess]:
 # --- commands ----------------------------------------------------------------------------------
 
 
-def _command(shown: Evidence, name: str) -> Proposed | None:
-    if name in shown.starts:
-        return _start(shown, name)
-    one = shown.command(name)
-    is_standard = name in STANDARD and shown.game.protocol == GTP
+def _command(evidence: Evidence, name: str) -> Proposed | None:
+    if name in evidence.starts:
+        return _start(evidence, name)
+    one = evidence.command(name)
+    is_standard = name in STANDARD and evidence.game.protocol == GTP
     if not one.sample and not (is_standard and _is_optional(name)):
-        if name in STANDARD or name not in shown.names:
+        if name in STANDARD or name not in evidence.names:
             return None
         return Proposed(name, (Guess("kind", Kind.ASKS, "it refused all arguments tried"),), False)
     usual = STANDARD.get(name) if is_standard else None
-    is_usual = usual and usual.kind == one.kind and not shown.used.get(name)
+    is_usual = usual and usual.kind == one.kind and not evidence.used.get(name)
     if usual and (is_usual or not one.sample or usual.arguments == one.shape):
-        return Proposed(name, tuple(_beside_standard(shown, one, usual)))
-    return Proposed(name, tuple(_not_standard(shown, one)))
+        return Proposed(name, tuple(_beside_standard(evidence, one, usual)))
+    return Proposed(name, tuple(_not_standard(evidence, one)))
 
 
-def _not_standard(shown: Evidence, one: ShownCommand) -> Iterator[Guess]:
+def _not_standard(evidence: Evidence, command: ShownCommand) -> Iterator[Guess]:
     """Yield all that is to be said of a command that is not as in GTP."""
-    replies = shown.heard.get(one.name, ())
-    yield Guess("kind", one.kind, _why(one, replies))
-    if one.shape or one.name in STANDARD:
-        why = "as in the tests" if shown.used.get(one.name) else "it takes them"
-        largest = max(shown.sizes or [shown.sample_size], key=max)
-        moves = one.kind == Kind.MOVES
-        told = [_value_of(each, shown.reach(each, largest) if moves else each.words)
-                for each in one.shape]  # fmt: skip
+    replies = evidence.heard.get(command.name, ())
+    yield Guess("kind", command.kind, _why(command, replies))
+    if command.shape or command.name in STANDARD:
+        why = "as in the tests" if evidence.used.get(command.name) else "it takes them"
+        largest = max(evidence.sizes or [evidence.sample_size], key=max)
+        moves = command.kind == Kind.MOVES
+        told = [_value_of(each, evidence.reach(each, largest) if moves else each.words)
+                for each in command.shape]  # fmt: skip
         yield Guess("arguments", told, why)
-    if one.kind == Kind.MOVES and one.shape:
-        if found := shown.bad():
+    if command.kind == Kind.MOVES and command.shape:
+        if found := evidence.bad():
             yield Guess("bad", found, "it refused these")
-        said = {reply.text for reply in replies if shown.accepts(reply)}
-        yield from _question(one, replies) if len(said) > 1 else ()
-    if one.kind == Kind.CHOOSES:
-        yield from _choice(one)
-    if one.kind == Kind.ASKS:
-        yield from _question(one, replies)
+        said = {reply.text for reply in replies if evidence.accepts(reply)}
+        yield from _question(command, replies) if len(said) > 1 else ()
+    if command.kind == Kind.CHOOSES:
+        yield from _choice(command)
+    if command.kind == Kind.ASKS:
+        yield from _question(command, replies)
 
 
 _OPTIONAL = ("genmove", "undo", "komi", "final_score", "showboard")
@@ -144,9 +146,9 @@ def _is_optional(name: str) -> bool:
     return name in _OPTIONAL
 
 
-def _start(shown: Evidence, name: str) -> Proposed | None:
-    used = [words for words in shown.used.get(name, ()) if words]
-    line = next((one for one in shown.opening if one.split()[0] == name), "")
+def _start(evidence: Evidence, name: str) -> Proposed | None:
+    used = [words for words in evidence.used.get(name, ()) if words]
+    line = next((one for one in evidence.opening if one.split()[0] == name), "")
     words = line.split()[1:]
     sided = [word for word in words[:2] if word.isdigit()]
     sizes = ((), (Drawn.SIZE,), (Drawn.COLUMN_COUNT, Drawn.ROW_COUNT))
@@ -166,53 +168,53 @@ def _start(shown: Evidence, name: str) -> Proposed | None:
     return Proposed(name, tuple(guesses))
 
 
-def _value_of(one: Argument, words: Sequence[str]) -> object:
+def _value_of(argument: Argument, words: Sequence[str]) -> object:
     """Return an argument as it is declared."""
     numbers = [int(word) for word in words if word.isdigit()]
     if len(numbers) == len(words) > 2 and numbers == list(range(numbers[0], numbers[-1] + 1)):
         return {"from": numbers[0], "to": numbers[-1]}
-    return one.drawn or list(words)
+    return argument.drawn or list(words)
 
 
-def _why(one: ShownCommand, replies: Sequence[Reply]) -> str:
+def _why(command: ShownCommand, replies: Sequence[Reply]) -> str:
     said = next((reply.text for reply in replies if reply.text), "")
     said = f"it said '{_short(said)}'" if said else "it says nothing"
     return {
         Kind.MOVES: "answers change after it, and it is not accepted twice",
         Kind.SETS: "it may be said twice",
-        Kind.CHOOSES: f"what it says can be played: {said}" if one.kept else f"its name; {said}",
-    }.get(one.kind, said)
+        Kind.CHOOSES: f"{'what it says can be played:' if command.kept else 'its name;'} {said}",
+    }.get(command.kind, said)
 
 
 def _beside_standard(
-    shown: Evidence, one: ShownCommand, usual: DeclaredCommand
+    evidence: Evidence, command: ShownCommand, usual: DeclaredCommand
 ) -> Iterator[Guess]:
     """Yield what is not as in GTP of a command that GTP has."""
-    if one.kind == Kind.MOVES and usual.arguments:
-        found = shown.bad()
-        if len(found) < 3 + (shown.game.turns == "alternate"):
+    if command.kind == Kind.MOVES and usual.arguments:
+        found = evidence.bad()
+        if len(found) < 3 + (evidence.game.turns == "alternate"):
             yield Guess("bad", found, "it refused these, and not all that are usual")
-    if one.kind == Kind.CHOOSES:
-        more = [text for text in one.instead if text.lower() not in usual.instead]
+    if command.kind == Kind.CHOOSES:
+        more = [text for text in command.instead if text.lower() not in usual.instead]
         if more:
             yield Guess("instead", [*usual.instead, *more], "it said so where it could not choose")
-        if one.plays is (not usual.plays):
-            yield Guess("plays", one.plays, "what it chose could be played after it")
+        if command.plays is (not usual.plays):
+            yield Guess("plays", command.plays, "what it chose could be played after it")
 
 
-def _choice(one: ShownCommand) -> Iterator[Guess]:
-    if one.plays:
+def _choice(command: ShownCommand) -> Iterator[Guess]:
+    if command.plays:
         yield Guess("plays", True, "what it chose cannot be played after it")
-    if any(one.kept):
+    if any(command.kept):
         yield Guess("keeps", Form.FIRST_WORD, "another word stands before what can be played")
-    if one.instead:
-        yield Guess("instead", one.instead, "it said so where it did not choose")
+    if command.instead:
+        yield Guess("instead", command.instead, "it said so where it did not choose")
 
 
-def _question(one: ShownCommand, replies: Sequence[Reply]) -> Iterator[Guess]:
+def _question(command: ShownCommand, replies: Sequence[Reply]) -> Iterator[Guess]:
     how, said = _reply(replies)
-    usual = STANDARD.get(one.name)
-    is_move = one.kind == Kind.MOVES
+    usual = STANDARD.get(command.name)
+    is_move = command.kind == Kind.MOVES
     if (how != Form.EXACT or is_move) and not (usual and usual.reply == (how,)):
         yield Guess("reply", how, f"it said '{_short(said)}'")
 

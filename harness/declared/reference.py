@@ -123,34 +123,34 @@ class ReferenceProgram:
             self._starts = 0
         return self._asked[os.getpid()]
 
-    def _hear(self, said: Conversation) -> list[Reply]:
+    def _hear(self, conversation: Conversation) -> list[Reply]:
         asked = self._own()
-        replies = self._ask(asked, said)
+        replies = self._ask(asked, conversation)
         self._see_unchanged(asked)
         return replies
 
-    def _see_unchanged(self, asked: ProgramProcess) -> None:
+    def _see_unchanged(self, process: ProgramProcess) -> None:
         """See that each process has run the program whose answers are kept.
 
         Raises:
             ReferenceFailedError: its files have changed since.
         """
-        if asked.starts == self._starts:
+        if process.starts == self._starts:
             return
         if digest(self.program, self._files) != self._digest:
             raise ReferenceFailedError(
                 "the files of the reference have changed since it was first asked: begin again"
             )
-        self._starts = asked.starts
+        self._starts = process.starts
 
     @staticmethod
-    def _ask(asked: ProgramProcess, said: Conversation) -> list[Reply]:
+    def _ask(process: ProgramProcess, conversation: Conversation) -> list[Reply]:
         with contextlib.suppress(EngineError):
-            return asked.replies(said)
+            return process.replies(conversation)
         try:
-            return asked.replies(said)  # by a new process: the first one may have aged
+            return process.replies(conversation)  # by a new process: the first one may have aged
         except EngineError as error:
-            command = said.commands[len(asked.answered)]
+            command = conversation.commands[len(process.answered)]
             raise ReferenceFailedError(
                 f"the reference did not answer '{one_line(command, _SHOWN)}': {error.message}"
             ) from None
@@ -164,13 +164,13 @@ class ReferenceHearing:
         reference: ReferenceProgram,
         conversations: Sequence[tuple[str, ...]],
         folder: str,
-        several: ConversationsUnderWay | None,
+        batch: ConversationsUnderWay | None,
     ) -> None:
-        """``several``: those of them that were sent; None: none was. ``folder``: of files."""
+        """``batch``: those of them that were sent; None: none was. ``folder``: of files."""
         self._reference = reference
         self._conversations = conversations
         self._folder = folder
-        self._several = several
+        self._several = batch
 
     def go_on(self) -> None:
         """Send more, if that is due; callers with other work call it now and then."""
@@ -190,11 +190,11 @@ class ReferenceHearing:
             for said, heard in both
         ]
 
-    def _are_sound(self, said: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
+    def _are_sound(self, commands: tuple[str, ...], replies: tuple[Reply, ...]) -> bool:
         """Whether all were answered, and the board was begun: else the last one would stay."""
         program = self._reference.program
-        opening = replies[: len(at_once(said, program.command_properties))]
-        return len(replies) == len(said) and not any(map(program.refuses, opening))
+        opening = replies[: len(at_once(commands, program.command_properties))]
+        return len(replies) == len(commands) and not any(map(program.refuses, opening))
 
 
 def digest(program: ProgramStart, files: Sequence[str] = ()) -> str:
@@ -319,17 +319,17 @@ class ReferenceAnswers:
         self._recent: dict[bytes, Reply] = {}
         self._connections: dict[int, sqlite3.Connection] = {}  # by process: none may be shared
 
-    def find_known(self, wanted: Sequence[bytes]) -> list[Reply]:
+    def find_known(self, keys: Sequence[bytes]) -> list[Reply]:
         """Return the answers to the first commands of a conversation, up to one not known."""
         if len(self._recent) > _REMEMBERED:
             self._recent.clear()
-        self._read([key for key in wanted if key not in self._recent])
-        return [self._recent[key] for key in takewhile(self._recent.__contains__, wanted)]
+        self._read([key for key in keys if key not in self._recent])
+        return [self._recent[key] for key in takewhile(self._recent.__contains__, keys)]
 
-    def _read(self, wanted: Sequence[bytes]) -> None:
+    def _read(self, keys: Sequence[bytes]) -> None:
         """Remember those answers that are kept."""
-        for start in range(0, len(wanted), _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
             marks = ",".join("?" * len(some))
             query = f"SELECT key, reply FROM answer WHERE key IN ({marks})"
             for key, reply in self._connection.execute(query, some):

@@ -24,14 +24,14 @@ from harness.vocabulary.transformations import COLORS, SYMMETRY
 _TURNED = {SYMMETRY: "with the board turned", COLORS: "with colors exchanged"}
 
 
-def bounds(seen: Observed, declaration: Declaration) -> list[str]:
+def bounds(observations: Observed, declaration: Declaration) -> list[str]:
     """Return sentences for a teacher."""
     images = [] if declaration.extends else [_images(declaration)]
-    return [*_errors(seen, declaration), *images]
+    return [*_errors(observations, declaration), *images]
 
 
-def _errors(seen: Observed, declaration: Declaration) -> Iterator[str]:
-    names = [name for name, tally in seen.tallies.items() if tally.errors]
+def _errors(observations: Observed, declaration: Declaration) -> Iterator[str]:
+    names = [name for name, tally in observations.tallies.items() if tally.errors]
     if names and declaration.game.protocol == GTP:
         yield (
             f"No case file for GTP can expect an error (a reply that begins with ?), as to wrong"
@@ -78,7 +78,7 @@ _RESULTS = {"black", "white", "draw", "tie"}
 
 
 class Matter(enum.Enum):
-    """What may be the matter with a declaration."""
+    """Faults that a declaration may have."""
 
     STRICT = "too strict"
     CHANCE = "not repeatable"
@@ -100,20 +100,20 @@ class Note(NamedTuple):
     text: str
 
 
-def notes(seen: Observed, declaration: Declaration) -> list[Note]:
+def notes(observations: Observed, declaration: Declaration) -> list[Note]:
     """Return what should be looked at, in the order of the declaration."""
-    found = [*_of_game(seen, declaration)]
+    found = [*_of_game(observations, declaration)]
     for command in declaration.commands:
-        tally = seen.tallies[command.name]
+        tally = observations.tallies[command.name]
         every = (
-            _reach(command, tally, seen),
+            _reach(command, tally, observations),
             _refusals(command, tally),
             _replies(command, tally, declaration),
             _kind(command, tally),
             _choices(command, tally),
         )
         found += [Note(command.name, *note) for some_ in every for note in some_]
-    return _merge([*found, *_note_forgotten(seen), *_questions(seen)])
+    return _merge([*found, *_note_forgotten(observations), *_questions(observations)])
 
 
 def _merge(notes: list[Note]) -> list[Note]:
@@ -127,10 +127,12 @@ def _merge(notes: list[Note]) -> list[Note]:
 Notice = tuple[Matter, str]
 
 
-def _reach(command: DeclaredCommand, tally: CommandTally, seen: Observed) -> Iterator[Notice]:
+def _reach(
+    command: DeclaredCommand, tally: CommandTally, observations: Observed
+) -> Iterator[Notice]:
     if not tally.asked:
-        yield Matter.NEVER_REACHED, f"no conversation of {seen.conversations} had it"
-    elif seen.listed and command.name not in seen.listed and not tally.texts:
+        yield Matter.NEVER_REACHED, f"no conversation of {observations.conversations} had it"
+    elif observations.listed and command.name not in observations.listed and not tally.texts:
         yield Matter.NEVER_REACHED, "the reference does not have it in list_commands"
     if tally.right >= _FEW and tally.refused == tally.right:
         told = f"; the first time it said {_quote(tally.refusal)}"
@@ -174,7 +176,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
     for reply in _LOOSER:
         form = form_of(command._replace(reply=reply), declaration.game)
         if reply != command.reply and all(
-            form.normal(pair.right.text) == form.normal(pair.got.text) for pair in pairs
+            form.normal(pair.right.text) == form.normal(pair.answer.text) for pair in pairs
         ):
             return f'"{reply[0]}"' if len(reply) == 1 else str(list(reply)).replace("'", '"')
     return f'"{Form.FREE}"' if Form.FREE not in command.reply else ""
@@ -182,7 +184,7 @@ def _looser(command: DeclaredCommand, pairs: Sequence[ReplyPair], declaration: D
 
 def _example(pairs: Iterable[ReplyPair]) -> str:
     pair = next(pair for pair in pairs if not pair.is_same)
-    return f"{_quote(pair.right.text)} and {_quote(pair.got.text)}"
+    return f"{_quote(pair.right.text)} and {_quote(pair.answer.text)}"
 
 
 def _kind(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
@@ -210,28 +212,32 @@ def _choices(command: DeclaredCommand, tally: CommandTally) -> Iterator[Notice]:
 # --- of the game -------------------------------------------------------------------------------
 
 
-def _of_game(seen: Observed, declaration: Declaration) -> Iterator[Note]:
-    for text in (*_sizes(seen), *_turns(seen, declaration), *_note_refusals(seen, declaration)):
+def _of_game(observations: Observed, declaration: Declaration) -> Iterator[Note]:
+    for text in (
+        *_sizes(observations),
+        *_turns(observations, declaration),
+        *_note_refusals(observations, declaration),
+    ):
         yield Note("", Matter.GAME, text)
     if declaration.game.over is None:
-        yield from (Note("", Matter.GAME, text) for text in _over(seen, declaration))
-    elif not seen.ends:
+        yield from (Note("", Matter.GAME, text) for text in _over(observations, declaration))
+    elif not observations.ends:
         ask, is_ = declaration.game.over
         text = f"no game ended: {ask} never said {_quote(is_)} (over)"
         yield Note("", Matter.NEVER_REACHED, text)
-    for name, times in seen.broken.items():
+    for name, times in observations.broken.items():
         if times:
             text = f"{name} broke in {number_of(times, 'conversation')}"
-            yield Note("", Matter.GAME, f"{text} of {seen.conversations}")
+            yield Note("", Matter.GAME, f"{text} of {observations.conversations}")
 
 
-def _sizes(seen: Observed) -> Iterator[str]:
-    if seen.sizes_refused:
-        yield f"the reference refuses {some(map(_quote, seen.sizes_refused), 4)} (sizes)"
+def _sizes(observations: Observed) -> Iterator[str]:
+    if observations.sizes_refused:
+        yield f"the reference refuses {some(map(_quote, observations.sizes_refused), 4)} (sizes)"
 
 
-def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
-    asked, refused = seen.second_stones
+def _turns(observations: Observed, declaration: Declaration) -> Iterator[str]:
+    asked, refused = observations.second_stones
     if asked < _FEW:
         return
     if declaration.game.turns == ALTERNATE and not refused:
@@ -241,52 +247,52 @@ def _turns(seen: Observed, declaration: Declaration) -> Iterator[str]:
         yield f'{text}: turns = "{ALTERNATE}"?'
 
 
-def _note_refusals(seen: Observed, declaration: Declaration) -> Iterator[str]:
+def _note_refusals(observations: Observed, declaration: Declaration) -> Iterator[str]:
     """Say where moves seem to be refused by a reply that says all is well."""
     pattern = declaration.game.refused
     for command in declaration.of_kind(Kind.MOVES):
-        texts = seen.tallies[command.name].texts
+        texts = observations.tallies[command.name].texts
         told = [text for text in texts if text]
         if not pattern and texts[""] and told:
             text = f"{command.name} says nothing, and sometimes {_quote(told[0])}"
             yield f"{text}: is that a refusal (refused = …)?"
     if pattern and not any(
         re.search(pattern, text)
-        for tally in seen.tallies.values()
+        for tally in observations.tallies.values()
         for text in (*tally.texts, tally.refusal)
     ):
         yield f"no reply matched {_quote(pattern)} (refused)"
 
 
-def _over(seen: Observed, declaration: Declaration) -> Iterator[str]:
+def _over(observations: Observed, declaration: Declaration) -> Iterator[str]:
     """Say by which question games seem to end: the one that says the fewest things then."""
     plain = {
         one.name for one in declaration.of_kind(Kind.ASKS) if not (one.arguments or one.is_free)
     }
     ends: dict[str, list[str]] = {}
-    for (ask, text), (refused, accepted) in seen.moves_after.items():
+    for (ask, text), (refused, accepted) in observations.moves_after.items():
         if ask in plain and refused >= _FEW and not accepted and len(text.split()) == 1:
             ends.setdefault(ask, []).append(text)
-    goes_on = {ask for (ask, _), (_, accepted) in seen.moves_after.items() if accepted}
+    goes_on = {ask for (ask, _), (_, accepted) in observations.moves_after.items() if accepted}
     for ask, texts in sorted(ends.items(), key=lambda one: (not tells_end(one[0]), len(one[1]))):
         if ask in goes_on:
             said, is_ = " or ".join(sorted(texts)), "|".join(sorted(texts))
             hint = f'does that end a game? over = {{ ask = "{ask}", is = "{is_}" }}'
             yield f"no move was accepted after {ask} had said {said}: {hint}"
             return
-    for name in plain & seen.tallies.keys():
-        words = {text.lower() for text in seen.tallies[name].texts}
+    for name in plain & observations.tallies.keys():
+        words = {text.lower() for text in observations.tallies[name].texts}
         if words & _RESULTS and words - _RESULTS:
             said = " or ".join(sorted(words & _RESULTS))
             yield f'{name} says {said}: does that end a game? over = {{ ask = "{name}", is = … }}'
             return
 
 
-def _note_forgotten(seen: Observed) -> Iterator[Note]:
-    for name in seen.unfollowed:
+def _note_forgotten(observations: Observed) -> Iterator[Note]:
+    for name in observations.unfollowed:
         text = f"the reference names {name}, and its answers are kept although that changes"
         yield Note("", Matter.FORGOTTEN, f'{text}: [reference] files = ["{name}"]?')
-    for name in seen.unused:
+    for name in observations.unused:
         if name != "showboard":
             hint = f"; as in GTP it {_ABOUT[STANDARD[name].kind]}" if name in STANDARD else ""
             text = f"the reference knows it, and nothing asks it{hint}"
@@ -302,16 +308,16 @@ _ABOUT = {
 }
 
 
-def _questions(seen: Observed) -> Iterator[Note]:
+def _questions(observations: Observed) -> Iterator[Note]:
     """Ask the teacher about answers that the reference gives alone: each command once."""
-    for name in dict.fromkeys(one.command.partition(" ")[0] for one in seen.questions):
-        every = [one for one in seen.questions if one.command.partition(" ")[0] == name]
-        one = min(every, key=lambda question: len(question.said))
-        said = "; ".join((*one.said, one.command))
+    for name in dict.fromkeys(one.command.partition(" ")[0] for one in observations.questions):
+        every = [one for one in observations.questions if one.command.partition(" ")[0] == name]
+        one = min(every, key=lambda question: len(question.commands))
+        said = "; ".join((*one.commands, one.command))
         yield Note(
             name,
             Matter.QUESTION,
-            f"{one.engines} engines agree on {_quote(one.got)} where the reference says"
+            f"{one.engines} engines agree on {_quote(one.answer)} where the reference says"
             f" {_quote(one.right)} ({number_of(len(every), 'time')}): who is right? {said}",
         )
 

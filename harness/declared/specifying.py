@@ -169,12 +169,12 @@ def _number_expression(number: str) -> str:
     return rf"{sign}{zeros}\.({fraction}0*|{full}[0-4][0-9]*|{below}[5-9][0-9]*)"
 
 
-def _in_any_order(words: list[str], each: list[str]) -> str:
+def _in_any_order(words: list[str], expressions: list[str]) -> str:
     """Return what matches as many words, each of these as often as it is there."""
     times = {word: words.count(word) for word in words}
     ahead = "".join(
         rf"(?=(\S+\s+)*?{expression}(?!\S)" + rf"(\s+(\S+\s+)*?{expression}(?!\S))" * (n - 1) + ")"
-        for (word, n), expression in zip(times.items(), dict.fromkeys(each), strict=True)
+        for (word, n), expression in zip(times.items(), dict.fromkeys(expressions), strict=True)
     )
     return rf"{ahead}\S+(\s+\S+){{{len(words) - 1}}}"
 
@@ -300,10 +300,10 @@ class _DeclaredQuestion:
             yield SceneCommand(drawer.command(one, ConversationState(self._whole)))
 
     def _draw(
-        self, command: DeclaredCommand, laid: list[SceneCommand], random: Random
+        self, command: DeclaredCommand, setup: list[SceneCommand], random: Random
     ) -> SceneCommand:
         state = ConversationState(self._whole)
-        for one in laid:
+        for one in setup:
             state.observe(one.command)
         drawn = Drawer(self._whole, random, self._folder).command(command, state)
         return SceneCommand(drawn, asked=True, why="This is what the reference answers.")

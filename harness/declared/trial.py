@@ -47,7 +47,7 @@ class TrialDeclaration(NamedTuple):
 
 
 class TrialBudget(NamedTuple):
-    """How long to try: whichever ends first; 0 means no limit."""
+    """Limits of a trial: whichever ends first; 0: no limit."""
 
     seconds: float
     conversations: int
@@ -56,7 +56,7 @@ class TrialBudget(NamedTuple):
 class Exchange(NamedTuple):
     """A command as the reference was asked it."""
 
-    said: tuple[str, ...]  # before it
+    commands: tuple[str, ...]  # before it
     command: str
     reply: Reply
     line: str  # how the conversation has it: a choice as the move that it is
@@ -77,7 +77,7 @@ class ReplyPair(NamedTuple):
     """A reply of the reference and one of another engine."""
 
     right: Reply
-    got: Reply
+    answer: Reply
     is_same: bool
 
 
@@ -102,10 +102,10 @@ class CommandTally:
 class ObservedQuestion(NamedTuple):
     """The reference alone, and engines that agree with each other."""
 
-    said: tuple[str, ...]
+    commands: tuple[str, ...]
     command: str
     right: str
-    got: str
+    answer: str
     engines: int
 
 
@@ -128,7 +128,7 @@ class Observed:
 
 
 def calibrate(
-    tried: TrialDeclaration,
+    target: TrialDeclaration,
     reference: ProgramStart,
     engines: Mapping[str, ProgramStart],
     budget: TrialBudget,
@@ -156,8 +156,8 @@ def calibrate(
             return hear
 
         fresh = ask(reference._replace(fresh=True))
-        trial = Trial(tried, seed, fresh, {name: ask(one) for name, one in engines.items()})
-        seen, told = trial.seen, tried.declaration.reference
+        trial = Trial(target, seed, fresh, {name: ask(one) for name, one in engines.items()})
+        seen, told = trial.seen, target.declaration.reference
         files = told.files if told else ()
         seen.unfollowed = find_unlisted_files(reference.words, reference.folder, files)
         trial.begin()
@@ -191,19 +191,19 @@ class Trial:
 
     def __init__(
         self,
-        tried: TrialDeclaration,
+        target: TrialDeclaration,
         seed: int,
-        fresh: AskProgram,
+        ask_fresh: AskProgram,
         engines: Mapping[str, AskProgram],
     ) -> None:
-        """``fresh``: a new process of the reference for each conversation. ``engines``: others."""
-        self._declaration = tried.declaration
-        self._specification = tried.specification
-        self._drawer = _NotingDrawer(tried.declaration, Random(seed), tried.folder)
-        self._fresh = fresh
+        """``ask_fresh``: asks a new process of the reference each time. ``engines``: others."""
+        self._declaration = target.declaration
+        self._specification = target.specification
+        self._drawer = _NotingDrawer(target.declaration, Random(seed), target.folder)
+        self._fresh = ask_fresh
         self._engines = engines
-        self._refuses = refuses(tried.declaration.game)
-        self.seen = Observed(one.name for one in tried.declaration.commands)
+        self._refuses = refuses(target.declaration.game)
+        self.seen = Observed(one.name for one in target.declaration.commands)
 
     # --- what is asked once ---
 
@@ -263,8 +263,8 @@ class Trial:
         self._drawer.draw(_LENGTHS[self.seen.conversations % len(_LENGTHS)], answer)
         return heard
 
-    def _count(self, heard: Sequence[Exchange]) -> None:
-        for one in heard:
+    def _count(self, exchanges: Sequence[Exchange]) -> None:
+        for one in exchanges:
             if tally := self.seen.tallies.get(one.name):
                 refused = self._refuses(one.reply)
                 tally.asked += 1
@@ -274,11 +274,11 @@ class Trial:
                 tally.errors += not one.reply.ok
                 tally.refusal = tally.refusal or (one.reply.text if refused else "")
 
-    def _follow_moves(self, heard: Sequence[Exchange]) -> None:
+    def _follow_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Count what happens to moves right after each reply to a question; and ends of games."""
         last: dict[str, str] = {}
         over = self._declaration.game.over
-        for one in heard:
+        for one in exchanges:
             kind, refused = self._kind(one), self._refuses(one.reply)
             if kind == Kind.ASKS:
                 last[one.command] = one.reply.text
@@ -293,9 +293,9 @@ class Trial:
 
     # --- other processes, asked the same ---
 
-    def _compare_with_itself(self, said: Sequence[Exchange]) -> None:
-        replies = self._fresh(tuple(one.line for one in said))
-        for one, got in zip(said, replies, strict=False):
+    def _compare_with_itself(self, exchanges: Sequence[Exchange]) -> None:
+        replies = self._fresh(tuple(one.line for one in exchanges))
+        for one, got in zip(exchanges, replies, strict=False):
             if one.is_choice or self._same(one, got):
                 continue
             if tally := self.seen.tallies.get(one.name):
@@ -303,11 +303,11 @@ class Trial:
             if self._kind(one) != Kind.ASKS:
                 return  # what follows is about another board
 
-    def _compare(self, name: str, said: Sequence[Exchange]) -> tuple[Reply, ...]:
+    def _compare(self, name: str, exchanges: Sequence[Exchange]) -> tuple[Reply, ...]:
         """Return the replies of another engine; those up to a first other board are compared."""
-        replies = self._engines[name](tuple(one.line for one in said))
-        self.seen.broken[name] += len(replies) < len(said)
-        for one, got in zip(said, replies, strict=False):
+        replies = self._engines[name](tuple(one.line for one in exchanges))
+        self.seen.broken[name] += len(replies) < len(exchanges)
+        for one, got in zip(exchanges, replies, strict=False):
             kind, tally = self._kind(one), self.seen.tallies.get(one.name)
             if tally is None or one.is_choice:
                 continue
@@ -315,18 +315,18 @@ class Trial:
             tally.pairs.setdefault(name, []).append(ReplyPair(one.reply, got, is_same))
             if not is_same and kind not in (Kind.ASKS, Kind.CHOOSES):
                 break  # what follows is about another board
-        for one in [one for one in said if one.is_choice][:1]:
-            chosen = self._engines[name]((*one.said, one.command))
-            if len(chosen) == len(one.said) + 1:
+        for one in [one for one in exchanges if one.is_choice][:1]:
+            chosen = self._engines[name]((*one.commands, one.command))
+            if len(chosen) == len(one.commands) + 1:
                 pair = ReplyPair(one.reply, chosen[-1], self._is_right(one, chosen[-1]))
                 self.seen.tallies[one.name].pairs.setdefault(name, []).append(pair)
         return replies
 
     def _look_for_question(
-        self, said: Sequence[Exchange], answers: Sequence[tuple[Reply, ...]]
+        self, exchanges: Sequence[Exchange], answers: Sequence[tuple[Reply, ...]]
     ) -> None:
         """Note the first reply for which the reference stands alone, if the others agree on it."""
-        for place, one in enumerate(said):
+        for place, one in enumerate(exchanges):
             got = [replies[place] for replies in answers if place < len(replies)]
             if len(got) < 2 or self._kind(one) == Kind.CHOOSES:
                 continue
@@ -334,17 +334,17 @@ class Trial:
                 continue
             if all(same(one.command, got[0], other, self._specification) for other in got):
                 texts = one.reply.text, got[0].text
-                question = ObservedQuestion(one.said, one.command, *texts, len(got))
+                question = ObservedQuestion(one.commands, one.command, *texts, len(got))
                 self.seen.questions.append(question)
             return
 
     # --- the reference, asked something else ---
 
-    def _try_wrong_moves(self, said: Sequence[Exchange]) -> None:
+    def _try_wrong_moves(self, exchanges: Sequence[Exchange]) -> None:
         """Send each wrong argument after the first move; then a stone of the color not to move."""
         engine = self._engine()
         state = engine.session.state
-        for one in said:
+        for one in exchanges:
             engine.reply(one.line)
             if state.moves:
                 break
@@ -364,9 +364,9 @@ class Trial:
             self.seen.second_stones[0] += 1
             self.seen.second_stones[1] += self._refuses(self._last((*engine.said, wrong)))
 
-    def _try_choice(self, said: Sequence[Exchange]) -> None:
+    def _try_choice(self, exchanges: Sequence[Exchange]) -> None:
         """See whether the reference's first choice is right by its own play, and was played."""
-        for one in said:
+        for one in exchanges:
             command = self._declaration.command(one.name)
             if command is None or command.kind != Kind.CHOOSES or self._refuses(one.reply):
                 continue
@@ -376,19 +376,19 @@ class Trial:
             if not self._is_right(one, one.reply):
                 tally.own_refused[one.reply.text] += 1
             elif one.is_choice:
-                replies = self._specification.truth.replies((*one.said, one.command, one.line))
+                replies = self._specification.truth.replies((*one.commands, one.command, one.line))
                 chose_again = replies[-2].text == one.reply.text  # it may draw its choice
                 tally.played_twice += chose_again and not self._refuses(replies[-1])
             return
 
-    def _try_without_questions(self, said: Sequence[Exchange]) -> None:
+    def _try_without_questions(self, exchanges: Sequence[Exchange]) -> None:
         """Leave the questions of each name out: the other replies are to stay as they are."""
-        commands = {one.name: self._declaration.command(one.name) for one in said}
+        commands = {one.name: self._declaration.command(one.name) for one in exchanges}
         for name, command in sorted(commands.items()):
             if command and (
                 command.kind == Kind.ASKS or (command.kind == Kind.CHOOSES and not command.plays)
             ):
-                rest = [one for one in said if one.name != name]
+                rest = [one for one in exchanges if one.name != name]
                 replies = self._specification.truth.replies(tuple(one.line for one in rest))
                 self.seen.tallies[name].changed += any(
                     not one.is_choice and not self._same(one, got)
@@ -397,17 +397,19 @@ class Trial:
 
     # --- small words ---
 
-    def _same(self, one: Exchange, got: Reply) -> bool:
-        if self._refuses(one.reply) and self._refuses(got):
-            return one.reply.ok is got.ok
-        return same(one.command, one.reply, got, self._specification)
+    def _same(self, exchange: Exchange, reply: Reply) -> bool:
+        if self._refuses(exchange.reply) and self._refuses(reply):
+            return exchange.reply.ok is reply.ok
+        return same(exchange.command, exchange.reply, reply, self._specification)
 
-    def _is_right(self, one: Exchange, got: Reply) -> bool:
+    def _is_right(self, exchange: Exchange, reply: Reply) -> bool:
         """Whether the reference's own play accepts a choice."""
-        return accepts(self._engine().after(one.said), one.command, one.reply, got)
+        return accepts(
+            self._engine().after(exchange.commands), exchange.command, exchange.reply, reply
+        )
 
-    def _kind(self, one: Exchange) -> str:
-        command = self._declaration.command(one.name)
+    def _kind(self, exchange: Exchange) -> str:
+        command = self._declaration.command(exchange.name)
         return command.kind if command else Kind.ASKS
 
     def _engine(self) -> ReferenceEngine:

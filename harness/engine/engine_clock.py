@@ -1,4 +1,4 @@
-"""How much an engine is slowed down by what else its machine computes."""
+"""Slowdown of an engine by what else its machine computes."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ _BUSY = (1, 2, 3, 6, 7)  # columns of the first line of /proc/stat: user, nice, 
 class MachineLoad:
     """The load beside an engine, read once a second; an unknown load counts as a full one."""
 
-    def __init__(self, beside: float) -> None:
-        """``beside``: how much longer an engine may take beside others, on any machine."""
-        self._beside = self._found = beside if _shares_cores() else min(beside, _APART)
+    def __init__(self, factor: float) -> None:
+        """``factor``: how much longer an engine may take beside others, on any machine."""
+        self._beside = self._found = factor if _shares_cores() else min(factor, _APART)
         self._ran = 0.0  # seconds that the engine computed since the last look
         self._looked, self._busy = monotonic(), busy_seconds()
 
-    def slowdown(self, ran: float) -> float:
-        """Return how many seconds of computing count as one; ``ran``: those since the last."""
-        self._ran += ran
+    def slowdown(self, seconds: float) -> float:
+        """Return how many seconds of computing count as one; ``seconds``: those since the last."""
+        self._ran += seconds
         now = monotonic()
         if now - self._looked >= _WINDOW:
             before, self._busy = self._busy, busy_seconds()
@@ -157,7 +157,7 @@ def are_asleep(pids: Iterable[int]) -> bool:
 
 
 class Use(NamedTuple):
-    """What the threads of an engine did between two looks. Seconds."""
+    """Activity of an engine's threads between two looks. Seconds."""
 
     ran: float  # all together
     waited: float  # the one that waited most, what began before the first look too
@@ -206,10 +206,10 @@ class EngineClock:
         """Seconds of its time in which it was seen to compute, as its limits count them."""
         return self.computed - self._forgiven
 
-    def watch_machine(self, computed: float) -> None:
-        """Let what it computes count by what else is at work; ``computed``: up to now."""
+    def watch_machine(self, cpu_seconds: float) -> None:
+        """Let what it computes count by what else is at work; ``cpu_seconds``: up to now."""
         self._load = MachineLoad(self.beside)
-        self._forgiven -= computed / self._load.slowdown(0.0) - computed / self.beside
+        self._forgiven -= cpu_seconds / self._load.slowdown(0.0) - cpu_seconds / self.beside
 
     def own(self) -> float:
         """Return the time, as ``time.monotonic()`` does, without what was lost."""
@@ -303,29 +303,29 @@ class EngineClock:
         self._count(use(before, self._threads, seconds), seconds, self._still(seconds - slept))
         self._pause = max(LOOK, _COST * (monotonic() - begun))
 
-    def _count(self, used: Use, seconds: float, still: float) -> None:
-        awake, waited = seconds - still, used.waited + self._untold
-        counts = max(awake - waited, min(used.ran / self._cores, awake))
+    def _count(self, usage: Use, seconds: float, standstill: float) -> None:
+        awake, waited = seconds - standstill, usage.waited + self._untold
+        counts = max(awake - waited, min(usage.ran / self._cores, awake))
         # The end of a wait tells of its beginning, too, which was before the last look.
         self._untold = min(waited - awake + counts, seconds)
         counts = counts if self._seen else 0.0
-        if used.stopped and self._spare > 0:
+        if usage.stopped and self._spare > 0:
             counts, self._spare = 0.0, self._spare - seconds
-        here = min(counts, used.ran)
+        here = min(counts, usage.ran)
         computed = here / self.pace
         self._lost += seconds - counts + (here - computed)
         beside = self._load.slowdown(here) if self._load else self.beside
         self._forgiven += computed - computed / beside
         self.computed += computed
-        self._ends += still
+        self._ends += standstill
 
-    def _still(self, awake: float) -> float:
+    def _still(self, seconds: float) -> float:
         """Return for how long the harness stood still, of the seconds in which it meant not to."""
         before, self._ours = self._ours, _ours()
         assert before is not None
         assert self._ours is not None
-        late = awake - sum(self._ours) + sum(before)
-        return min(late, awake) if late > _LATE else 0.0
+        late = seconds - sum(self._ours) + sum(before)
+        return min(late, seconds) if late > _LATE else 0.0
 
 
 def _ours() -> tuple[float, float] | None:

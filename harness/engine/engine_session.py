@@ -124,10 +124,10 @@ class EngineSession:
             process.on_wait(self._wait)
         self.rest = 0.0  # seconds of its limit in which an engine that was left was not waited for
 
-    def begin_file(self, spent: float = 0.0) -> None:
-        """Let the time limit of the file begin; ``spent``: seconds of it that are over."""
+    def begin_file(self, used_seconds: float = 0.0) -> None:
+        """Let the time limit of the file begin; ``used_seconds``: seconds of it that are over."""
         if self._limits.file:
-            self._file_ends = self._clock.now() + self._limits.file - spent
+            self._file_ends = self._clock.now() + self._limits.file - used_seconds
 
     def ask(self, lines: Sequence[bytes], replies: list[Reply], *, judged: bool = False) -> None:
         """Send ``lines``, each ending with a newline, and append a reply to each to ``replies``.
@@ -188,10 +188,10 @@ class EngineSession:
         if data and self._splitter.split(data):
             self._note_surplus(quote(self._last) if self._last else "its start")
 
-    def _await(self, replies: list[Reply], wanted: int) -> None:
+    def _await(self, replies: list[Reply], count: int) -> None:
         deadline = self._deadline()
         unanswered = 0
-        while len(replies) < wanted:
+        while len(replies) < count:
             data = self._read(deadline)
             fresh = self._splitter.split(data)
             unanswered = 0 if fresh else unanswered + len(data)
@@ -210,7 +210,7 @@ class EngineSession:
                         self._show("<< ", reply.invalid)
                         self._show("<< ", reply.raw + "\n\n")
                 replies += fresh
-                deadline = self._deadline() if len(replies) < wanted else NEVER
+                deadline = self._deadline() if len(replies) < count else NEVER
             elif unanswered > self._limits.max_output > 0:
                 raise too_much(unanswered, self._limits.max_output, "no reply")
 
@@ -221,13 +221,13 @@ class EngineSession:
         self._file_ends += self._since - before
         self._computed, self._counted = self._clock.computed, self._clock.counted
 
-    def _note(self, own: float, since: float) -> None:
+    def _note(self, engine_time: float, limit_time: float) -> None:
         """Take note of a moment, by the engine's own time and by that of its limits.
 
         A look can find that the time counted so far was waiting. The clock goes back then, and an
         answer that came in between took no time: not less.
         """
-        self.arrived, self._since = max(self.arrived, own), since
+        self.arrived, self._since = max(self.arrived, engine_time), limit_time
 
     def _wait(self) -> None:
         """Tell of the command under way, if it has taken long and was not told for a while."""
@@ -333,15 +333,15 @@ class EngineSession:
         """Return whether an engine that was left has written anything since, or has ended."""
         return self._process.stirs()
 
-    def is_over(self, slept: float) -> bool:
+    def is_over(self, sleep: float) -> bool:
         """Return whether the limit of an engine that was left is over.
 
-        ``slept``: seconds since it was asked last in which it was waited for.
+        ``sleep``: seconds since it was asked last in which it was waited for.
 
         Raises:
             StarvedError: the machine is too busy to tell.
         """
-        self._clock.note_sleep(slept)
+        self._clock.note_sleep(sleep)
         return self._clock.is_over()
 
     def _take_surplus(self, count: int) -> list[Reply]:
@@ -408,20 +408,20 @@ class EngineSession:
 
     @property
     def stderr(self) -> str:
-        """What the engine wrote on its standard error."""
+        """Standard error of the engine."""
         return self._process.stderr.text()
 
     @property
     def unfinished(self) -> bytes:
-        """What it wrote after its last reply, once a conversation has ended with an error."""
+        """Output after its last reply, once a conversation has ended with an error."""
         return self._splitter.invalid + self._process.unfinished
 
-    def _explain(self, error: EngineError, lines: Sequence[bytes], missing: int) -> EngineError:
+    def _explain(self, error: EngineError, lines: Sequence[bytes], index: int) -> EngineError:
         """Return ``error`` as a sentence about the command under way."""
         from harness.reading.last_words import first_words, last_words
 
-        self._unanswered = lines[missing:]
-        command = quote(lines[missing])
+        self._unanswered = lines[index:]
+        command = quote(lines[index])
         is_late = error.kind is FailureKind.TIMEOUT
         how = self._overdue(command) if is_late else error.failure
         when = "" if is_late else self._when(command, how.kind)

@@ -308,14 +308,14 @@ def _read(path: str) -> bytes:
         os.close(descriptor)
 
 
-def end_leftovers(known: frozenset[int]) -> list[str]:
+def end_leftovers(exempt_pids: frozenset[int]) -> list[str]:
     """Kill what engines left behind; return the names of those that were still running.
 
-    ``known``: children that we must not end (those from before the engine started).
+    ``exempt_pids``: children that we must not end (those from before the engine started).
     """
     names: dict[int, str] = {}
     deadline = time.monotonic() + _PATIENCE
-    while found := _orphans(known):
+    while found := _orphans(exempt_pids):
         names |= {orphan.pid: orphan.name for orphan in found if orphan.state != "Z"}
         for orphan in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -349,9 +349,9 @@ def _times(name: str, count: int) -> str:
     return f"{name} × {count}" if count > 1 else name
 
 
-def _orphans(known: frozenset[int]) -> list[_LeftProcess]:
+def _orphans(exempt_pids: frozenset[int]) -> list[_LeftProcess]:
     own = os.getsid(0)
-    strangers = [pid for pid in children() if pid not in known and pid not in engines]
+    strangers = [pid for pid in children() if pid not in exempt_pids and pid not in engines]
     found = [process for pid in strangers if (process := _process(pid)) is not None]
     return [process for process in found if process.session != own]
 

@@ -120,9 +120,9 @@ class WatchedEngine(PlainEngine):
         self._end, told = os.pipe()
         Thread(target=self._watch, args=[told], daemon=True).start()
 
-    def _watch(self, told: int) -> None:
+    def _watch(self, descriptor: int) -> None:
         self._process.wait()
-        os.close(told)
+        os.close(descriptor)
 
     def status(self) -> int | None:
         """Return how it ended."""

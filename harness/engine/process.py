@@ -69,15 +69,15 @@ class _Searcher:
         self.seen = 0
         self.end = 0
 
-    def search(self, window: bytes, fresh: int, _size: int | None = None) -> int:
-        self.seen += fresh
-        self.end = self._end(window, fresh)
+    def search(self, window: bytes, new_size: int, _size: int | None = None) -> int:
+        self.seen += new_size
+        self.end = self._end(window, new_size)
         if self.end:
             return self.FOUND
         if self.seen > self._max_output:
             self.end = len(window)
             return self.TOO_MUCH
-        if self.seen == fresh and _is_modem_protocol(window):
+        if self.seen == new_size and _is_modem_protocol(window):
             self.end = len(window)
             return self.MODEM
         return -1
@@ -97,7 +97,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         stdout: IO[bytes],
         limits: Limits,
         clock: EngineClock,
-        written: int = 0,
+        initial_size: int = 0,
     ) -> None:
         super().__init__(stdout, maxread=_READ_SIZE, timeout=None)
         self.delayafterread = None
@@ -106,7 +106,7 @@ class _Output(fdspawn):  # type: ignore[misc]
         self.exited = False
         self.stderr = BothEnds(limits.max_stderr)
         self._most = limits.max_total_output or sys.maxsize
-        self._left = self._most - written  # bytes that it may still write
+        self._left = self._most - initial_size  # bytes that it may still write
         self._limits = limits
         self.on_wait: Callable[[], object] = lambda: None  # called now and then while waiting
         self._ahead: list[bytes] = []  # read while writing
@@ -167,7 +167,7 @@ class _Output(fdspawn):  # type: ignore[misc]
 
     @property
     def waiting(self) -> bytes:
-        """What has come and was not handed on."""
+        """Output not handed on yet."""
         return bytes(self._before.getvalue()) + b"".join(self._ahead)
 
     def gather(self, seconds: float, max_ahead: int) -> None:
@@ -302,9 +302,9 @@ class _Output(fdspawn):  # type: ignore[misc]
             self._give_up()
 
 
-def too_much(written: int, allowed: int, name: str) -> EngineError:
+def too_much(size: int, maximum: int, name: str) -> EngineError:
     """Return the error of an engine that wrote more than it may; ``name``: of the limit."""
-    limit = Limit(name, written, allowed, "bytes")
+    limit = Limit(name, size, maximum, "bytes")
     return _make_error(FailureKind.OUTPUT, "went over its ", limit)
 
 
@@ -313,7 +313,7 @@ def _make_error(kind: FailureKind, text: str, limit: Limit | None = None) -> Eng
 
 
 class ProcessEnd(NamedTuple):
-    """How an engine's process ended."""
+    """End of an engine's process."""
 
     status: int | None  # as Popen.returncode; None if it had to be ended
     leftovers: list[str]  # names of the processes it left behind
@@ -334,14 +334,14 @@ class EngineProcess:
         limits: Limits,
         pty: bool = False,
         *,
-        written: int = 0,
+        initial_size: int = 0,
         crowded: bool = False,
         protocol: Protocol = GTP,
     ) -> None:
         """Start the engine.
 
-        ``written``: bytes that another one wrote for the same file. ``crowded``: other engines
-        are at work on every core. ``protocol``: it tells where replies end.
+        ``initial_size``: bytes that another one wrote for the same file. ``crowded``: other
+        engines are at work on every core. ``protocol``: it tells where replies end.
         """
         self._launcher = launcher
         self._max_output = limits.max_output or sys.maxsize
@@ -351,7 +351,7 @@ class EngineProcess:
         self._stdin_fd = self._stdin.fileno()
         os.set_blocking(self._stdin_fd, False)
         self.clock = EngineClock(self._process.processes)
-        self._output = _Output(self._process, self._stdout, limits, self.clock, written)
+        self._output = _Output(self._process, self._stdout, limits, self.clock, initial_size)
         self._output.is_whole = protocol.is_whole
         if crowded:
             self.sleep_at_once()
@@ -362,7 +362,7 @@ class EngineProcess:
 
     @property
     def stderr(self) -> BothEnds:
-        """What the engine wrote on its standard error so far."""
+        """Standard error of the engine so far."""
         return self._output.stderr
 
     @property

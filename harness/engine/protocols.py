@@ -70,9 +70,9 @@ class _Finder:
     def __init__(self) -> None:
         self._begun = b""  # the first bytes of the line that has not ended; it is all they tell
 
-    def end(self, window: bytes, fresh: int) -> int:
+    def end(self, window: bytes, new_size: int) -> int:
         """See :data:`harness.engine.replies.Finder`."""
-        data = self._begun + window[len(window) - fresh :]
+        data = self._begun + window[len(window) - new_size :]
         found = STATUS_LAST.end(data)
         line = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         self._begun = data[line : line + 2]

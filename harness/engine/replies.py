@@ -45,14 +45,14 @@ def end_of_last_reply(data: bytes) -> int:
     return max((found.end() for found in re.finditer(_END_WITH_CR, data)), default=0)
 
 
-def foreign_id(raw: str, wanted: int) -> str:
-    """Return the id of a reply if it is another than the command's, ``wanted``, else ``""``.
+def foreign_id(raw: str, command_id: int) -> str:
+    """Return the id of a reply if it is another than the command's, ``command_id``, else ``""``.
 
     A reply without an id has none that could be wrong, and a command without one asks for none.
     """
-    found = re.match(_ID, raw) if wanted >= 0 else None
+    found = re.match(_ID, raw) if command_id >= 0 else None
     # Not as a number: there are ids too long to be read as one.
-    return found[1] if found and found[1].lstrip("0") != f"{wanted or ''}" else ""
+    return found[1] if found and found[1].lstrip("0") != f"{command_id or ''}" else ""
 
 
 class _Memo(dict[bytes, Reply]):

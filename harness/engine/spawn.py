@@ -78,25 +78,25 @@ def spawn(
     return Spawned(pid, FileIO(first, "wb"), heard[0] if len(heard) > 1 else None, heard[-1])
 
 
-def _pipe(theirs: contextlib.ExitStack, ours: list[int], *, writes: bool = False) -> int:
-    """Return the program's end of a new pipe, to be closed with ``theirs``; add our end to ours.
+def _pipe(cleanup: contextlib.ExitStack, descriptors: list[int], *, writes: bool = False) -> int:
+    """Return the program's end of a new pipe, to be closed with ``cleanup``; note our end.
 
     ``writes``: we write and the program reads.
     """
     ends = os.pipe()
-    ours.append(ends[writes])
-    theirs.callback(os.close, ends[not writes])
-    return _move_above_streams(ends[not writes], theirs)
+    descriptors.append(ends[writes])
+    cleanup.callback(os.close, ends[not writes])
+    return _move_above_streams(ends[not writes], cleanup)
 
 
-def _move_above_streams(descriptor: int, theirs: contextlib.ExitStack) -> int:
+def _move_above_streams(descriptor: int, cleanup: contextlib.ExitStack) -> int:
     """Return the descriptor, or a copy that is not a standard stream's, for those are replaced."""
     if descriptor >= _STANDARD:
         return descriptor
     import fcntl
 
     copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _STANDARD)
-    theirs.callback(os.close, copy)
+    cleanup.callback(os.close, copy)
     return copy
 
 
@@ -180,9 +180,9 @@ def _texts(texts: Iterable[bytes]) -> Array[Any]:
     return (_Text * len(found))(*found)
 
 
-def _call(name: str, *given: object) -> None:
+def _call(name: str, *arguments: object) -> None:
     """Call a function of the C library that returns the number of an error, 0 for none."""
-    error = call_function(_function(name), given)
+    error = call_function(_function(name), arguments)
     if error:
         raise OSError(error, os.strerror(error))
 

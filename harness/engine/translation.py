@@ -33,7 +33,7 @@ _ASKS_NAME, _LISTS_NAMES = "known_command", "list_commands"
 
 
 class Rules(NamedTuple):
-    """How the words of a command and of its answer are changed."""
+    """Changes to the words of a command and of its answer."""
 
     words: Mapping[str, str] = {}  # ours, in small letters: the engine's
     transposed: bool = False  # columns are rows
@@ -72,7 +72,7 @@ class Rules(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """How one engine speaks."""
+    """Dialect of one engine."""
 
     everywhere: Rules = Rules()
     commands: Mapping[str, Rules] = {}  # by our names, in place of what holds everywhere
@@ -180,14 +180,14 @@ def read(path: str) -> Translation:
     return Translation(everywhere, _of_commands(own, values, place.at("command")), names)
 
 
-def _of_commands(table: object, everywhere: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
+def _of_commands(table: object, defaults: dict[str, Any], place: KeyPlace) -> dict[str, Rules]:
     """Read what holds for single commands: what they leave out is as everywhere."""
     if not isinstance(table, dict):
         place.refuse(table, "a table for each command, such as [command.play]")
     found = {}
     for name, own in table.items():
         fields = {
-            key: Field(field.read, everywhere.get(key, field.default))
+            key: Field(field.read, defaults.get(key, field.default))
             for key, field in _OF_ONE.items()
         }  # what it leaves out is as everywhere
         found[name] = _rules(toml_schema.read_table(own, fields, place.at(name)))

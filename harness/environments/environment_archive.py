@@ -179,30 +179,30 @@ def _unpack(raw: IO[bytes], folder: Path, most: int) -> set[str]:
         raise DamagedError(f"it has two files of one name: {error.filename}") from None
 
 
-def _about(archive: tarfile.TarFile, one: tarfile.TarInfo) -> set[str]:
-    if one.name != _ABOUT or one.size > _LONGEST_ABOUT:
-        raise DamagedError(f"it begins with {one.name!r}, expected {_ABOUT}")
+def _about(archive: tarfile.TarFile, member: tarfile.TarInfo) -> set[str]:
+    if member.name != _ABOUT or member.size > _LONGEST_ABOUT:
+        raise DamagedError(f"it begins with {member.name!r}, expected {_ABOUT}")
     try:
-        names = json.loads(_content(archive, one).read())["unloadable"]
+        names = json.loads(_content(archive, member).read())["unloadable"]
         return {str(name) for name in names}
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DamagedError(f"{_ABOUT} cannot be read") from None
 
 
-def _write(archive: tarfile.TarFile, one: tarfile.TarInfo, folder: Path) -> None:
+def _write(archive: tarfile.TarFile, member: tarfile.TarInfo, folder: Path) -> None:
     """Write a file. No link is there, so that it lies where its name says."""
-    if not _is_plain(one.name) or _is_machines_own(one.name):
-        raise DamagedError(f"{one.name!r} is not the name of a file of an environment")
-    path = folder / one.name
+    if not _is_plain(member.name) or _is_machines_own(member.name):
+        raise DamagedError(f"{member.name!r} is not the name of a file of an environment")
+    path = folder / member.name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("xb") as file:
-        shutil.copyfileobj(_content(archive, one), file, _PIECE)
-        os.fchmod(file.fileno(), file_system.file_mode(is_program=bool(one.mode & 0o100)))
-    os.utime(path, (one.mtime, one.mtime))
+        shutil.copyfileobj(_content(archive, member), file, _PIECE)
+        os.fchmod(file.fileno(), file_system.file_mode(is_program=bool(member.mode & 0o100)))
+    os.utime(path, (member.mtime, member.mtime))
 
 
-def _content(archive: tarfile.TarFile, one: tarfile.TarInfo) -> IO[bytes]:
-    found = archive.extractfile(one)
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    found = archive.extractfile(member)
     assert found
     return found
 

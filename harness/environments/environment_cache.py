@@ -168,21 +168,21 @@ def of_program(program: str) -> Stored | None:
     return _read(folder) if folder.parent == root() else None
 
 
-def pack(stored: Stored) -> tuple[PackedEnvironment, Path]:
+def pack(environment: Stored) -> tuple[PackedEnvironment, Path]:
     """Return an environment as an archive, and where that lies; it is made once and kept.
 
     Raises:
         UnsendableError: it cannot be moved to another machine.
         UsageError: the archive cannot be written.
     """
-    name, folder = stored.folder.name, stored.folder
+    name, folder = environment.folder.name, environment.folder
     archive, record = (root() / f".{name}{ending}" for ending in (_PACKED, _PACKED_RECORD))
     try:
         with _lock(f"{name}.packing", fcntl.LOCK_EX):
             now = environment_archive.state(folder)
             found = _find_packed(record, archive, now)
             if found is None:
-                found = _pack(stored, archive)
+                found = _pack(environment, archive)
                 record.write_text(json.dumps({"state": now, **found._asdict()}) + "\n")
     except OSError as error:
         raise UsageError(f"cannot write {archive}: {error.strerror}") from None
@@ -200,13 +200,13 @@ def _find_packed(record: Path, archive: Path, state: str) -> PackedEnvironment |
     return found if is_whole and told["state"] == state else None
 
 
-def _pack(stored: Stored, archive: Path) -> PackedEnvironment:
-    unrun = environment_archive.inspect_unrun(stored.folder)
-    if fingerprint(unrun) != fingerprint(interpreters.inspect_python(stored.program)):
+def _pack(environment: Stored, archive: Path) -> PackedEnvironment:
+    unrun = environment_archive.inspect_unrun(environment.folder)
+    if fingerprint(unrun) != fingerprint(interpreters.inspect_python(environment.program)):
         raise UnsendableError("packages are found in other folders than its own")
     unfinished = archive.with_name(f"{_UNFINISHED}{archive.name}")
     try:
-        size = environment_archive.pack(stored.folder, unfinished)
+        size = environment_archive.pack(environment.folder, unfinished)
         unfinished.replace(archive)
     finally:
         unfinished.unlink(missing_ok=True)
@@ -234,14 +234,14 @@ def in_use(name: str) -> Iterator[Stored]:
 
 
 @contextmanager
-def _lock(name: str, how: int) -> Iterator[None]:
+def _lock(name: str, operation: int) -> Iterator[None]:
     """Hold the lock of an environment; it is let go with this process, however that ends."""
     try:
         descriptor = os.open(root() / f".{name}.lock", os.O_RDONLY | os.O_CREAT, 0o644)
     except OSError as error:
         raise UsageError(f"cannot write to {root()}: {error.strerror}") from None
     try:
-        fcntl.flock(descriptor, how)
+        fcntl.flock(descriptor, operation)
         yield
     except BlockingIOError:
         raise UsageError(f"the environment {name} is in use: try again later") from None
@@ -259,11 +259,11 @@ _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "CONDA_PREFIX", "PYTHO
 
 
 def build(
-    folder: Path, base: Interpreter, environment: DeclaredEnvironment, beside: Path
+    folder: Path, base: Interpreter, environment: DeclaredEnvironment, base_folder: Path
 ) -> Stored:
     """Make an environment in ``folder``, from the Python ``base``.
 
-    ``beside``: the folder that relative paths in the requirements start from.
+    ``base_folder``: the folder that relative paths in the requirements start from.
 
     Raises:
         UsageError: it cannot be made; has the last words of the tool.
@@ -275,7 +275,7 @@ def build(
         written = folder / "requirements.txt"
         written.write_text(environment.requirements, encoding="utf-8")
         # In a file uv takes paths as relative to that; what it reads from a pipe, to its folder.
-        _run([*tool, "-r", "-" if uv else str(written)], beside, environment.requirements)
+        _run([*tool, "-r", "-" if uv else str(written)], base_folder, environment.requirements)
     built = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     return Stored(folder, base.version, environment.requirements, built, "uv" if uv else "pip")
 
@@ -310,10 +310,10 @@ def _works(command: Sequence[str]) -> bool:
     return done.returncode == 0
 
 
-def _run(command: Sequence[str], folder: Path | None = None, told: str = "") -> None:
+def _run(command: Sequence[str], folder: Path | None = None, stdin: str = "") -> None:
     done = subprocess.run(
         command,
-        input=told,
+        input=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -35,20 +35,20 @@ class Interpreter(NamedTuple):
 
     @property
     def base(self) -> str:
-        """What an environment made from it works with on another machine, in words."""
+        """Requirement of an environment made from it on another machine, in words."""
         return f"Python {self.version} ({self.abi or self.implementation}, {self.platform})"
 
-    def describe(self, first: Collection[str] = ("numpy",), where: str = "") -> str:
+    def describe(self, first: Collection[str] = ("numpy",), path: str = "") -> str:
         """Return such as ``Python 3.11.7 with numpy 1.23.5``.
 
-        ``first``: packages that are named before others; ``where``: a path to be named.
+        ``first``: packages that are named before others; ``path``: to be named.
         """
         heart = [pair for pair in self.packages if pair[0] not in _TOOLS]
         ordered = sorted(heart, key=lambda pair: (pair[0] not in first, pair[0]))
         shown = ", ".join(" ".join(pair) for pair in ordered[:_SHOWN])
         rest = len(ordered) - _SHOWN
         shown += count_rest(rest, f" and {{}} more {plural(rest, 'package')}")
-        place = f" ({where})" if where else ""
+        place = f" ({path})" if path else ""
         return f"Python {self.version}{place} with{f' {shown}' if heart else 'out packages'}"
 
 
@@ -137,15 +137,18 @@ print(json.dumps([
 """
 
 
-def inspect_python(program: str, unrun: str = "") -> Interpreter:
+def inspect_python(program: str, package_folder: str = "") -> Interpreter:
     """Return what a Python says of itself. It runs alone: no variables, no site of the user.
 
-    ``unrun``: a folder of packages whose code is not run; if empty, its own, as engines have them.
+    ``package_folder``: a folder of packages whose code is not run; if empty, its own, as engines
+    have them.
 
     Raises:
         UsageError: it is not a Python 3 that runs.
     """
-    alone = ["-I", "-S", "-c", _SCRIPT, unrun] if unrun else ["-I", "-c", _SCRIPT]
+    alone = (
+        ["-I", "-S", "-c", _SCRIPT, package_folder] if package_folder else ["-I", "-c", _SCRIPT]
+    )
     try:
         done = subprocess.run(
             [program, *alone],

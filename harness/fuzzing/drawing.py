@@ -166,7 +166,7 @@ class Unasked:
         known = max(some, key=_fullness, default=None)
         self._begun.append(known or self._nothing)
         length = 1 + int(_LONGEST * random.random() ** 2)
-        return self._drawer.draw(length, known=known)
+        return self._drawer.draw(length, beginning=known)
 
     def learn(self, commands: Sequence[str], replies: Sequence[Reply]) -> None:
         """Take the right replies to the next of the conversations, in the order of their drawing.

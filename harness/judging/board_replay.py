@@ -344,13 +344,13 @@ def reason(engine: Engine, command: str) -> str:
     return found.text if found else ""
 
 
-def mark_boards(boards: Mapping[int, Diagram], why: Reasons) -> dict[int, Diagram]:
+def mark_boards(boards: Mapping[int, Diagram], reasons: Reasons) -> dict[int, Diagram]:
     """Return boards by step with the marks of the reasons on them, where there are any."""
     return {
-        step: _with_marks(board, why[step]) if step in why else board
+        step: _with_marks(board, reasons[step]) if step in reasons else board
         for step, board in boards.items()
     }
 
 
-def _with_marks(diagram: Diagram, why: Explanation) -> Diagram:
-    return diagram.with_marks(dict(sorted(why.labels)))  # from the first row on, as it is read
+def _with_marks(diagram: Diagram, reason: Explanation) -> Diagram:
+    return diagram.with_marks(dict(sorted(reason.labels)))  # from the first row on, as it is read

@@ -63,12 +63,12 @@ class Search:
     def _is_exhausted(self) -> bool:
         return self._replayer.steps > self._patience
 
-    def _next(self, unexplained: dict[Set, int]) -> list[Set]:
+    def _next(self, candidates: dict[Set, int]) -> list[Set]:
         """Return the sets with one more mistake, the likeliest first."""
         found: set[Set] = set()
-        for one, places in unexplained.items():
+        for one, places in candidates.items():
             found.update(self._by_change(one, places))
-        for one in list(unexplained)[:_IN_CONTEXT]:
+        for one in list(candidates)[:_IN_CONTEXT]:
             together = set(self._in_context(one))
             self._together |= together
             found |= together
@@ -92,47 +92,47 @@ class Search:
         alone = self.alone[mistake]
         return self.wrong & alone.changed & alone.agreed
 
-    def _fits(self, mistake: Mistake, left: int) -> bool:
-        """Whether a mistake does as the engine did, and is right where failures are ``left``."""
+    def _fits(self, mistake: Mistake, failures: int) -> bool:
+        """Whether a mistake does as the engine did, and is right where ``failures`` are."""
         alone = self.alone[mistake]
-        return not (self._every & ~left & ~alone.agreed or left & alone.changed)
+        return not (self._every & ~failures & ~alone.agreed or failures & alone.changed)
 
-    def _once(self, chosen: Iterable[Mistake]) -> int:
+    def _once(self, mistakes: Iterable[Mistake]) -> int:
         """Return where exactly one of some mistakes changes the answer."""
         once = twice = 0
-        for one in chosen:
+        for one in mistakes:
             twice |= once & self.alone[one].changed
             once |= self.alone[one].changed
         return once & ~twice
 
-    def _find_changed(self, chosen: Set) -> int:
+    def _find_changed(self, mistakes: Set) -> int:
         changed = 0
-        for one in chosen:
+        for one in mistakes:
             changed |= self.alone[one].changed
         return changed
 
-    def _find_unexplained(self, chosen: Set) -> int:
+    def _find_unexplained(self, mistakes: Set) -> int:
         """Return where a set does not explain what the engine did, as bits; not all such."""
-        settled = self._find_settled_wrong(chosen)
-        if settled and chosen not in self._together:
+        settled = self._find_settled_wrong(mistakes)
+        if settled and mistakes not in self._together:
             return settled
-        return self._every if self._is_exhausted else self._replayer.find_disagreement(chosen)
+        return self._every if self._is_exhausted else self._replayer.find_disagreement(mistakes)
 
-    def _find_settled_wrong(self, chosen: Set) -> int:
+    def _find_settled_wrong(self, mistakes: Set) -> int:
         """Return the same as far as single mistakes tell: where at most one changes the answer."""
         agreed = 0
-        for one in chosen:
+        for one in mistakes:
             agreed |= self.alone[one].changed & self.alone[one].agreed
-        return (self.wrong & ~self._find_changed(chosen)) | (self._once(chosen) & ~agreed)
+        return (self.wrong & ~self._find_changed(mistakes)) | (self._once(mistakes) & ~agreed)
 
-    def _by_change(self, chosen: Set, unexplained: int) -> Iterator[Set]:
+    def _by_change(self, mistakes: Set, answers: int) -> Iterator[Set]:
         """Yield the set with one more that, alone, changes an answer it does not explain yet.
 
         Of the unexplained answers that is the one which fewest mistakes change.
         """
-        changing: list[list[Mistake]] = [self._changing(bit) for bit in each_bit(unexplained)]
+        changing: list[list[Mistake]] = [self._changing(bit) for bit in each_bit(answers)]
         fewest: list[Mistake] = min(changing, key=len) if changing else []
-        return self._join(chosen, fewest)
+        return self._join(mistakes, fewest)
 
     def _changing(self, bit: int) -> list[Mistake]:
         """Return the mistakes that, alone, change one answer."""
@@ -141,29 +141,29 @@ class Search:
             self._changers[bit] = found
         return self._changers[bit]
 
-    def _in_context(self, chosen: Set) -> Iterator[Set]:
+    def _in_context(self, mistakes: Set) -> Iterator[Set]:
         """Yield the set with one more that, beside the others, explains the first such answer.
 
         So mistakes are found that show only together: one writes a draw wrong, and only another
         one makes a draw.
         """
-        if not chosen or self._is_exhausted:
+        if not mistakes or self._is_exhausted:
             return
-        first = next(each_bit(self._replayer.find_disagreement(chosen)), 0)
-        for more in self._join(chosen, self.alone):
+        first = next(each_bit(self._replayer.find_disagreement(mistakes)), 0)
+        for more in self._join(mistakes, self.alone):
             if first and self._replayer.agrees_at(more, first):
                 yield more
 
-    def _join(self, chosen: Set, others: Iterable[Mistake]) -> Iterator[Set]:
+    def _join(self, mistakes: Set, others: Iterable[Mistake]) -> Iterator[Set]:
         """Yield the set with each of some others that it can meet in one engine."""
         for one in others:
-            if one not in chosen and can_meet([*chosen, one]):
-                yield chosen | {one}
+            if one not in mistakes and can_meet([*mistakes, one]):
+                yield mistakes | {one}
 
-    def _likelihood(self, chosen: Set) -> tuple[bool, int, list[str]]:
+    def _likelihood(self, mistakes: Set) -> tuple[bool, int, list[str]]:
         """Sort by what is left unexplained; among equals always in the same order."""
-        left = self._find_settled_wrong(chosen).bit_count()
-        return chosen not in self._together, left, sorted(one.name for one in chosen)
+        left = self._find_settled_wrong(mistakes).bit_count()
+        return mistakes not in self._together, left, sorted(one.name for one in mistakes)
 
 
 # --- The diagnosis of an engine: a smallest set of mistakes that explains its failures -----------
@@ -286,12 +286,12 @@ class _EngineDiagnosis(NamedTuple):
         if failure and failure.step is not None:
             failure = failure._replace(step=failure.step - first)
 
-        def alike(index: int, mine: Reply) -> bool:
+        def alike(index: int, reply: Reply) -> bool:
             theirs, outcome = replies[index], outcomes.get(index)
             assert theirs is not None
             if outcome is None:
-                return mine.ok is theirs.ok
-            return _ends_alike(file, outcome, mine)
+                return reply.ok is theirs.ok
+            return _ends_alike(file, outcome, reply)
 
         folder = folder_of(file.case)
         texts = tuple(exchange.text for exchange in sent)
@@ -364,18 +364,18 @@ def _find_failed(part: _EngineDiagnosis, items: int) -> int:
 # --- the same answer ---------------------------------------------------------------------------
 
 
-def _ends_alike(file: FileResult, outcome: Outcome, mine: Reply) -> bool:
+def _ends_alike(file: FileResult, outcome: Outcome, reply: Reply) -> bool:
     """Whether a test ended with the same verdict and, if it failed, for the same answer."""
     step, theirs = file.case.steps[outcome.step], outcome.reply
     if outcome.verdict in (Verdict.NOT_JUDGED, Verdict.IGNORED) or theirs is None:
         return True
     dialect = dialect_of(file.case, find_dialect("gogui"))
-    if dialect.verdict(step.pattern, mine) is not outcome.verdict:
+    if dialect.verdict(step.pattern, reply) is not outcome.verdict:
         return False
     if outcome.verdict in (Verdict.PASSED, Verdict.UNEXPECTED_PASS):
         return True
-    mine = dialect.judged(mine) if dialect.judged else mine
-    return _form(step.command, mine) == _form(step.command, theirs)
+    reply = dialect.judged(reply) if dialect.judged else reply
+    return _form(step.command, reply) == _form(step.command, theirs)
 
 
 def _form(command: str, reply: Reply) -> str:

@@ -111,21 +111,21 @@ def specifications_of(case: CaseFile) -> tuple[Specification, ...]:
     return likeliest, *map(specification, likeliest.relatives)
 
 
-def _signs(one: Specification, commands: set[str]) -> int:
-    return sum(re.fullmatch(one.signs, command) is not None for command in commands)
+def _signs(specification: Specification, commands: set[str]) -> int:
+    return sum(re.fullmatch(specification.signs, command) is not None for command in commands)
 
 
 # --- Answers that count as the same, and tests that are equal up to a symmetry -------------------
 
 
-def same(command: str, right: Reply, got: Reply, specification: Specification) -> bool:
-    """Return whether the specification accepts ``got`` where the oracle answers ``right``."""
+def same(command: str, right: Reply, reply: Reply, specification: Specification) -> bool:
+    """Return whether the specification accepts ``reply`` where the oracle answers ``right``."""
     form = _form(command, right.text, specification)
     if form is UNDEFINED:
         return True
-    if not (right.ok and got.ok):
-        return right.ok is got.ok
-    return form.normal(right.text) == form.normal(got.text)
+    if not (right.ok and reply.ok):
+        return right.ok is reply.ok
+    return form.normal(right.text) == form.normal(reply.text)
 
 
 def expression(command: str, right: Reply, specification: Specification) -> str:

@@ -38,7 +38,7 @@ _APART = ("commands", "game", "_random", "_states")
 
 
 class SharedAnswers(NamedTuple):
-    """What all mutants that are still asked answer to one command; bits are their places."""
+    """Answers of all mutants still asked to one command; bits are their places."""
 
     step: Step
     right: str | Breakdown  # what the reference engine answers, and the mutants of ``alike``
@@ -174,14 +174,14 @@ class _SharedReplay:
         engine = self._own.get(place)
         return engine is not None and (isinstance(raw, Breakdown) or not engine.session.running)
 
-    def rejoin(self, following: str | None) -> None:
+    def rejoin(self, next_command: str | None) -> None:
         """Ask those no more alone that stand where the reference engine stands.
 
         Not where the command that follows would part them again.
         """
-        if following is None or not self._engine.session.running:
+        if next_command is None or not self._engine.session.running:
             return
-        parting, session = self._places.get(following, ()), self._engine.session
+        parting, session = self._places.get(next_command, ()), self._engine.session
         for place in [one for one in self._own if one not in parting]:
             if stand_alike(session, self._own[place].session):
                 del self._own[place]
@@ -269,17 +269,17 @@ def copy_of(session: Any, takes_back: bool) -> Any:
     return made
 
 
-def stand_alike(one: Any, other: Any) -> bool:
+def stand_alike(session: Any, other: Any) -> bool:
     """Whether two sessions will answer alike from now on, by the same table of commands."""
-    mine, theirs = one.game._states, other.game._states
+    mine, theirs = session.game._states, other.game._states
     return (
         len(mine) == len(theirs)
         and (len(mine) == 1 or mine[-2] is theirs[-2])  # else they are not the same objects
         and _values(mine[-1]) == _values(theirs[-1])
-        and _values(one) == _values(other)
-        and _values(one.game) == _values(other.game)
+        and _values(session) == _values(other)
+        and _values(session.game) == _values(other.game)
         and mine[:-1] == theirs[:-1]
-        and _random_state(one) == _random_state(other)
+        and _random_state(session) == _random_state(other)
     )
 
 
@@ -287,14 +287,14 @@ def _random_state(session: Any) -> object:
     return session._random and session._random.getstate()
 
 
-def _values(thing: Any) -> list[Any]:
-    return [getattr(thing, name) for name in _attributes(thing.__class__)[1]]
+def _values(instance: Any) -> list[Any]:
+    return [getattr(instance, name) for name in _attributes(instance.__class__)[1]]
 
 
-def _shallow_copy(thing: Any) -> Any:
-    made = object.__new__(thing.__class__)
-    for name in _attributes(thing.__class__)[0]:
-        setattr(made, name, getattr(thing, name))
+def _shallow_copy(instance: Any) -> Any:
+    made = object.__new__(instance.__class__)
+    for name in _attributes(instance.__class__)[0]:
+        setattr(made, name, getattr(instance, name))
     return made
 
 
@@ -318,7 +318,7 @@ Memory = dict[tuple[object, ...], dict[frozenset[Mistake], Answers]]
 
 
 class RecordedConversation(NamedTuple):
-    """What was said to one engine, and what it answered."""
+    """Commands to one engine, and its replies."""
 
     steps: tuple[Step, ...]
     replies: tuple[Reply | None, ...]  # the first None: where it broke, or was asked no more
@@ -329,7 +329,7 @@ class RecordedConversation(NamedTuple):
 
     @property
     def items(self) -> int:
-        """How many commands it answered, and one more if it broke at one."""
+        """Number of commands answered, and one more if it broke at one."""
         answered = next((i for i, reply in enumerate(self.replies) if reply is None), None)
         if answered is None:
             return len(self.replies)
@@ -337,7 +337,7 @@ class RecordedConversation(NamedTuple):
 
 
 class MutantBehaviour(NamedTuple):
-    """What a mutant did in all conversations; bits are items, conversation after conversation."""
+    """Behaviour of a mutant everywhere; bits are items, conversation after conversation."""
 
     agreed: int  # where it did as the engine did
     changed: int  # where it did otherwise than the reference engine
@@ -498,10 +498,10 @@ def _agrees(conversation: RecordedConversation, index: int, raw: str | Breakdown
     return theirs is not None and conversation.is_alike(index, reply_of(raw))
 
 
-def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
+def broke_alike(breakdown: Breakdown, failure: Failure | None, index: int) -> bool:
     """Whether the engine died where the mistake crashes, or fell silent where it hangs."""
-    kind = FailureKind.TIMEOUT if isinstance(mine, Hang) else FailureKind.DIED
-    return theirs is not None and (theirs.kind, theirs.step) == (kind, index)
+    kind = FailureKind.TIMEOUT if isinstance(breakdown, Hang) else FailureKind.DIED
+    return failure is not None and (failure.kind, failure.step) == (kind, index)
 
 
 # --- random moves ------------------------------------------------------------------------------
@@ -510,10 +510,10 @@ def broke_alike(mine: Breakdown, theirs: Failure | None, index: int) -> bool:
 class _RepeatingRandom(Random):
     """Chooses the point that another program chose, where that is among the choices."""
 
-    wanted: tuple[Point, int] | tuple[()] = ()  # as point and as bit
+    targets: tuple[Point, int] | tuple[()] = ()  # as point and as bit
 
     def choice(self, seq: Any) -> Any:
-        return next((one for one in seq if one in self.wanted), None) or super().choice(seq)
+        return next((one for one in seq if one in self.targets), None) or super().choice(seq)
 
 
 def _is_move(step: Step) -> bool:
@@ -532,7 +532,7 @@ def follow(engine: Engine, answered: Iterable[tuple[Step, Reply | None]]) -> Non
         session._random = _RepeatingRandom(session.seed)
         with contextlib.suppress(VertexError):  # resign, pass or anything
             point = parse_vertex(reply.text if reply else "", shape.rows, shape.columns)
-            session._random.wanted = point, shape.bit(point)
+            session._random.targets = point, shape.bit(point)
         return genmove(session, words)
 
     engine.commands = {**engine.commands, "genmove": following}  # others may have the same table

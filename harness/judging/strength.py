@@ -1,4 +1,4 @@
-"""How strong a set of cases is, and a smallest choice of tests that catches as much."""
+"""Strength of a set of cases, and a smallest choice of tests that catches as much."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
@@ -30,39 +30,39 @@ def smallest(tests: Sequence[int]) -> tuple[list[int], bool]:
     return sorted([*chosen, *search.best]), search.nodes < _PATIENCE
 
 
-def _take_forced(left: dict[int, int], wanted: int) -> tuple[list[int], dict[int, int], int]:
+def _take_forced(tests: dict[int, int], mistakes: int) -> tuple[list[int], dict[int, int], int]:
     """Take the tests without which a mistake gets away, and drop those another one outdoes.
 
     Returns what was chosen, the tests still to choose from, and the mistakes still to catch.
     """
     chosen: list[int] = []
     before = None
-    while left != before:
-        before = left
-        left = _drop_dominated({place: bits & wanted for place, bits in left.items()})
-        for place in _indispensable(left, wanted):
+    while tests != before:
+        before = tests
+        tests = _drop_dominated({place: bits & mistakes for place, bits in tests.items()})
+        for place in _indispensable(tests, mistakes):
             chosen.append(place)
-            wanted &= ~left.pop(place)
-    return chosen, left, wanted
+            mistakes &= ~tests.pop(place)
+    return chosen, tests, mistakes
 
 
-def _drop_dominated(left: Mapping[int, int]) -> dict[int, int]:
+def _drop_dominated(tests: Mapping[int, int]) -> dict[int, int]:
     """Return the tests; drop any whose mistakes another one catches too."""
     kept: dict[int, int] = {}
-    for place, bits in sorted(left.items(), key=lambda item: (-item[1].bit_count(), item[0])):
+    for place, bits in sorted(tests.items(), key=lambda item: (-item[1].bit_count(), item[0])):
         if bits and not any(bits & ~other == 0 for other in kept.values()):
             kept[place] = bits
     return kept
 
 
-def _indispensable(left: Mapping[int, int], wanted: int) -> list[int]:
+def _indispensable(tests: Mapping[int, int], mistakes: int) -> list[int]:
     """Return the tests that alone catch some mistake."""
     once = twice = 0
-    for bits in left.values():
+    for bits in tests.values():
         twice |= once & bits
         once |= bits
-    alone = once & ~twice & wanted
-    return [place for place, bits in left.items() if bits & alone]
+    alone = once & ~twice & mistakes
+    return [place for place, bits in tests.items() if bits & alone]
 
 
 class _CoverSearch:
@@ -73,43 +73,43 @@ class _CoverSearch:
         self.nodes = 0
         self.best: list[int] = []
 
-    def run(self, wanted: int) -> None:
-        self.best = self._greedy(wanted)
-        self._branch(wanted, [])
+    def run(self, mistakes: int) -> None:
+        self.best = self._greedy(mistakes)
+        self._branch(mistakes, [])
 
-    def _greedy(self, wanted: int) -> list[int]:
+    def _greedy(self, mistakes: int) -> list[int]:
         chosen = []
-        while wanted:
-            place = max(self.tests, key=lambda place: (self.tests[place] & wanted).bit_count())
+        while mistakes:
+            place = max(self.tests, key=lambda place: (self.tests[place] & mistakes).bit_count())
             chosen.append(place)
-            wanted &= ~self.tests[place]
+            mistakes &= ~self.tests[place]
         return chosen
 
-    def _branch(self, wanted: int, chosen: list[int]) -> None:
+    def _branch(self, mistakes: int, choice: list[int]) -> None:
         self.nodes += 1
-        if not wanted:
-            self.best = chosen
-        if not wanted or self.nodes >= _PATIENCE or not self._may_improve(wanted, len(chosen)):
+        if not mistakes:
+            self.best = choice
+        if not mistakes or self.nodes >= _PATIENCE or not self._may_improve(mistakes, len(choice)):
             return
-        for place in self._choices(wanted):
-            self._branch(wanted & ~self.tests[place], [*chosen, place])
+        for place in self._choices(mistakes):
+            self._branch(mistakes & ~self.tests[place], [*choice, place])
 
-    def _may_improve(self, wanted: int, chosen: int) -> bool:
+    def _may_improve(self, mistakes: int, count: int) -> bool:
         """Whether fewer tests than the best choice has could do, if each caught the most."""
-        most = max((bits & wanted).bit_count() for bits in self.tests.values())
-        return chosen + -(-wanted.bit_count() // most) < len(self.best)
+        most = max((bits & mistakes).bit_count() for bits in self.tests.values())
+        return count + -(-mistakes.bit_count() // most) < len(self.best)
 
-    def _choices(self, wanted: int) -> list[int]:
+    def _choices(self, mistakes: int) -> list[int]:
         """Return the tests for the mistake that the fewest catch, the best first."""
         by_mistake: dict[int, list[int]] = {}
         for place, bits in self.tests.items():
-            rest = bits & wanted
+            rest = bits & mistakes
             while rest:
                 mistake = rest & -rest
                 by_mistake.setdefault(mistake, []).append(place)
                 rest ^= mistake
         rarest = min(by_mistake.values(), key=len)
-        return sorted(rarest, key=lambda p: -(self.tests[p] & wanted).bit_count())
+        return sorted(rarest, key=lambda p: -(self.tests[p] & mistakes).bit_count())
 
 
 # --- How strong a set of cases is: which of the mistakes people make do its tests catch? ---------
@@ -119,7 +119,7 @@ class _CoverSearch:
 
 
 class KnownWrong(Protocol):
-    """What is wrong and known by a name: a mistake, or an engine of a bank."""
+    """Known wrong engine with a name: a mistake, or an engine of a bank."""
 
     @property
     def name(self) -> str:
@@ -139,12 +139,12 @@ class MeasuredTest(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where it stands: ``FILE:LINE``."""
+        """Its place: ``FILE:LINE``."""
         return f"{self.path}:{self.step.line}"
 
 
 class Strength(NamedTuple):
-    """What the tests of some case files catch.
+    """Mistakes that some case files catch.
 
     A mistake that shows only where the specification leaves the answer open is not asked for.
     """

@@ -80,7 +80,7 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
 class AnswerDialect(Dialect):
-    """How the files of the course are judged: the whole answer, and its status."""
+    """Dialect of the course's files: it judges the whole answer, and its status."""
 
     name = "answers"
     expects_errors = True
@@ -100,11 +100,11 @@ class AnswerDialect(Dialect):
     judged = staticmethod(make_judged_reply)
 
 
-def _is_due(due: str, status: str) -> bool:
+def _is_due(expected_status: str, status: str) -> bool:
     """Whether a status is the one of a file."""
-    if not due.startswith(REASONS):
-        return status == due
-    return bool(_tester(_reason_of(due))(_reason_of(status)))
+    if not expected_status.startswith(REASONS):
+        return status == expected_status
+    return bool(_tester(_reason_of(expected_status))(_reason_of(status)))
 
 
 def _reason_of(status: str) -> str:

@@ -95,13 +95,13 @@ def dialect_of(case: CaseFile, dialect: Dialect) -> Dialect:
     return ANSWERS
 
 
-def content(path: str, what: str = "") -> bytes:
-    """Return all of a file, of a suite for instance, which ``what`` names.
+def content(path: str, role: str = "") -> bytes:
+    """Return all of a file, of a suite for instance, which ``role`` names.
 
     Raises:
         CaseError: it cannot be read, or reading it might never end: it is a FIFO or a device.
     """
-    who = f"the {what} " if what else ""
+    who = f"the {role} " if role else ""
     try:
         if (kind := _endless(path)) is not None:
             raise CaseError(f"{who}cannot be read: found {kind}, expected a file", path)
@@ -140,12 +140,12 @@ def split_lines(data: bytes, path: str) -> list[str]:
 
 
 def _steps(
-    lines: list[str], trimmed: list[str], path: str, dialect: Dialect, has_tabs: bool
+    lines: list[str], texts: list[str], path: str, dialect: Dialect, has_tabs: bool
 ) -> list[Step]:
     steps: list[Step] = []
     add = steps.append
     patterns: int | None = None  # of the command in the line before; None if there is no command
-    for number, text in enumerate(trimmed, 1):
+    for number, text in enumerate(texts, 1):
         if not text:
             patterns = None
         elif text[0] not in _NOT_PLAIN and not (has_tabs and "\t" in text):
@@ -165,14 +165,14 @@ def _steps(
 
 
 def _take_pattern(
-    steps: list[Step], patterns: int | None, wanted: str, dialect: Dialect
+    steps: list[Step], patterns: int | None, expression: str, dialect: Dialect
 ) -> int | None:
     """Give the last step a pattern, and return how many it has had now."""
     if patterns != 0:
         dialect.refuse_pattern(second=patterns is not None)
     if patterns is None:
         return None
-    pattern = dialect.read_pattern(wanted)
+    pattern = dialect.read_pattern(expression)
     # As under gogui-regress, "#?" alone makes no test of a command without an id.
     line, text, id_, command, is_test, _ = steps[-1]
     is_test = is_test or pattern is not None
@@ -212,7 +212,7 @@ _LOOK_BACK = 500  # lines: more than the setup of a full board of 19 by 19
 
 
 class SetUp(NamedTuple):
-    """What leads to a test."""
+    """Setup of a test."""
 
     first: int = 0  # index into CaseFile.steps of the command that begins a new board
     loaded: str = ""  # the file that it loads, as its command has it; "": none

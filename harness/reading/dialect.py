@@ -17,7 +17,7 @@ from harness.text import BLANKS
 
 
 class Dialect:
-    """How gogui-regress reads and judges."""
+    """Dialect of gogui-regress."""
 
     name = "gogui"
     needs_tests = True  # whether a run in which nothing is tested is an error
@@ -73,7 +73,7 @@ class Dialect:
 
 
 class Compatible(Dialect):
-    """How gogui-regress reads and judges, its exit statuses too.
+    """Dialect of gogui-regress with its exit statuses.
 
     It looks at a pattern when the command is answered without an error, and not before.
     """
@@ -105,7 +105,7 @@ class Compatible(Dialect):
 
 
 class GnuGo(Dialect):
-    """How ``regress.awk`` does: it keeps one pattern and one reply for each id."""
+    """GNU Go's ``regress.awk``: it keeps one pattern and one reply for each id."""
 
     name = "gnugo"
     settles_late = True

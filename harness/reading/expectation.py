@@ -81,14 +81,14 @@ def is_literal(pattern: Pattern | None) -> bool:
     return len(plain_texts(pattern.expression)) == 1
 
 
-def put_in_words(pattern: Pattern, near: str = "") -> ExpectationInWords:
-    """Return an expectation in words; of several answers the one that is nearest to ``near``."""
-    told = _show_pattern(pattern.expression, near[:_NEAR])
+def put_in_words(pattern: Pattern, answer: str = "") -> ExpectationInWords:
+    """Return an expectation in words; of several answers the one that is nearest to ``answer``."""
+    told = _show_pattern(pattern.expression, answer[:_NEAR])
     return told._replace(before=f"anything but {told.before}") if pattern.negated else told
 
 
 @lru_cache(1024)
-def _show_pattern(expression: str, near: str) -> ExpectationInWords:
+def _show_pattern(expression: str, answer: str) -> ExpectationInWords:
     if expression in _ANYTHING:
         return ExpectationInWords(_ANYTHING[expression], None)
     found = examples(expression)
@@ -98,7 +98,7 @@ def _show_pattern(expression: str, near: str) -> ExpectationInWords:
         if area:
             return ExpectationInWords(area + case, None)
         texts = found.texts
-        nearest = max(texts, key=lambda text: _likeness(text, near)) if near else texts[0]
+        nearest = max(texts, key=lambda text: _likeness(text, answer)) if answer else texts[0]
         before, after = _others(found, nearest)
         return ExpectationInWords(before, nearest, after + case, found.any_case)
     told = _by_what_is_fixed(expression)
@@ -107,10 +107,10 @@ def _show_pattern(expression: str, near: str) -> ExpectationInWords:
     return ExpectationInWords("an answer that matches the pattern", None, pattern=expression)
 
 
-def _others(found: MatchingTexts, nearest: str) -> tuple[str, str]:
+def _others(matches: MatchingTexts, nearest: str) -> tuple[str, str]:
     """Return what stands before an example and after it."""
-    texts = found.texts
-    if not found.complete:
+    texts = matches.texts
+    if not matches.complete:
         return "such as ", ""
     if is_any_order(texts):
         return f"{_ANY_ORDER} ", ""
@@ -145,9 +145,11 @@ def _area(texts: MatchingTexts) -> str:
     return f"any point from {points[columns[0], rows[0]]} to {points[columns[1], rows[1]]}"
 
 
-def _likeness(text: str, near: str) -> int:
+def _likeness(text: str, answer: str) -> int:
     """Return how many characters agree at the beginning and the end."""
-    return max(_same(text, near) + _same(text[::-1], near[::-1]) - abs(len(text) - len(near)), 0)
+    return max(
+        _same(text, answer) + _same(text[::-1], answer[::-1]) - abs(len(text) - len(answer)), 0
+    )
 
 
 def _same(one: str, other: str) -> int:

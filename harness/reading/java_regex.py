@@ -73,7 +73,7 @@ _LONGEST_COUNT = 9  # digits; Python and Java both stop soon after
 
 
 class Flags(NamedTuple):
-    """What ``(?imsdx)`` switches on and off."""
+    """Flags that ``(?imsdx)`` switches."""
 
     ignore_case: bool = False
     multiline: bool = True
@@ -87,17 +87,17 @@ class Flags(NamedTuple):
         return Flags(*(on if letter == _FLAGS[i] else old for i, old in enumerate(self)))
 
 
-def in_python(expression: str, beyond: str = "") -> str:
+def in_python(expression: str, non_ascii: str = "") -> str:
     """Return what matches in Python what ``expression`` matches in Java.
 
-    ``beyond``: the characters of the texts that are not ASCII. Categories and word boundaries
+    ``non_ascii``: the characters of the texts that are not ASCII. Categories and word boundaries
     depend on them: Java 17 knows letters and digits of all scripts there, and counts accents with
     the letter before them.
 
     Raises:
         PatternError: Java refuses it, or Python has nothing for it.
     """
-    return _JavaParser(_without_quotes(expression), beyond).whole()
+    return _JavaParser(_without_quotes(expression), non_ascii).whole()
 
 
 def depends_on_script(expression: str) -> bool:
@@ -134,10 +134,10 @@ def _quote(character: str) -> str:
 class _JavaParser(RegexReader):
     """Reads an expression from left to right; each method returns the Python of what it read."""
 
-    def __init__(self, text: str, beyond: str) -> None:
+    def __init__(self, text: str, non_ascii: str) -> None:
         super().__init__(text)
         self._flags = Flags()
-        self._beyond = beyond
+        self._beyond = non_ascii
         self._groups: list[str] = []  # the names of those that have begun, "" for none
         self._closed: set[int] = set()  # those that have ended
         self._looped: set[int] = set()  # those within something that is repeated
@@ -530,17 +530,17 @@ class _JavaParser(RegexReader):
         return self._apply_case(((first, last),))
 
 
-def _boundary(beyond: str) -> str:
-    """Return Java's word boundary for texts with only those characters ``beyond`` ASCII.
+def _boundary(non_ascii: str) -> str:
+    """Return Java's word boundary for texts with no others than ``non_ascii`` outside ASCII.
 
     A character of a word is ``_``, a letter or digit of any script, or an accent behind one (with
     up to seven accents between).
     """
-    if not beyond:
+    if not non_ascii:
         return r"\b"
     import unicodedata
 
-    kinds = {one: unicodedata.category(one) for one in beyond}
+    kinds = {one: unicodedata.category(one) for one in non_ascii}
     words = regex_reader.of(one for one, kind in kinds.items() if kind[0] == "L" or kind == "Nd")
     letter = regex_reader.in_python(regex_reader.union(_WORD, words))
     accent = regex_reader.in_python(

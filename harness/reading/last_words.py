@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"\b(?:0x[0-9a-fA-F]+|\d+)\b")
 
 
 class LastWords(NamedTuple):
-    """How a program said that it dies; empty if it did not."""
+    """Error a program died of; empty if it did not say."""
 
     error: str = ""  # such as "KeyError: 'x'", on one line
     path: str = ""  # of the program's own file in which it happened, in its folder; or empty
@@ -53,7 +53,7 @@ class LastWords(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is the same for two programs that die of the same, wherever they lie."""
+        """Error in a form that is the same wherever the program lies."""
         return normalize(self.error)
 
 
@@ -89,12 +89,12 @@ def normalize(text: str) -> str:
     return _NUMBER.sub("N", _FOLDERS.sub("", text)).strip()
 
 
-def _make(error: str, folder: str = "", own: _TraceFrame | None = None) -> LastWords:
+def _make(error: str, folder: str = "", frame: _TraceFrame | None = None) -> LastWords:
     error = one_line(error.strip(), _ERROR)
-    if own is None:
+    if frame is None:
         return LastWords(error)
-    path = own.path.removeprefix(f"{folder}/") if folder else own.path.rpartition("/")[2]
-    return LastWords(error, one_line(path), own.line, one_line(own.code.strip(), _CODE))
+    path = frame.path.removeprefix(f"{folder}/") if folder else frame.path.rpartition("/")[2]
+    return LastWords(error, one_line(path), frame.line, one_line(frame.code.strip(), _CODE))
 
 
 def _is_library(frame: _TraceFrame) -> bool:
@@ -173,7 +173,7 @@ def _java(lines: Sequence[str]) -> LastWords:
     frames = [_TraceFrame(one["path"], int(one["line"]), owner=one["owner"]) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
     error = _THREAD.sub("", lines[begin]).removeprefix("Caused by: ")
-    return _make(error, own=own)
+    return _make(error, frame=own)
 
 
 # --- C, and all else ---------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def _sanitizer(lines: Sequence[str]) -> LastWords:
     matches = [one for line in lines[begin:] if (one := _C.match(line))]
     frames = [_TraceFrame(one["path"], int(one["line"])) for one in matches]
     own = next((frame for frame in frames if not _is_library(frame)), None)
-    return _make(error["error"], own=own)
+    return _make(error["error"], frame=own)
 
 
 def _plain(lines: Sequence[str]) -> LastWords:

@@ -35,13 +35,13 @@ class Effort(NamedTuple):
 class Bound:
     """Tells for which lengths of texts an expression takes few steps, each length worked out once.
 
-    ``anywhere``: it is searched, from each place of a text.
+    ``is_search``: it is searched, from each place of a text.
     """
 
-    def __init__(self, expression: str, flags: int, *, anywhere: bool) -> None:
+    def __init__(self, expression: str, flags: int, *, is_search: bool) -> None:
         """Take an expression as Python's :mod:`re` reads it with some flags."""
         self._nodes = list(_parser.parse(expression, flags))
-        self._anywhere = anywhere
+        self._anywhere = is_search
         self._few = -1  # the longest length that is known to take few steps
         self._many: float = float("inf")  # the shortest length that is known not to
 
@@ -61,9 +61,9 @@ class Bound:
 
 
 @lru_cache(1024)
-def find_bound(expression: str, flags: int, *, anywhere: bool) -> Bound:
+def find_bound(expression: str, flags: int, *, is_search: bool) -> Bound:
     """Return the bound of an expression, the same each time: it remembers what was worked out."""
-    return Bound(expression, flags, anywhere=anywhere)
+    return Bound(expression, flags, is_search=is_search)
 
 
 def _sequence(nodes: Nodes, length: int) -> Effort:

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 LIMIT = 2.0  # seconds; what is in order takes microseconds
 
 
-def within(seconds: float, compiled: re.Pattern[str], how: How) -> Callable[[str], bool]:
-    """Return a test of whether an expression matches a text, as a method of ``compiled`` says.
+def within(seconds: float, pattern: re.Pattern[str], method: How) -> Callable[[str], bool]:
+    """Return a test of whether an expression matches a text, as a method of ``pattern`` says.
 
     The test raises :class:`~harness.errors.UndecidedError` when it took longer than
     ``seconds`` of computing.
     """
     from harness.reading import matchers
 
-    bound = matchers.find_bound(compiled.pattern, compiled.flags, anywhere=how == "search")
-    here = getattr(compiled, how)
+    bound = matchers.find_bound(pattern.pattern, pattern.flags, is_search=method == "search")
+    here = getattr(pattern, method)
 
     def test(text: str) -> bool:
         if bound.allows(len(text)):
             return here(text) is not None
         from harness.reading import matchers  # few runs need one
 
-        return matchers.ask([seconds, compiled.pattern, compiled.flags, how, text])
+        return matchers.ask([seconds, pattern.pattern, pattern.flags, method, text])
 
     return test
 
@@ -165,8 +165,8 @@ def _by_script(test: Test, expression: str) -> Test:
     from harness.reading import java_regex
 
     @cache
-    def knowing(beyond: str) -> Test:
-        in_python = partial(java_regex.in_python, beyond=beyond)
+    def knowing(non_ascii: str) -> Test:
+        in_python = partial(java_regex.in_python, non_ascii=non_ascii)
         return bind_to_deadline(expression, _compile(in_python, expression), "fullmatch")
 
     def by_script(text: str) -> object:
@@ -204,12 +204,12 @@ def _compile(in_python: Callable[[str], str], expression: str) -> re.Pattern[str
             raise PatternError(f"{what}: {error}") from None
 
 
-def bind_to_deadline(expression: str, compiled: re.Pattern[str], how: How) -> Test:
-    """Return the test that a method of ``compiled`` is, under a deadline where it needs one.
+def bind_to_deadline(expression: str, pattern: re.Pattern[str], method: How) -> Test:
+    """Return the test that a method of ``pattern`` is, under a deadline where it needs one.
 
     It needs none if its time can only grow with the text's length.
     """
     if len(re.findall(_WAYS, re.sub(_NO_WAYS, "", expression))) < 2:
-        test: Test = getattr(compiled, how)
+        test: Test = getattr(pattern, method)
         return test
-    return within(LIMIT, compiled, how)
+    return within(LIMIT, pattern, method)

@@ -1,4 +1,4 @@
-"""What the readers of Java's and of awk's expressions share: a text, and sets of characters."""
+"""Base of the readers of Java's and of awk's expressions: a text, and sets of characters."""
 
 from __future__ import annotations
 
@@ -29,49 +29,49 @@ def of(characters: Iterable[str | tuple[int, int]]) -> Ranges:
     return tuple(found)
 
 
-def union(one: Ranges, other: Ranges) -> Ranges:
+def union(ranges: Ranges, other: Ranges) -> Ranges:
     """Return what is in either set."""
-    return of([*one, *other])
+    return of([*ranges, *other])
 
 
-def complement(one: Ranges) -> Ranges:
+def complement(ranges: Ranges) -> Ranges:
     """Return every character that is not in a set."""
     found, start = [], 0
-    for first, last in one:
+    for first, last in ranges:
         if start < first:
             found.append((start, first - 1))
         start = last + 1
     return (*found, (start, LAST)) if start <= LAST else tuple(found)
 
 
-def intersection(one: Ranges, other: Ranges) -> Ranges:
+def intersection(ranges: Ranges, other: Ranges) -> Ranges:
     """Return what is in both sets."""
-    return complement(union(complement(one), complement(other)))
+    return complement(union(complement(ranges), complement(other)))
 
 
-def of_either_case(one: Ranges) -> Ranges:
+def of_either_case(ranges: Ranges) -> Ranges:
     """Return the set with the other case of each ASCII letter in it."""
-    small = intersection(one, of(["az"]))
-    large = intersection(one, of(["AZ"]))
+    small = intersection(ranges, of(["az"]))
+    large = intersection(ranges, of(["AZ"]))
     moved = [(first - 32, last - 32) for first, last in small]
     moved += [(first + 32, last + 32) for first, last in large]
-    return union(one, tuple(sorted(moved)))
+    return union(ranges, tuple(sorted(moved)))
 
 
-def in_python(one: Ranges) -> str:
+def in_python(ranges: Ranges) -> str:
     """Return a regular expression of Python's :mod:`re` for one character of the set."""
-    if one == EVERYTHING:
+    if ranges == EVERYTHING:
         return "(?s:.)"
-    if not one:
+    if not ranges:
         return r"[^\s\S]"
-    if len(one) == 1 and one[0][0] == one[0][1]:
-        return escape_character(one[0][0])
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return escape_character(ranges[0][0])
     # Up to the last character there is, it is said by what is not in it: to compile a range of a
     # million characters takes re some milliseconds.
-    is_open = one[-1][1] == LAST
+    is_open = ranges[-1][1] == LAST
     parts = (
         escape_character(first) + (f"-{escape_character(last)}" if last > first else "")
-        for first, last in (complement(one) if is_open else one)
+        for first, last in (complement(ranges) if is_open else ranges)
     )
     return f"[{'^' if is_open else ''}{''.join(parts)}]"
 
@@ -96,8 +96,8 @@ class RegexReader:
         self._text = text
         self._place = 0
 
-    def _refuse(self, why: str) -> NoReturn:
-        raise PatternError(why)
+    def _refuse(self, message: str) -> NoReturn:
+        raise PatternError(message)
 
     def _raw(self, ahead: int = 0) -> str:
         """Return a character as it stands there, "" behind the end."""

@@ -240,15 +240,15 @@ class Selection:
         return step.is_test and numbers and self._only.search(step.command) is not None
 
 
-def narrow(case: CaseFile, wanted: Sequence[bool]) -> CaseFile:
-    """Return ``case`` with no other tests than those ``wanted`` (one word for each step).
+def narrow(case: CaseFile, selection: Sequence[bool]) -> CaseFile:
+    """Return ``case`` with no other tests than those of ``selection`` (one word for each step).
 
     The steps up to the last one wanted keep their indices; those after it are left out.
     """
-    end = len(wanted) - wanted[::-1].index(True)
+    end = len(selection) - selection[::-1].index(True)
     steps = [
         step if chosen else step._replace(is_test=False, pattern=None)
-        for step, chosen in zip(case.steps[:end], wanted, strict=False)
+        for step, chosen in zip(case.steps[:end], selection, strict=False)
     ]
     return case._replace(steps=tuple(steps))
 
@@ -289,7 +289,7 @@ _EXPECTED_MARK = "expected a '?' before each command whose answer counts, such a
 
 
 class Gathered(NamedTuple):
-    """What was found at the names given."""
+    """Case files at the names given."""
 
     cases: tuple[CaseFile, ...]  # those with a test that is wanted
     refusals: tuple[HarnessError, ...] = ()  # a CaseError if one file is what is wrong
@@ -297,7 +297,7 @@ class Gathered(NamedTuple):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong, one sentence each."""
+        """Errors, one sentence each."""
         return tuple(map(str, self.refusals))
 
 
@@ -393,12 +393,12 @@ def _expected(cases: Sequence[CaseFile]) -> str:
     return _EXPECTED_MARK if are_answers else _EXPECTED
 
 
-def _explain_nothing(read: Sequence[CaseFile], selection: Selection) -> HarnessError:
+def _explain_nothing(files: Sequence[CaseFile], selection: Selection) -> HarnessError:
     """Return why nothing is tested."""
-    count = sum(step.is_test for case in read for step in case.steps)
-    place = read[0].path if len(read) == 1 else f"these {len(read)} files"
+    count = sum(step.is_test for case in files for step in case.steps)
+    place = files[0].path if len(files) == 1 else f"these {len(files)} files"
     if not count:
-        message = f"found no test, {_expected(read)}"
-        return CaseError(message, place) if len(read) == 1 else UsageError(f"{place}: {message}")
+        message = f"found no test, {_expected(files)}"
+        return CaseError(message, place) if len(files) == 1 else UsageError(f"{place}: {message}")
     tests = "the only test" if count == 1 else f"none of the {count:,} tests"
     return UsageError(f"{selection} selects {'not ' if count == 1 else ''}{tests} of {place}")

@@ -176,7 +176,7 @@ def try_to_write_into(folder: str) -> None:
 
     Raises :class:`UsageError`.
     """
-    file_system.make(folder, what="write into")
+    file_system.make(folder, action="write into")
     try:
         _try_beside(os.path.join(folder, ""))
     except OSError as error:

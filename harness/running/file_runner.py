@@ -51,7 +51,7 @@ _PROGRESS_INTERVAL = 0.1  # seconds between two calls of a progress callback
 
 
 class RunContext(NamedTuple):
-    """What all files of a run have in common."""
+    """Context shared by all files of a run."""
 
     words: tuple[str, ...]  # the program and its arguments
     options: Options
@@ -77,7 +77,7 @@ class RunContext(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """How far a file is."""
+    """A file's progress."""
 
     done: int  # tests
     failed: int  # unexpected failures among them
@@ -237,7 +237,7 @@ class _FileRun:
             options.folder or self._own_folder,
             options.limits,
             options.pty,
-            written=self._written,
+            initial_size=self._written,
             crowded=setting.crowded,
             protocol=setting.protocol,
         )
@@ -310,7 +310,7 @@ class _FileRun:
                 text=hung.text, limit=hung.limit, rest=hung.rest
             )
 
-    def _next_place(self, begun: int) -> RestartPoint | None:
+    def _next_place(self, start: int) -> RestartPoint | None:
         """Return where the file continues after an engine failed at a command of it, if it may."""
         options, failure = self._setting.options, self._failures[-1]
         limits, count = options.limits, len(self._restarts)
@@ -331,7 +331,7 @@ class _FileRun:
         return (
             None
             if used_up
-            else restarting.next_place(self._case, failure.step, begun, command_properties)
+            else restarting.next_place(self._case, failure.step, start, command_properties)
         )
 
     def _prepare(self) -> None:

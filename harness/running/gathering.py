@@ -98,17 +98,17 @@ class ResultCollector:
             return 1
         return self._options.jobs or processors()
 
-    def _progress(self, place: int, judged: object) -> None:
+    def _progress(self, place: int, event: object) -> None:
         case = self._cases[place]
-        if isinstance(judged, FileResult):  # one that ended when all was being broken off
-            self._early[place] = judged._replace(case=case)
+        if isinstance(event, FileResult):  # one that ended when all was being broken off
+            self._early[place] = event._replace(case=case)
             return
-        if not isinstance(judged, Judged):
+        if not isinstance(event, Judged):
             return  # a fault: the file is one that was not run
-        if judged.cut:
-            self._cut[place] = judged.cut._replace(case=case)
+        if event.cut:
+            self._cut[place] = event.cut._replace(case=case)
             return
-        self._tell(place, judged.done, judged.failed, waiting=judged.waiting)
+        self._tell(place, event.done, event.failed, wait=event.waiting)
 
     def _arrive(self, place: int, result: FileResult | jobs.Fault) -> bool:
         """Take a result, hand on those whose turn it is; return whether the run is over."""
@@ -154,10 +154,10 @@ class ResultCollector:
         done: int,
         failed: int,
         result: FileResult | None = None,
-        waiting: Waiting | None = None,
+        wait: Waiting | None = None,
     ) -> None:
         path, total = self._cases[place].path, self._totals[place]
-        self._on_progress(Progress(place, path, done, total, failed, result, waiting))
+        self._on_progress(Progress(place, path, done, total, failed, result, wait))
 
 
 def _is_hang(failure: Failure) -> bool:
@@ -168,12 +168,12 @@ def _run_case(setting: RunContext, case: CaseFile, note: jobs.Note) -> FileResul
     """Run a case file as often as it is asked for; ``note``: is told how far it is."""
     runs: list[FileResult] = []
 
-    def tell(judged: Judged) -> None:
-        if judged.cut:
+    def tell(progress: Judged) -> None:
+        if progress.cut:
             # A run that is whole is worth more than a second one that is broken off.
-            known = _merge(runs) if runs else judged.cut
-            judged = judged._replace(cut=known._replace(case=_NO_CASE))
-        note(judged)
+            known = _merge(runs) if runs else progress.cut
+            progress = progress._replace(cut=known._replace(case=_NO_CASE))
+        note(progress)
 
     tell(Judged(0, 0))
     for _ in range(1 + setting.options.rerun):
@@ -225,25 +225,25 @@ def pack(file: FileResult) -> _Packed:
 
 
 def unpack(  # noqa: PLR0913, PLR0917 - as pickle hands them over
-    known: Sequence[tuple[Any, ...] | None],
+    shared_replies: Sequence[tuple[Any, ...] | None],
     places: Sequence[int],
     outcomes: Sequence[tuple[int, Verdict, bool]],
     before: Sequence[str],
     after: Sequence[str],
-    rest: tuple[Any, ...],
+    fields: tuple[Any, ...],
 ) -> FileResult:
     """Return the result again.
 
-    ``known``: the replies, each once. ``places``: which of them was given to each command of the
+    ``shared_replies``: each once. ``places``: which of them was given to each command of the
     file, to each test, to each of the harness's own commands, ``before`` the file and ``after``.
     """
-    records = [None if one is None else _new(Reply, one) for one in known]
+    records = [None if one is None else _new(Reply, one) for one in shared_replies]
     replies = [records[place] for place in places]
     own = [*before, *after]
     of_tests, of_own = len(replies) - len(outcomes) - len(own), len(replies) - len(own)
     exchanges = list(map(Exchange, own, replies[of_own:]))
     judged = zip(outcomes, replies[of_tests:of_own], strict=True)
-    return FileResult(*rest)._replace(
+    return FileResult(*fields)._replace(
         replies=tuple(replies[:of_tests]),
         outcomes=tuple([_new(Outcome, (step, one, reply, f)) for (step, one, f), reply in judged]),
         before=tuple(exchanges[: len(before)]),

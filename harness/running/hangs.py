@@ -44,22 +44,26 @@ def short_limit(limit: float) -> float:
 
 
 class ShortLimits:
-    """How long an engine may compute before a command is cut short; by the commands' names.
+    """Limits after which a command is cut short, by the commands' names.
 
     The start is a command, too: "". One of these for all case files of a submission that are run
     one after the other.
     """
 
     def __init__(
-        self, hung: Collection[str] = (), patient: Collection[str] = (), *, alone: bool = False
+        self,
+        hanging_commands: Collection[str] = (),
+        slow_commands: Collection[str] = (),
+        *,
+        alone: bool = False,
     ) -> None:
-        """``hung``: commands at which the submission has hung for the full limit, alone.
+        """``hanging_commands``: those at which it has hung for the full limit, alone.
 
-        ``patient``: those that it is known to answer later than the short limit. ``alone``:
+        ``slow_commands``: those that it is known to answer later than the short limit. ``alone``:
         nobody waits: all but those that hung have their full limit.
         """
-        self._hung = hung
-        self._patient = set(patient)
+        self._hung = hanging_commands
+        self._patient = set(slow_commands)
         self._alone = alone
         self._cut: set[str] = set()  # the commands that were cut, and not answered since
         self._cut_here: set[str] = set()  # those of this case file
@@ -115,7 +119,7 @@ class ShortLimits:
 
 
 class Hangs:
-    """How often each of some submissions has hung, known to all processes that grade them.
+    """Numbers of hangs by submission, known to all processes that grade them.
 
     To be made before they are forked. Two that count at the same moment may count one: then one
     more hang has the full limit.
@@ -149,7 +153,7 @@ class HangPolicy:
 
     @property
     def hangs(self) -> int:
-        """How often it has hung with its full limit."""
+        """Number of hangs with its full limit."""
         return self._hangs.of(self._place)
 
     def note_hang(self) -> None:
@@ -166,7 +170,7 @@ class HangPolicy:
         return short if self.hangs >= HANGS and short < limit else 0.0
 
 
-def do_anything(left: Sequence[EngineSession]) -> bool:
+def do_anything(sessions: Sequence[EngineSession]) -> bool:
     """Wait for engines that were left until their limits are over, for all at the same time.
 
     Returns at once when one of them writes something or ends; False: each of them hung.
@@ -174,7 +178,7 @@ def do_anything(left: Sequence[EngineSession]) -> bool:
     Raises:
         StarvedError: the machine is too busy to tell.
     """
-    waiting = list(left)
+    waiting = list(sessions)
     for session in waiting:
         session.wait_on()
     while waiting:
@@ -184,4 +188,4 @@ def do_anything(left: Sequence[EngineSession]) -> bool:
         time.sleep(LOOK)
         slept = min(time.monotonic() - begun, LOOK + 0.001)
         waiting = [session for session in waiting if not session.is_over(slept)]
-    return any(session.stirs() for session in left)
+    return any(session.stirs() for session in sessions)

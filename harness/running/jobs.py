@@ -23,7 +23,7 @@ from harness.typed import NamedTuple, Protocol
 
 
 class WorkerChannel(Protocol):
-    """What a worker tells the process that gave it a task."""
+    """Channel from a worker to the process with its task."""
 
     def __call__(self, note: object, /) -> None:
         """Tell something of the task."""

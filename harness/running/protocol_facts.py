@@ -1,4 +1,4 @@
-"""What a protocol says about a row of commands and their replies. Pure."""
+"""Facts of a protocol about a row of commands and replies. Pure."""
 
 from __future__ import annotations
 
@@ -98,16 +98,16 @@ def _place(line: int) -> str:
     return f"line {line}" if line else "at the start"
 
 
-def _id_is_right(wanted: int, raw: str) -> bool:
-    if wanted < 0:
+def _id_is_right(command_id: int, raw: str) -> bool:
+    if command_id < 0:
         return not "0" <= raw[1:2] <= "9"
-    digits = f"{wanted}"
+    digits = f"{command_id}"
     end = 1 + len(digits)
     if raw.startswith(digits, 1) and not "0" <= raw[end : end + 1] <= "9":
         return True
     found = re.match(_STATUS_AND_ID, raw)
     # Not as a number: there are ids too long to be read as one.
-    return found is not None and found[1] != "" and found[1].lstrip("0") == f"{wanted or ''}"
+    return found is not None and found[1] != "" and found[1].lstrip("0") == f"{command_id or ''}"
 
 
 def _is_done(_: int, raw: str) -> bool:

@@ -20,20 +20,20 @@ _MARK = re.compile(r"\s*#!\s*restart\s*")
 
 
 def next_place(
-    case: CaseFile, broken: int, begun: int, command_properties: PropertyTable
+    case: CaseFile, index: int, start: int, command_properties: PropertyTable
 ) -> RestartPoint | None:
     """Return where to continue after an engine failed at a command, or None.
 
-    ``broken``: the command's index in ``case.steps``; ``begun``: that of the engine's first one.
+    ``index``: the command's index in ``case.steps``; ``start``: that of the engine's first one.
     A program that prints an error and then ends is found dead at the next command only. So where
     a new board begins with the very command, that is the place, unless it was the engine's first.
     A place does not count if no test comes after it, or if the command would have to be sent
     again before it.
     """
     for place in _places(case, command_properties):
-        is_same = place.step == broken > begun and _begins(case, broken, command_properties)
-        if is_same or place.step > broken:
-            again = not is_same and case.steps[broken].command in place.settings
+        is_same = place.step == index > start and _begins(case, index, command_properties)
+        if is_same or place.step > index:
+            again = not is_same and case.steps[index].command in place.settings
             if not again and any(step.is_test for step in case.steps[place.step :]):
                 return place
     return None
@@ -64,18 +64,18 @@ def _places(case: CaseFile, command_properties: PropertyTable) -> Iterator[Resta
 
 
 def settings_before(
-    case: CaseFile, place: int, among: Collection[int], command_properties: PropertyTable
+    case: CaseFile, place: int, candidates: Collection[int], command_properties: PropertyTable
 ) -> tuple[str, ...]:
-    """Return the commands before a step that made settings, of those ``among`` which they may be.
+    """Return those of ``candidates`` before a step that made settings.
 
     Of boards only the last size is left, if the step does not make a new one.
     """
     settings: dict[str, str] = {}
     for index, step in enumerate(case.steps[:place]):
         properties = command_properties[_name(step)]
-        if index in among and SIZE in properties.sets:
+        if index in candidates and SIZE in properties.sets:
             _note_setting(settings, SIZE, step)
-        elif index in among:
+        elif index in candidates:
             _remember(settings, index, step, properties)
     if SIZE in command_properties[_name(case.steps[place])].sets:
         settings.pop(SIZE, None)

@@ -116,7 +116,7 @@ def run_cases(
 
 def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is known
     program: str | Sequence[str],
-    gathered: Gathered,
+    suite: Gathered,
     options: Options,
     listeners: RunListeners,
     command_properties: PropertyTable = EVERYONES,
@@ -127,7 +127,7 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
 
     ``is_proven``: this process has just proven the level of sandbox that ``options`` name.
     """
-    cases = gathered.cases
+    cases = suite.cases
     program = launch.with_seed(program if isinstance(program, str) else shlex.join(program))
     setting = RunContext(
         tuple(launch.as_typed(launch.split_program(program))),
@@ -147,7 +147,7 @@ def run_gathered(  # noqa: PLR0913 - what callers of run() choose, and what is k
         return RunResult(
             program=program,
             files=tuple(results),
-            errors=(*gathered.errors, *_not_judged(results, setting.dialect)),
+            errors=(*suite.errors, *_not_judged(results, setting.dialect)),
             started=started,
             host=" ".join(os.uname()[i] for i in (1, 0, 2, 4)),
             options=_describe(options, sandbox.description),

@@ -41,7 +41,7 @@ class Sandbox:
     def __init__(  # noqa: PLR0913 - what a sandbox is, each by its own choice
         self,
         choice: str,
-        allowed: BoxLimits,
+        limits: BoxLimits,
         hidden: Iterable[str],
         shown: Iterable[str],
         command_properties: PropertyTable,
@@ -58,9 +58,9 @@ class Sandbox:
         Raises:
             SandboxError: there is no such sandbox here, or it does not hold.
         """
-        proven = BoxLauncher(int(choice), allowed) if is_proven else _prove(choice, allowed)
+        proven = BoxLauncher(int(choice), limits) if is_proven else _prove(choice, limits)
         self.level = proven.level
-        self._limits = allowed
+        self._limits = limits
         self._command_properties = command_properties
         self._shown = tuple(map(os.path.abspath, shown))
         own = (f for f in view.own_folders() if not view.is_in_one(f, self._shown))
@@ -70,7 +70,7 @@ class Sandbox:
 
     @property
     def description(self) -> str:
-        """What is recorded with every result."""
+        """Description recorded in results."""
         return levels.describe_level(self.level)
 
     def launcher(
@@ -101,9 +101,9 @@ class Sandbox:
             boxes.close()
 
 
-def _prove(choice: str, allowed: BoxLimits) -> BoxLauncher:
+def _prove(choice: str, limits: BoxLimits) -> BoxLauncher:
     return (
-        levels.strongest(allowed) if choice == "auto" else levels.make_proven(int(choice), allowed)
+        levels.strongest(limits) if choice == "auto" else levels.make_proven(int(choice), limits)
     )
 
 
@@ -128,9 +128,9 @@ def _make_view_cache() -> Callable[..., view.View]:
 class BoxedEngine:
     """A program in a box, as the engine's session wants it."""
 
-    def __init__(self, box: Boxed, spent: float = 0.0) -> None:
+    def __init__(self, box: Boxed, cpu_seconds: float = 0.0) -> None:
         self.box = box
-        self._spent = spent  # seconds of CPU time, by others of the same file
+        self._spent = cpu_seconds  # seconds of CPU time, by others of the same file
 
     @property
     def stdin(self) -> FileIO:
@@ -191,16 +191,16 @@ class BoxedLauncher:
         shown: Iterable[str],
         hidden: Iterable[str],
         submission: str = "",
-        known: Callable[..., view.View] | None = None,
+        make_view: Callable[..., view.View] | None = None,
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> None:
-        """``known``: in place of :func:`view.of_program`, what several launchers remember."""
+        """``make_view``: in place of :func:`view.of_program`, what several launchers remember."""
         self._variables = variables
         self._boxes = boxes
         self._shown = tuple(shown)
         self._hidden = tuple(hidden)
         self._submission = submission
-        self._view = known or _make_view_cache()
+        self._view = make_view or _make_view_cache()
         self._spent = 0.0  # seconds of CPU time, by programs that have ended
         self._under_way: dict[BoxedEngine, BoxLauncher] = {}
 

@@ -71,10 +71,10 @@ def _make_scratch(mount: Mount, room: WritableSpace) -> None:
     landlock.mount("tmpfs", mount.place, "tmpfs", _NOTHING, _options(room))
 
 
-def _options(room: WritableSpace, own: tuple[int, int] = (0, 0)) -> str:
+def _options(room: WritableSpace, extra: tuple[int, int] = (0, 0)) -> str:
     """Return the options of a file system in memory, with so many bytes and files more."""
-    size = room.size + own[0] if room.size else "50%"
-    files = room.files + own[1] if room.files else 0
+    size = room.size + extra[0] if room.size else "50%"
+    files = room.files + extra[1] if room.files else 0
     return f"mode=1777,size={size},nr_inodes={files}"
 
 

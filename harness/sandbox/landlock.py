@@ -242,18 +242,18 @@ def _file_access(version: int) -> int:
     return (1 << _KNOWN_FILE_ACCESS[min(version, max(_KNOWN_FILE_ACCESS))]) - 1
 
 
-def _restrict(rules: Iterable[Rule], handled: int, version: int) -> None:
-    ruleset = _create(handled, version)
+def _restrict(rules: Iterable[Rule], rights: int, version: int) -> None:
+    ruleset = _create(rights, version)
     for path, access in rules:
-        _allow(ruleset, path, access & handled)
+        _allow(ruleset, path, access & rights)
     syscall("landlock_restrict_self", LANDLOCK_RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
 
 
-def _create(handled: int, version: int) -> int:
+def _create(rights: int, version: int) -> int:
     scoped = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= ABI_WITH_SCOPES else 0
-    network = _BIND_AND_CONNECT_TCP if handled and version >= 4 else 0
-    ruleset = _Ruleset(handled, network, scoped)
+    network = _BIND_AND_CONNECT_TCP if rights and version >= 4 else 0
+    ruleset = _Ruleset(rights, network, scoped)
     size = 24 if version >= ABI_WITH_SCOPES else 16 if version >= 4 else 8
     return syscall(
         "landlock_create_ruleset", LANDLOCK_CREATE_RULESET, ctypes.byref(ruleset), size, 0

@@ -55,7 +55,7 @@ _TURN = (
 
 
 class BoxEnd(NamedTuple):
-    """How a box ended. Nothing of it is left by then."""
+    """End of a box. Nothing of it is left by then."""
 
     status: int | None  # the engine's, as Popen.returncode; None if it had to be ended
     unstarted: str  # why the program could not be executed, else empty
@@ -149,9 +149,9 @@ class Boxed:
 class BoxLauncher:
     """Starts engines at one level of sandbox, one at a time. Close it when done."""
 
-    def __init__(self, level: int, allowed: BoxLimits = BoxLimits()) -> None:  # noqa: B008
+    def __init__(self, level: int, limits: BoxLimits = BoxLimits()) -> None:  # noqa: B008
         self.level = level
-        self.limits = allowed
+        self.limits = limits
         if landlock.machine() not in seccomp.AUDIT_ARCH:
             raise SandboxError(f"there is no system call filter for {landlock.machine()} machines")
         self._identity = nobody() if os.geteuid() == 0 else 0
@@ -165,36 +165,36 @@ class BoxLauncher:
 
     def start(
         self,
-        seen: view.View,
+        engine_view: view.View,
         words: Iterable[str],
-        spent: float = 0.0,
+        cpu_seconds: float = 0.0,
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> Boxed:
-        """Start the engine ``seen.program`` with the arguments ``words[1:]`` in a box.
+        """Start ``engine_view.program`` with the arguments ``words[1:]`` in a box.
 
-        ``spent``: seconds of its CPU time that are used up already. ``variables``: in addition to
-        those that every engine has.
+        ``cpu_seconds``: those of its CPU time that are used up already. ``variables``: in addition
+        to those that every engine has.
 
         Returns at once: that the box could not be made, or the program not be executed, shows in
         :meth:`Boxed.wait`.
         """
         if self._identity:
-            _refuse_unreadable(seen, self.level)
-        seen, own = _with_copies(seen)
-        if self.level > 1 or seen.writable:
-            streams = self._send(self.plan(seen, words, own, spent, variables))
+            _refuse_unreadable(engine_view, self.level)
+        engine_view, own = _with_copies(engine_view)
+        if self.level > 1 or engine_view.writable:
+            streams = self._send(self.plan(engine_view, words, own, cpu_seconds, variables))
             return Boxed(self._control, streams, self._server.pid)
-        ground = relocating.relocate(seen, tuple(words), self._identity)
+        ground = relocating.relocate(engine_view, tuple(words), self._identity)
         try:
-            streams = self._send(self.plan(ground.seen, ground.words, own, spent, variables))
+            streams = self._send(self.plan(ground.view, ground.words, own, cpu_seconds, variables))
         except BaseException:
             untrusted_folders.remove(ground.folder)
             raise
         return Boxed(self._control, streams, self._server.pid, ground.folder)
 
-    def _send(self, wanted: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
+    def _send(self, request: LaunchPlan) -> tuple[FileIO, FileIO, FileIO]:
         """Have the server start an engine; return our ends of its pipes."""
-        message = plan.pack_plan(wanted)
+        message = plan.pack_plan(request)
         if len(message) > _LONGEST_PLAN:
             raise SandboxError(f"the engine's command is too long: {len(message):,} bytes")
         ours, theirs = _pipes()
@@ -221,31 +221,31 @@ class BoxLauncher:
 
     def plan(
         self,
-        seen: view.View,
+        engine_view: view.View,
         words: Iterable[str],
-        own: Size = Size(),  # noqa: B008
-        spent: float = 0.0,
+        copies: Size = Size(),  # noqa: B008
+        cpu_seconds: float = 0.0,
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> LaunchPlan:
-        """Return all that the server has to know of one engine; ``own``: what is copied."""
-        command = (seen.program, *list(words)[1:])
-        tree = view.mounts(seen) if self.level > 1 else ()
-        environment = view.environment(self.level, seen.writable) | dict(variables)
-        allowed = self.limits.after(spent)
+        """Return all that the server has to know of one engine; ``copies``: what is copied."""
+        command = (engine_view.program, *list(words)[1:])
+        tree = view.mounts(engine_view) if self.level > 1 else ()
+        environment = view.environment(self.level, engine_view.writable) | dict(variables)
+        allowed = self.limits.after(cpu_seconds)
         threads = _most_threads(allowed.threads, self.level, self._identity)
-        room = WritableSpace(allowed.scratch, allowed.scratch_files, own, self._identity)
+        room = WritableSpace(allowed.scratch, allowed.scratch_files, copies, self._identity)
         options = b""
         if self.level == 3:
-            options = bubblewrap.options(tree, room, seen.folder, environment)
+            options = bubblewrap.options(tree, room, engine_view.folder, environment)
             command = bubblewrap.connect_command(self._identity, command)
         return LaunchPlan(
             level=self.level,
             arguments=command,
-            folder=seen.folder,
+            folder=engine_view.folder,
             environment=environment,
             identity=self._identity,
             mounts=tree if self.level == 2 else tuple(m for m in tree if m.kind == COPY),
-            reach=view.reach(seen, self.level) if self.level < 3 else (),
+            reach=view.reach(engine_view, self.level) if self.level < 3 else (),
             landlock=self._landlock,
             bubblewrap=self._bubblewrap,
             options=options,
@@ -258,9 +258,9 @@ class BoxLauncher:
                 allowed.scratch,
                 allowed.scratch_files,
             ),
-            scratch=view.scratch_places(seen) if self.level >= 2 else (),
-            writable=tuple(map(os.path.realpath, seen.writable)),
-            own=own,
+            scratch=view.scratch_places(engine_view) if self.level >= 2 else (),
+            writable=tuple(map(os.path.realpath, engine_view.writable)),
+            own=copies,
         )
 
     def give(self, folder: Path) -> None:
@@ -310,28 +310,28 @@ def nobody() -> int:
     raise SandboxError("no user id is left for engines in this container")
 
 
-def _with_copies(seen: view.View) -> tuple[view.View, Size]:
+def _with_copies(engine_view: view.View) -> tuple[view.View, Size]:
     """Return the view with the copies that can be made, and what they take together.
 
     What is too large to be copied for each start stays as it is, and cannot be changed.
     """
-    sizes = {path: untrusted_folders.measure(path) for path in seen.copied}
+    sizes = {path: untrusted_folders.measure(path) for path in engine_view.copied}
     made = {path: size for path, size in sizes.items() if size is not None}
     own = Size()
     for size in made.values():
         own += size
-    return seen._replace(copied=tuple(made)), own
+    return engine_view._replace(copied=tuple(made)), own
 
 
-def _refuse_unreadable(seen: view.View, level: int) -> None:
+def _refuse_unreadable(engine_view: view.View, level: int) -> None:
     """Say what to do if a user without rights may not read what an engine of root needs.
 
     Raises:
         SandboxError: with namespaces, a shown path must be open to all; without, those above too.
     """
-    program = [] if is_in_one(seen.program, seen.copied) else [seen.program]
-    copied = relocating.bring_files(seen) if level == 1 and not seen.writable else ()
-    for path in (*seen.shown, *program):
+    program = [] if is_in_one(engine_view.program, engine_view.copied) else [engine_view.program]
+    copied = relocating.bring_files(engine_view) if level == 1 and not engine_view.writable else ()
+    for path in (*engine_view.shown, *program):
         if path not in copied:
             _refuse_shut(path, level)
 

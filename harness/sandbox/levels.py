@@ -50,7 +50,7 @@ class EscapeError(SandboxError):
     """The canary got out: there is a sandbox, but it does not hold."""
 
 
-def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+def strongest(limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
     """Return a launcher of the highest level that works here.
 
     Raises:
@@ -61,7 +61,7 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
         raise SandboxError(platforms.NO_SANDBOX)
     for level in (3, 2, 1):
         try:
-            return make_proven(level, allowed)
+            return make_proven(level, limits)
         except EscapeError:
             raise
         except SandboxError:
@@ -69,7 +69,7 @@ def strongest(allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
     raise SandboxError("no sandbox works on this machine; gtp-harness doctor tells why")
 
 
-def make_proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
+def make_proven(level: int, limits: BoxLimits = BoxLimits()) -> BoxLauncher:  # noqa: B008
     """Return a launcher of ``level`` that has just held a canary.
 
     Raises:
@@ -78,7 +78,7 @@ def make_proven(level: int, allowed: BoxLimits = BoxLimits()) -> BoxLauncher:  #
     """
     if not platforms.has_sandboxes():
         raise SandboxError(platforms.NO_SANDBOX)
-    launcher = BoxLauncher(level, allowed)
+    launcher = BoxLauncher(level, limits)
     try:
         prove(launcher)
     except BaseException:

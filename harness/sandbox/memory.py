@@ -52,7 +52,7 @@ class ProcessFacts(Protocol):
 
 
 class MemoryLook(NamedTuple):
-    """What a look is told beforehand; figures are bytes."""
+    """Input of one memory look; figures are bytes."""
 
     limit: int
     scratch: int  # files in memory
@@ -89,13 +89,13 @@ def _of_machine(name: str) -> int:
     return 0
 
 
-def _at_most(one: ProcessFacts) -> int:
+def _at_most(process: ProcessFacts) -> int:
     """Return what a process may hold besides what is resident."""
-    mappings = min(_MOST_MAPPINGS, one.virtual // 4096) * _MAPPING
-    return one.virtual + mappings + _descriptors(one.task) * _SOCKET
+    mappings = min(_MOST_MAPPINGS, process.virtual // 4096) * _MAPPING
+    return process.virtual + mappings + _descriptors(process.task) * _SOCKET
 
 
-def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: MemoryLook) -> int:
+def _closely(engine: Sequence[ProcessFacts], estimate: int, growth: int, look: MemoryLook) -> int:
     """Return what the processes hold. Stop counting once it is too much.
 
     What takes long to be counted takes long because there is much of it, and grows meanwhile.
@@ -106,16 +106,16 @@ def _closely(engine: Sequence[ProcessFacts], rough: int, fresh: int, look: Memor
             return own
     shared: dict[str, int] = {}
     more = 0
-    for part in _parts(engine, look.limit - rough, shared):
+    for part in _parts(engine, look.limit - estimate, shared):
         more += part
-        if rough + more - sum(one.resident for one in engine) > look.limit:
-            return rough + more
+        if estimate + more - sum(one.resident for one in engine) > look.limit:
+            return estimate + more
     # Of a process that hides, only the whole machine's growth is known.
-    more += max(sum(shared.values()), fresh - look.scratch if _HIDING in shared else 0)
-    if rough + more <= look.limit:
-        return rough + more
+    more += max(sum(shared.values()), growth - look.scratch if _HIDING in shared else 0)
+    if estimate + more <= look.limit:
+        return estimate + more
     resident = sum(one.resident for one in engine)
-    return rough + more - resident + sum(map(_own_pages, engine))
+    return estimate + more - resident + sum(map(_own_pages, engine))
 
 
 def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) -> Iterator[int]:
@@ -125,17 +125,17 @@ def _parts(engine: Sequence[ProcessFacts], most: int, shared: dict[str, int]) ->
         yield _tables(one.task) + _mappings(one.task, shared)
 
 
-def _own_pages(one: ProcessFacts) -> int:
+def _own_pages(process: ProcessFacts) -> int:
     """Return a process's share of its resident pages, without shared memory."""
     try:
-        lines = read(f"/proc/{one.task}/smaps_rollup").splitlines()[1:]
+        lines = read(f"/proc/{process.task}/smaps_rollup").splitlines()[1:]
     except PermissionError:  # the process is protected from inspection
-        return one.resident
+        return process.resident
     except OSError:  # it has just ended
         return 0
     sizes = _sizes(lines)
     if "Pss_Anon:" not in sizes:  # before Linux 5.3 its share has no parts
-        return one.resident
+        return process.resident
     return sizes["Pss_Anon:"] + sizes["Pss_File:"]
 
 

@@ -35,7 +35,7 @@ class Mount(NamedTuple):
 
 
 class WritableSpace(NamedTuple):
-    """How much there is to be written to, and for whom."""
+    """Limits and owner of an engine's writable space."""
 
     size: int  # bytes that one SCRATCH folder holds; 0 means no limit
     files: int
@@ -54,7 +54,7 @@ class Watched(NamedTuple):
 
 
 class LaunchPlan(NamedTuple):
-    """How to start one engine."""
+    """Plan of an engine start."""
 
     level: int
     arguments: tuple[str, ...]  # the program first
@@ -78,7 +78,7 @@ Hit = tuple[str, float, float, str]  # what makes a harness.options.Limit
 
 
 class BoxReport(NamedTuple):
-    """What happened to an engine, sent when nothing of it is left."""
+    """Report on an engine, sent when nothing of it is left."""
 
     status: int | None = None  # as Popen.returncode; None if it was ended, or never started
     fault: str = ""  # why the box could not be made; empty if it could. No engine is to blame
@@ -148,9 +148,9 @@ def rlimits(limits: BoxLimits, threads: int) -> list[tuple[int, int, int]]:
     return [*(triple for triple in wanted if triple[1]), *none, timers]
 
 
-def set_limits(pid: int, wanted: Iterable[tuple[int, int, int]]) -> None:
+def set_limits(pid: int, limits: Iterable[tuple[int, int, int]]) -> None:
     """Set the limits of a process (0: this one) as far as its present ones allow."""
-    for kind, soft, hard in wanted:
+    for kind, soft, hard in limits:
         most = resource.prlimit(pid, kind)[1]
         ceiling = sys.maxsize if most == resource.RLIM_INFINITY else most
         resource.prlimit(pid, kind, (min(soft, ceiling), min(hard, ceiling)))

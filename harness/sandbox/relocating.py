@@ -27,7 +27,7 @@ class RelocatedView(NamedTuple):
     """A new folder, and the engine's view and command as they are in there."""
 
     folder: str  # to be removed afterwards
-    seen: View
+    view: View
     words: tuple[str, ...]
 
 
@@ -36,25 +36,25 @@ def room_in(stage: str) -> str:
     return os.path.join(stage, GROUND, _ROOM)
 
 
-def relocate(seen: View, words: tuple[str, ...], owner: int = 0) -> RelocatedView:
+def relocate(view: View, words: tuple[str, ...], owner: int = 0) -> RelocatedView:
     """Make a folder in which the engine ``words`` may write, and lay its files there.
 
     ``owner``: the user and group that it is given to; 0: ours.
     """
-    ground = _new_folder(seen.stage)
+    ground = _new_folder(view.stage)
     home, room = os.path.join(ground, "home"), os.path.join(ground, _ROOM)
-    top = _top(seen)
-    places = {path: _move(path, top, room) for path in seen.places_to_write}
+    top = _top(view)
+    places = {path: _move(path, top, room) for path in view.places_to_write}
     for place in (home, room, *places.values()):
         _make(place, owner)
-    for path in seen.copied:
-        for _ in untrusted_folders.copy(path, places[path], owner, seen.hidden):
+    for path in view.copied:
+        for _ in untrusted_folders.copy(path, places[path], owner, view.hidden):
             pass
-    _bring_others(seen, room, owner)
-    moved = seen._replace(
-        shown=(*(path for path in seen.shown if path not in seen.copied), *_find_inside(seen)),
-        folder=places.get(seen.folder, seen.folder),
-        program=_rename(seen.program, places),
+    _bring_others(view, room, owner)
+    moved = view._replace(
+        shown=(*(path for path in view.shown if path not in view.copied), *_find_inside(view)),
+        folder=places.get(view.folder, view.folder),
+        program=_rename(view.program, places),
         writable=(room, home),
         copied=(),
     )
@@ -77,14 +77,14 @@ def _new_folder(stage: str) -> str:
     return folder
 
 
-def _top(seen: View) -> str:
+def _top(view: View) -> str:
     """Return the folder that contains all that relative paths may lead to."""
-    above = [os.path.dirname(path) if path in seen.copied else path for path in _own(seen)]
-    return os.path.commonpath([*above, *map(os.path.dirname, seen.near)])
+    above = [os.path.dirname(path) if path in view.copied else path for path in _own(view)]
+    return os.path.commonpath([*above, *map(os.path.dirname, view.near)])
 
 
-def _own(seen: View) -> tuple[str, ...]:
-    return seen.places_to_write or ("/",)
+def _own(view: View) -> tuple[str, ...]:
+    return view.places_to_write or ("/",)
 
 
 def _move(path: str, top: str, room: str) -> str:
@@ -104,13 +104,13 @@ def _make(folder: str, owner: int) -> None:
         os.chown(folder, owner, owner)
 
 
-def bring_files(seen: View) -> tuple[str, ...]:
+def bring_files(view: View) -> tuple[str, ...]:
     """Return the files beside the engine's that are copied, for root's engines cannot reach them.
 
     They are small, open to all themselves, and in a folder that is not.
     """
     return tuple(
-        path for path in _others(seen) if is_unreachable(path) and _is_small_and_open(path)
+        path for path in _others(view) if is_unreachable(path) and _is_small_and_open(path)
     )
 
 
@@ -130,28 +130,28 @@ def _is_small_and_open(path: str) -> bool:
     )
 
 
-def _find_inside(seen: View) -> list[str]:
+def _find_inside(view: View) -> list[str]:
     """Return the paths shown by their own names though they lie in a copied folder.
 
     Commands name files by whole paths, also those beside an assignment's own program.
     """
-    return [path for path in seen.near if is_in_one(path, seen.copied)]
+    return [path for path in view.near if is_in_one(path, view.copied)]
 
 
-def _others(seen: View) -> list[str]:
+def _others(view: View) -> list[str]:
     """Return what is shown beside the engine's folders and may be named by relative paths."""
-    top = _top(seen)
+    top = _top(view)
     return [
         path
-        for path in seen.near
-        if is_within(path, top) and path != top and not is_in_one(path, seen.copied)
+        for path in view.near
+        if is_within(path, top) and path != top and not is_in_one(path, view.copied)
     ]
 
 
-def _bring_others(seen: View, room: str, owner: int) -> None:
+def _bring_others(view: View, room: str, owner: int) -> None:
     """Put links, or copies, where relative paths look for what is shown, and is not copied."""
-    top, copies = _top(seen), bring_files(seen) if owner else ()
-    for path in _others(seen):
+    top, copies = _top(view), bring_files(view) if owner else ()
+    for path in _others(view):
         place = _move(path, top, room)
         _make(os.path.dirname(place), owner)
         if os.path.lexists(place):

@@ -162,9 +162,9 @@ class Box:
             os.close(block)
             self._let_go()
 
-    def _attend(self, reading: int, block: int) -> None:
+    def _attend(self, descriptor: int, block: int) -> None:
         """Wait until the engine ends, hits a limit, or is to be ended."""
-        self._poll.register(reading, select.POLLIN)
+        self._poll.register(descriptor, select.POLLIN)
         self._poll.register(self._control, select.POLLIN)
         size, files = self._plan.own
         patience = _LONGEST_START + size / _COPIED[0] + files / _COPIED[1]
@@ -172,7 +172,7 @@ class Box:
         while self._report.status is None and not meter.hit and not self._is_late(patience):
             pause = max(0, meter.due - time.monotonic()) * 1000
             ready = [number for number, _ in self._poll.poll(pause)]
-            if reading in ready and not self._read_status(reading, block):
+            if descriptor in ready and not self._read_status(descriptor, block):
                 return
             if self._control.fileno() in ready:
                 return
@@ -185,9 +185,9 @@ class Box:
         """Whether the box has not been made after so long a time."""
         return not self._ready and time.monotonic() > self._begun + seconds
 
-    def _read_status(self, reading: int, block: int) -> bool:
+    def _read_status(self, descriptor: int, block: int) -> bool:
         """Take in what the box tells of itself; return whether there may be more."""
-        data = os.read(reading, 1 << 12)
+        data = os.read(descriptor, 1 << 12)
         *lines, self._unread = (self._unread + data).split(b"\n")  # bubblewrap writes bit by bit
         for line in lines:
             for word, value in _facts(line.decode(errors="replace")):

@@ -25,7 +25,7 @@ class TreeEntry(NamedTuple):
     descriptor: int  # of the folder that it is in, open until the next entry is asked for
     name: str
     path: str  # from the top of the tree
-    found: os.stat_result  # of itself, not of what a link leads to
+    status: os.stat_result  # of itself, not of what a link leads to
 
 
 def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
@@ -41,20 +41,20 @@ def walk(top: str, mode: int = _READABLE) -> Iterator[TreeEntry]:
     place = _Place(descriptor, mode)
     try:
         while True:
-            place.waiting = yield from _entries(place.here, place.path)
+            place.waiting = yield from _entries(place.folder, place.path)
             if not place.advance():
                 return
     except OSError:
         return
     finally:
-        os.close(place.here)
+        os.close(place.folder)
 
 
 class _Place:
-    """Where a walk is: in one folder, with the way back."""
+    """Place of a walk: one folder, with the way back."""
 
-    def __init__(self, here: int, mode: int) -> None:
-        self.here = here
+    def __init__(self, folder: int, mode: int) -> None:
+        self.folder = folder
         self._mode = mode
         self.path = ""
         self.waiting: list[str] = []  # folders in this one that have not been entered
@@ -65,67 +65,67 @@ class _Place:
         while True:
             while self.waiting:
                 name = self.waiting.pop()
-                child = _enter(self.here, name, self._mode)
+                child = _enter(self.folder, name, self._mode)
                 if child >= 0:
-                    self._above.append((_identity(self.here), self.waiting, self.path))
+                    self._above.append((_identity(self.folder), self.waiting, self.path))
                     self.path = f"{self.path}{name}/"
                     self._be_in(child)
                     return True
             if not self._above:
                 return False
             identity, self.waiting, self.path = self._above.pop()
-            self._be_in(os.open("..", _FOLDER, dir_fd=self.here))
-            if _identity(self.here) != identity:
+            self._be_in(os.open("..", _FOLDER, dir_fd=self.folder))
+            if _identity(self.folder) != identity:
                 return False
 
     def _be_in(self, descriptor: int) -> None:
-        os.close(self.here)
-        self.here = descriptor
+        os.close(self.folder)
+        self.folder = descriptor
 
 
-def _entries(here: int, path: str) -> Generator[TreeEntry, None, list[str]]:
+def _entries(folder: int, path: str) -> Generator[TreeEntry, None, list[str]]:
     """Yield the entries of an open folder; return (to ``yield from``) the names of folders."""
     folders = []
-    for name in names(here):
+    for name in names(folder):
         try:
-            found = os.stat(name, dir_fd=here, follow_symlinks=False)
+            found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except OSError:
             continue
         if stat.S_ISDIR(found.st_mode):
             folders.append(name)
-        yield TreeEntry(here, name, path + name, found)
+        yield TreeEntry(folder, name, path + name, found)
     return folders
 
 
-def names(here: int) -> list[str]:
+def names(folder: int) -> list[str]:
     """Return the names in an open folder; none if it is gone or cannot be read."""
     with contextlib.suppress(OSError):
-        return os.listdir(here)
+        return os.listdir(folder)
     return []
 
 
-def _enter(here: int, name: str, mode: int) -> int:
+def _enter(folder: int, name: str, mode: int) -> int:
     """Return a descriptor of the folder ``name``, opened to us first; -1 if it is not there."""
-    return _enter_marked(here, name, mode) if _HAS_MARKS else _enter_named(here, name, mode)
+    return _enter_marked(folder, name, mode) if _HAS_MARKS else _enter_named(folder, name, mode)
 
 
 _HAS_MARKS = hasattr(os, "O_PATH")  # descriptors of what may be shut, on Linux alone
 
 
-def _enter_named(here: int, name: str, mode: int) -> int:
+def _enter_named(folder: int, name: str, mode: int) -> int:
     """Enter a folder where what has its name may be another one by now: there is no sandbox."""
     try:
-        found = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
         if stat.S_ISDIR(found) and found & mode != mode:
-            os.chmod(name, stat.S_IMODE(found) | mode, dir_fd=here)
-        return os.open(name, _FOLDER, dir_fd=here)
+            os.chmod(name, stat.S_IMODE(found) | mode, dir_fd=folder)
+        return os.open(name, _FOLDER, dir_fd=folder)
     except OSError:
         return -1
 
 
-def _enter_marked(here: int, name: str, mode: int) -> int:
+def _enter_marked(folder: int, name: str, mode: int) -> int:
     try:
-        marked = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+        marked = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except OSError:
         return -1
     try:
@@ -165,7 +165,7 @@ def use(top: str) -> tuple[int, int]:
     seen = set()  # files of several names
     for entry in walk(top):
         count += 1
-        found = entry.found
+        found = entry.status
         if found.st_nlink > 1 and not stat.S_ISDIR(found.st_mode):
             if (found.st_dev, found.st_ino) in seen:
                 continue
@@ -208,28 +208,28 @@ def remove(top: str) -> None:
         os.rmdir(top)
 
 
-def _clear(here: int, top: int, prefix: str) -> list[str]:
+def _clear(folder: int, top: int, prefix: str) -> list[str]:
     """Remove the files of an open folder, and move its folders to ``top``; return their names."""
     moved = []
-    for count, name in enumerate(names(here)):
+    for count, name in enumerate(names(folder)):
         with contextlib.suppress(OSError):
-            if _is_unlinked(here, name):
+            if _is_unlinked(folder, name):
                 continue
-            if here != top:
-                child = _enter(here, name, _CHANGEABLE)
+            if folder != top:
+                child = _enter(folder, name, _CHANGEABLE)
                 if child >= 0:
                     os.close(child)
                 fresh = f"{prefix}-{count}"
-                os.rename(name, fresh, src_dir_fd=here, dst_dir_fd=top)
+                os.rename(name, fresh, src_dir_fd=folder, dst_dir_fd=top)
                 name = fresh  # noqa: PLW2901
             moved.append(name)
     return moved
 
 
-def _is_unlinked(here: int, name: str) -> bool:
+def _is_unlinked(folder: int, name: str) -> bool:
     """Remove a file and return True; for a folder return False."""
     try:
-        os.unlink(name, dir_fd=here)
+        os.unlink(name, dir_fd=folder)
     except IsADirectoryError:
         return False
     return True
@@ -248,7 +248,7 @@ _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Size(NamedTuple):
-    """What a copy takes: bytes, rounded up as a file system does, and files of every kind."""
+    """Size of a copy: bytes, rounded up as a file system does, and files of every kind."""
 
     used: int = 0
     files: int = 0

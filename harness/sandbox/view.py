@@ -158,7 +158,7 @@ DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 class View(NamedTuple):
-    """What is shown, at the same places as outside. Only what is ``writable`` can be changed."""
+    """Paths shown, at the same places as outside. Only what is ``writable`` can be changed."""
 
     shown: tuple[str, ...]  # absolute paths, as they are spelled
     hidden: tuple[str, ...]  # absolute paths beneath shown ones, without links
@@ -172,7 +172,7 @@ class View(NamedTuple):
 
     @property
     def places_to_write(self) -> tuple[str, ...]:
-        """What an engine may write besides its home: copies, and its folder if that is empty."""
+        """Paths to be written besides the home: copies, and its folder if that is empty."""
         there = self.folder in ("/", HOME) or is_in_one(
             self.folder, (*self.shown, *self.writable, *self.copied)
         )
@@ -227,10 +227,10 @@ def of_program(
     )
 
 
-def _copies(folder: str, shown: tuple[str, ...], submission: str) -> tuple[str, ...]:
+def _copies(folder: str, shown_paths: tuple[str, ...], submission: str) -> tuple[str, ...]:
     """Return the submission, and the folder of the start if that is shown and not the system's."""
     own = (submission,) if submission else ()
-    is_shown = is_in_one(folder, shown) and not is_in_one(folder, (*SYSTEM, *own))
+    is_shown = is_in_one(folder, shown_paths) and not is_in_one(folder, (*SYSTEM, *own))
     return (*own, folder) if is_shown else own
 
 
@@ -297,15 +297,17 @@ def _around(hidden: Iterable[str], start: str, near: Iterable[str]) -> Iterator[
         yield from _all_but(seen, path) if is_within(start, path) else (path,)
 
 
-def _all_but(seen: tuple[str, ...], folder: str) -> Iterator[str]:
+def _all_but(paths: tuple[str, ...], folder: str) -> Iterator[str]:
     for entry in os.scandir(folder):
-        if any(is_within(path, entry.path) for path in seen):
-            yield from () if entry.path in seen[1:] else _all_but(seen, entry.path)
+        if any(is_within(path, entry.path) for path in paths):
+            yield from () if entry.path in paths[1:] else _all_but(paths, entry.path)
         else:
             yield entry.path
 
 
-def _within(hidden: Iterable[str], shown: tuple[str, ...], submission: str) -> tuple[str, ...]:
+def _within(
+    hidden: Iterable[str], shown_paths: tuple[str, ...], submission: str
+) -> tuple[str, ...]:
     """Return where hidden files are to be seen in shown folders, by whatever name.
 
     A submission is not searched: it was unpacked, and has no file that is also something else.
@@ -316,27 +318,27 @@ def _within(hidden: Iterable[str], shown: tuple[str, ...], submission: str) -> t
     found = {
         outer + path[len(os.path.realpath(outer)) :]
         for path in real
-        for outer in shown
+        for outer in shown_paths
         if is_within(path, os.path.realpath(outer))
     }
-    searched = tuple(path for path in shown if path != submission)
+    searched = tuple(path for path in shown_paths if path != submission)
     return tuple(sorted(found | _other_names(real, searched)))
 
 
-def _other_names(files: set[str], shown: tuple[str, ...]) -> set[str]:
+def _other_names(files: set[str], paths: tuple[str, ...]) -> set[str]:
     """Return hard links, in what is shown outside /usr, to files that have several names."""
     several = {
         (path.stat().st_dev, path.stat().st_ino)
         for path in map(Path, files)
         if path.is_file() and path.stat().st_nlink > 1
     }
-    outer = [path for path in shown if several and not path.startswith(("/usr", "/etc", "/nix"))]
+    outer = [path for path in paths if several and not path.startswith(("/usr", "/etc", "/nix"))]
     return {
         f"{folder}/{entry.path}"
         for folder in outer
         for entry in untrusted_folders.walk(folder, mode=0)
-        if stat.S_ISREG(entry.found.st_mode)
-        and (entry.found.st_dev, entry.found.st_ino) in several
+        if stat.S_ISREG(entry.status.st_mode)
+        and (entry.status.st_dev, entry.status.st_ino) in several
     }
 
 

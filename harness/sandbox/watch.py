@@ -86,24 +86,24 @@ class ProcessSample(NamedTuple):
 
 
 class Estimate:
-    """What has been lost so far."""
+    """CPU time lost so far."""
 
     def __init__(self) -> None:
         self._before: dict[int, ProcessSample] = {}
         self._charged: dict[int, float] = {}  # what a living process stands for
         self._lost = 0.0
 
-    def look(self, now: dict[int, ProcessSample], pause: float) -> float:
+    def look(self, samples: dict[int, ProcessSample], pause: float) -> float:
         """Take in a look that comes ``pause`` seconds after the one before; return the loss."""
-        for pid, one in now.items():
+        for pid, one in samples.items():
             self._charged[pid] = self._charged.get(pid, 0.0) + pause * one.busy
-        gone = self._before.keys() - now.keys()
+        gone = self._before.keys() - samples.keys()
         for pid in gone:
             last = self._before[pid]
             self._lost += max(self._charged.pop(pid), last.own) + last.waited
-        known = now.keys() & self._before.keys()
-        self._lost -= sum(now[pid].waited - self._before[pid].waited for pid in known)
-        self._before = now
+        known = samples.keys() & self._before.keys()
+        self._lost -= sum(samples[pid].waited - self._before[pid].waited for pid in known)
+        self._before = samples
         return max(0.0, self._lost)
 
 
@@ -147,7 +147,7 @@ class ProcessStat(NamedTuple):
 
 
 class Usage(NamedTuple):
-    """What a box uses at one moment."""
+    """Resource usage of a box at one moment."""
 
     memory: int
     cpu: float
@@ -167,7 +167,7 @@ def processes(pids: list[int]) -> list[ProcessStat]:
 
 
 class Meter:
-    """What a box uses, look by look. Close it when done.
+    """Meter of a box's usage. Close it when done.
 
     Attributes: ``memory`` and ``cpu``, the most that was seen; ``hit``, the limit that was hit;
     ``due``, when to look again, monotonic: an engine that is within its limits now cannot be far
@@ -232,10 +232,10 @@ class Meter:
         """Count no more."""
         self._clock.close()
 
-    def _wait_at_most(self, used: int) -> None:
+    def _wait_at_most(self, size: int) -> None:
         """Set when no engine can have got from so much memory over its limit."""
         allowed = self._limits.memory
-        room = (allowed - used) / _FILLED if allowed else _LONGEST_PAUSE
+        room = (allowed - size) / _FILLED if allowed else _LONGEST_PAUSE
         self.due = time.monotonic() + min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, room))
 
     def _measure_cpu(self, samples: list[ProcessStat]) -> float:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Truth(Protocol):
-    """What answers rightly."""
+    """Source of right replies."""
 
     def replies(self, commands: tuple[str, ...], folder: str = "") -> tuple[Reply, ...]:
         """Return the right replies to a conversation with an engine that has just been started.
@@ -137,12 +137,12 @@ class Specification:
 
     @cached_property
     def commands(self) -> PropertyTable:
-        """What each command does; of those that are not its own, what the standard says."""
+        """Properties of each command; the standard's, if it is not its own."""
         return PropertyTable({**STANDARD, **self.command_properties})
 
     @cached_property
     def truth(self) -> Truth:
-        """Who knows the right answers; the oracle does not think long about its own moves."""
+        """Source of right answers; the oracle does not think long about its own moves."""
         return self.told or InProcess(lambda: engine_for(self.key, playouts=0))
 
     def reference_engine(self, folder: str = "") -> Engine:
@@ -174,13 +174,13 @@ class Specification:
 
     @property
     def kind(self) -> FeatureKind:
-        """What tests are made about, from game records or from nothing."""
+        """Kind of features tested, from game records or from nothing."""
         found: FeatureKind = self._module("features").KIND
         return self.about(found)
 
     @property
     def conversation(self) -> Callable[[frozenset[str], int], SearchStrategy[Drawn]]:
-        """What is said to an engine to find mistakes; needs Hypothesis."""
+        """Conversations that find mistakes; needs Hypothesis."""
         found: Callable[[frozenset[str], int], SearchStrategy[Drawn]] = self._module(
             "conversations"
         ).conversation

@@ -17,7 +17,7 @@ from oracle.position import GTP_LETTERS
 
 
 class BoardKind(NamedTuple):
-    """What the board of a game is like."""
+    """Board of a game."""
 
     captures: bool = True  # as in Go, and not in Gomoku
     size: int = 0  # before any command; 0: the engine's own choice

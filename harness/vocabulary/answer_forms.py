@@ -19,7 +19,7 @@ _SOLE_BLANKS = re.compile(r"^ *$", re.MULTILINE)
 
 
 class AnswerForm(NamedTuple):
-    """How the answer to a command may be written.
+    """Form of the answer to a command.
 
     Two answers are the same when ``normal`` makes the same text of both.
     """

@@ -1,4 +1,4 @@
-"""What Hypothesis draws: conversations about positions in which programs go wrong.
+"""Hypothesis strategies: conversations about positions in which programs go wrong.
 
 Each specification has a strategy for a *game* (a board, stones, questions), made of what is here
 and of :mod:`~harness.vocabulary.stones`; a script (:mod:`~harness.fuzzing.drawing`) is a few games
@@ -55,13 +55,13 @@ def in_turn(game: Drawn, size: int, next_: str) -> Drawn:
 class _Turns:
     """The moves of one game on their way into turns."""
 
-    def __init__(self, size: int, next_: str, wanted: set[str]) -> None:
+    def __init__(self, size: int, next_: str, reserved: set[str]) -> None:
         self.turn = "B"
         self._next = next_
         self._held: dict[str, list[str]] = {"B": [], "W": []}
         self._taken: set[str] = set()
         self._free = {
-            color: [name for name in map(vertex, filling(size, color)) if name not in wanted]
+            color: [name for name in map(vertex, filling(size, color)) if name not in reserved]
             for color in "BW"
         }
 
@@ -121,9 +121,9 @@ def parts(
     return st.tuples(body, questions).map(flat)
 
 
-def extra(known: frozenset[str]) -> list[SearchStrategy[Drawn]]:
+def extra(commands: frozenset[str]) -> list[SearchStrategy[Drawn]]:
     """Return what may be said to an engine that knows more than its assignment asks."""
-    return [say("undo")] if "undo" in known else []
+    return [say("undo")] if "undo" in commands else []
 
 
 def boards(sizes: Sequence[int], rest: Callable[[int], SearchStrategy[Drawn]]) -> Any:

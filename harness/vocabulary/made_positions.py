@@ -296,9 +296,9 @@ def _lonely(random: Random, shape: Grid, board: StoneBits, keep: int, color: int
 # --- stones on a board -------------------------------------------------------------------------
 
 
-def sides(color: int, mine: int, theirs: int) -> StoneBits:
+def sides(color: int, stones: int, other_stones: int) -> StoneBits:
     """Return a board from the stones of a color and those of the other."""
-    return StoneBits(mine, theirs) if color == 1 else StoneBits(theirs, mine)
+    return StoneBits(stones, other_stones) if color == 1 else StoneBits(other_stones, stones)
 
 
 def add_stones(board: StoneBits, color: int, bits: int) -> StoneBits:

@@ -18,7 +18,7 @@ from oracle.rules.flood import neighbours
 
 
 class SceneOrigin(NamedTuple):
-    """Where a position comes from."""
+    """Origin of a position."""
 
     text: str  # for a reader: file and game
     game: str  # names the game, whatever file it is in and however it is turned; "" if made
@@ -98,7 +98,7 @@ class SceneMoment(NamedTuple):
 
     @property
     def to_play(self) -> int:
-        """Whose turn it is: the other color than the last move's, Black at the beginning."""
+        """Color to move: the other one than the last move's, Black at the beginning."""
         return 3 - self.color if self.color else 1
 
     def position(self) -> Position:
@@ -155,7 +155,7 @@ class Feature(NamedTuple):
 
 
 class FeatureKind(NamedTuple):
-    """What tests of a specification are made about."""
+    """Kind of features that tests cover."""
 
     game: str  # whose records it reads: "go" or "gomoku"
     sizes: range  # of boards

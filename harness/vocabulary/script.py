@@ -43,14 +43,14 @@ class Script(NamedTuple):
 
     @property
     def weight(self) -> tuple[int, int, int]:
-        """What makes a script a short one: its commands, the size of its board, its letters."""
+        """Measure of a script's length: its commands, the size of its board, its letters."""
         sizes = [int(c.split()[1]) for c in self.commands if c.startswith("boardsize ")]
         letters = sum(map(len, self.commands)) + sum(len(text) for _, text in self.files)
         return len(self.commands), max(sizes, default=0), letters
 
 
 class Trace(NamedTuple):
-    """What an engine did with a script."""
+    """Trace of a script's run."""
 
     script: Script
     replies: tuple[Reply, ...]  # to its commands, in order; fewer where the engine failed
@@ -70,11 +70,11 @@ def line_of(command: str) -> bytes:
     return encode(f"{command}\n")
 
 
-def write_script(drawn: Iterable[str | BoardFile]) -> Script:
+def write_script(items: Iterable[str | BoardFile]) -> Script:
     """Return what was drawn as a script; a file's name tells its text."""
     commands: list[str] = []
     files: dict[str, str] = {}
-    for one in drawn:
+    for one in items:
         if isinstance(one, BoardFile):
             name = f"{BOARDS}/{crc32(one.text.encode()):08x}.txt"
             files[name] = one.text

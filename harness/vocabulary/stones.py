@@ -82,9 +82,9 @@ def _lay(size: int, color: str, corner: Point, rows: Sequence[str]) -> Stones:
     return _color(color, found)
 
 
-def _color(color: str, found: Iterable[tuple[str, Point]]) -> Stones:
+def _color(color: str, cells: Iterable[tuple[str, Point]]) -> Stones:
     other = "W" if color == "B" else "B"
-    return [({"x": color, "o": other}[cell], point) for cell, point in found if cell != "."]
+    return [({"x": color, "o": other}[cell], point) for cell, point in cells if cell != "."]
 
 
 # What may lie on a line: as many stones of one color as there are points, or nearly as many.
@@ -121,9 +121,9 @@ def _way(size: int, start: Point, step: Point, is_bent: bool) -> list[Point]:
     return [point for point in points_ if _is_on(point, size)]
 
 
-def _line_up(way: list[Point], color: str, held: str, turn: int) -> Stones:
+def _line_up(points: list[Point], color: str, cells: str, turn: int) -> Stones:
     """Return a line's stones, those from ``turn`` on first."""
-    found = list(zip(held, way, strict=False))
+    found = list(zip(cells, points, strict=False))
     turn = turn if turn < len(found) else 0
     return _color(color, found[turn:] + found[:turn])
 
@@ -258,12 +258,12 @@ def _list_answered(size: int) -> list[list[tuple[str, Point]]]:
 
 
 def _cross_three(
-    block: Point, away: Point, across: Point, pair: tuple[int, int]
+    block: Point, step: Point, cross_step: Point, pair: tuple[int, int]
 ) -> list[tuple[str, Point]]:
     """Return a three from two steps away on, two stones in line with its block, and its end."""
-    three = [("o", (block[0] + n * away[0], block[1] + n * away[1])) for n in (2, 3, 4)]
-    own = [("x", (block[0] + n * across[0], block[1] + n * across[1])) for n in pair]
-    return [*three, *own, ("x", (block[0] + 6 * away[0], block[1] + 6 * away[1]))]
+    three = [("o", (block[0] + n * step[0], block[1] + n * step[1])) for n in (2, 3, 4)]
+    own = [("x", (block[0] + n * cross_step[0], block[1] + n * cross_step[1])) for n in pair]
+    return [*three, *own, ("x", (block[0] + 6 * step[0], block[1] + 6 * step[1]))]
 
 
 def corner_ko(color: str) -> Stones:
@@ -280,9 +280,9 @@ def corner_ko(color: str) -> Stones:
 def ring(size: int) -> SearchStrategy[Stones]:
     """Return stones around a rectangle, some of them perhaps missing, perhaps with one inside."""
 
-    def laid(color: str, where: tuple[Point, Point], missing: list[int], inside: int) -> Stones:
-        inner, outer = _rectangle(*where, size)
-        left_out = {outer[i] for i in missing if -i <= len(outer)}
+    def laid(color: str, corners: tuple[Point, Point], gaps: list[int], inside: int) -> Stones:
+        inner, outer = _rectangle(*corners, size)
+        left_out = {outer[i] for i in gaps if -i <= len(outer)}
         kept = [("x", point) for point in outer if point not in left_out]
         return _color(color, kept + [("o", point) for point in inner[:inside]])
 
@@ -313,12 +313,12 @@ def pair(size: int, colors: str = "BBW", *, is_full: bool = False) -> SearchStra
     its stones come first.
     """
 
-    def laid(color: str, first: Point, step: Point, shapes: Any, missing: Sequence[int]) -> Stones:
+    def laid(color: str, first: Point, step: Point, shapes: Any, gaps: Sequence[int]) -> Stones:
         second = _beside(first[0], step[0], size), _beside(first[1], step[1], size)
         both = [_rectangle(*one, size) for one in zip((first, second), shapes, strict=True)]
         eyes = dict.fromkeys(point for inner, _ in both for point in inner)
         around = [p for _, outer in both for p in outer if p not in eyes]
-        kept = [point for i, point in enumerate(around) if i not in missing]
+        kept = [point for i, point in enumerate(around) if i not in gaps]
         filled = [("o", point) for point in eyes if is_full]
         return _color(color, filled + [("x", point) for point in dict.fromkeys(kept)])
 

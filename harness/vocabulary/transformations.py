@@ -36,7 +36,7 @@ _MIRROR, _FLIP, _TURN = 1, 2, 4
 
 
 class Transformation(NamedTuple):
-    """How a position is asked about otherwise."""
+    """Change of a question's position."""
 
     kind: str
     symmetry: int = 0  # of oracle.symmetry
@@ -86,11 +86,11 @@ class Transformation(NamedTuple):
 UNCHANGED = Transformation("")
 
 
-def match_case(text: str, like: str) -> str:
+def match_case(text: str, model: str) -> str:
     """Return a text in small or capital letters, as another one is; without any, as it is."""
-    if not like.upper().isupper():
+    if not model.upper().isupper():
         return text
-    return text.lower() if like.islower() else text.upper() if like.isupper() else text.title()
+    return text.lower() if model.islower() else text.upper() if model.isupper() else text.title()
 
 
 def _negate(number: str) -> str:
@@ -162,7 +162,7 @@ _REORDERED = {"play": _deal, "gogui-setup": _scatter}
 
 
 class Beginning(Protocol):
-    """What a scene's commands are about before the first of them."""
+    """Position before a scene's first command."""
 
     def draw(self, kind: str, random: Random) -> Transformation | None:
         """Return a change of this kind; None if there is none."""

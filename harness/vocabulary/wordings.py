@@ -25,7 +25,7 @@ def komi(session: Any, words: list[str]) -> Facts:
 
 
 def ko(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is, and whether there is a ko."""
+    """Color to move, and whether there is a ko."""
     return (session.game.to_play,), (session.game.ko is not None,)
 
 
@@ -42,7 +42,7 @@ def passes(session: Any, words: list[str]) -> Facts:
 
 
 def turn(session: Any, words: list[str]) -> Facts:
-    """Whose turn it is."""
+    """Color to move."""
     return (session.game.to_play,), ()
 
 
@@ -57,7 +57,7 @@ def policy(session: Any, words: list[str]) -> Facts:
 
 
 def file(session: Any, words: list[str]) -> Facts:
-    """What is in the file that the command names."""
+    """Content of the file in the command."""
     try:
         return (), (Path(words[1]).read_bytes(),)
     except (OSError, IndexError):
@@ -110,10 +110,10 @@ def word_answer(wordings: Wordings, command: str, answer: str) -> str:
     return wordings[name].answer(answer) if name in wordings else ""
 
 
-def differs(wordings: Wordings, command: str, right: str, came: str) -> str:
+def differs(wordings: Wordings, command: str, right: str, answer: str) -> str:
     """Return how a wrong answer differs from a right one, "" where there are no words for it."""
     name = command.partition(" ")[0]
-    return wordings[name].difference(right, came) if name in wordings else ""
+    return wordings[name].difference(right, answer) if name in wordings else ""
 
 
 def _speak_of(argument: str) -> str:
@@ -143,9 +143,9 @@ def lead(answer: str) -> str:
     return f"{_speak_of(found[1])} leads by {found[2]}" if found else ""
 
 
-def lead_differs(right: str, came: str) -> str:
+def lead_differs(right: str, answer: str) -> str:
     """Return how a score differs from the right one: in who leads, or by how much."""
-    points, others = score_of(right), score_of(came)
+    points, others = score_of(right), score_of(answer)
     if points is None or others is None or points == others:
         return ""
     if not others:

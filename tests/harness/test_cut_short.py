@@ -99,11 +99,16 @@ def test_an_image_gives_no_points_so_it_is_not_waited_for_where_others_were_cut(
     [
         ({}, "score", False, 3.0),
         ({}, "genmove", True, 30.0),  # it may think for as long as it is allowed
-        ({"patient": ["score"]}, "score", False, 0.0),
+        ({"slow_commands": ["score"]}, "score", False, 0.0),
         ({"alone": True}, "score", False, 0.0),  # nobody waits
-        ({"alone": True, "hung": ["score"]}, "score", False, 3.0),
-        ({"alone": True, "hung": ["score"], "patient": ["score"]}, "score", False, 0.0),
-        ({"alone": True, "hung": ["score"]}, "captures", False, 0.0),
+        ({"alone": True, "hanging_commands": ["score"]}, "score", False, 3.0),
+        (
+            {"alone": True, "hanging_commands": ["score"], "slow_commands": ["score"]},
+            "score",
+            False,
+            0.0,
+        ),
+        ({"alone": True, "hanging_commands": ["score"]}, "captures", False, 0.0),
     ],
 )
 def test_how_long_a_command_may_compute(how, name, thinks, expected):

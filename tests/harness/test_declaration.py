@@ -219,7 +219,7 @@ def test_a_conversation_is_followed(tmp_path):
     for line in ("boardsize 3", "policy pattern", "play b a1", "play w B2"):
         state.observe(line)
     state.observe("play b b2", refused=True)
-    state.observe("genmove b", chosen="c3")
+    state.observe("genmove b", reply="c3")
     assert state.size == (3, 3)
     assert [(move.color, move.place) for move in state.moves] == [
         ("b", (0, 0)),
@@ -228,7 +228,7 @@ def test_a_conversation_is_followed(tmp_path):
     ]
     assert (state.turn, state.other) == ("w", "b")
     assert state.as_move("genmove w", "a2") == "play w a2"
-    state.observe("genmove w", chosen="resign")
+    state.observe("genmove w", reply="resign")
     assert len(state.moves) == 3
     state.observe("clear_board")
     assert (state.moves, state.turn, state.size) == ([], "b", (3, 3))

@@ -70,7 +70,7 @@ def test_all_that_lies_in_the_new_folder(owner, is_shut, stage, monkeypatch):
         assert made.words == (
             f"{room}/sub/run", "../course/game.sgf", f"-x={room}/sub:{stage}/subs"
         )  # fmt: skip
-        assert made.seen == seen_of(stage)._replace(
+        assert made.view == seen_of(stage)._replace(
             shown=("/usr", str(stage / "course"), str(stage / "sub/run")),
             folder=f"{room}/sub", program=f"{room}/sub/run",
             writable=(str(room), f"{made.folder}/home"), copied=(),
@@ -84,6 +84,6 @@ def test_a_folder_that_is_empty_is_made_for_the_start(stage):
     seen = seen_of(stage, folder=str(stage / "far"), shown=("/usr", str(stage / "sub")))
     made = relocating.relocate(seen, ("run",))
     room = Path(made.folder, "stage")
-    assert made.seen.folder == str(room / "far")
+    assert made.view.folder == str(room / "far")
     assert list((room / "far").iterdir()) == []
     untrusted_folders.remove(made.folder)

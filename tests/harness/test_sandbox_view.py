@@ -115,7 +115,7 @@ def list_shown(command: str, stage: Path) -> tuple[object, ...]:
         str(stage / "sub"),
     )
     ground = relocating.relocate(seen, tuple(filled.split()))
-    rules = view.reach(ground.seen, 1)
+    rules = view.reach(ground.view, 1)
     untrusted_folders.remove(ground.folder)
     found = (seen, ground, view.mounts(seen), view.reach(seen, 2), rules)
     return tuple(replace_room(part, str(stage.parent)) for part in found)
@@ -136,7 +136,7 @@ def test_what_is_moved_lies_as_it_lay_whatever_the_working_directory(monkeypatch
         room = Path(ground.folder, Path(relocating.room_in("")).name)
         files = [str(path.relative_to(room)) for path in room.rglob("*")]
         untrusted_folders.remove(ground.folder)
-    assert ground.seen.folder == str(room / "sub")
+    assert ground.view.folder == str(room / "sub")
     assert ground.words == (*words[:2], str(room / "sub" / "Go1.py"))
     assert {"sub", "sub/Go1.py"} <= set(files)
 

@@ -208,6 +208,6 @@ def test_giving_away(top: str) -> None:
     deepen(top, 1200)
     if os.geteuid() == 0:
         untrusted_folders.give(top, 54321)
-        assert {entry.found.st_uid for entry in untrusted_folders.walk(top)} == {54321}
+        assert {entry.status.st_uid for entry in untrusted_folders.walk(top)} == {54321}
         command = [sys.executable, "-c", "import os; print(os.stat(os.sys.argv[1]).st_uid)", top]
         assert subprocess.run(command, capture_output=True, check=True).stdout == b"54321\n"

@@ -1,4 +1,4 @@
-"""What runs in the box: engines that ask a student's program. Python's own library, nothing else.
+"""Programs for the box: engines that ask a student's program. Python's own library, nothing else.
 
 * ``adapter_protocol``: lines in, replies out; ``go_board``: stones, and what a move does to them;
 * ``calling``: one run of a program, with an end;

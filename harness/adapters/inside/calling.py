@@ -143,12 +143,12 @@ class TimeLeft:
         return self._used  # it has ended
 
 
-def count_seconds(seconds: float, used: float, at_most: float) -> float:
+def count_seconds(seconds: float, cpu_seconds: float, at_most: float) -> float:
     """Return how many of the seconds between two looks count.
 
-    ``used``: seconds of CPU time in them. ``at_most``: seconds, if we did not run.
+    ``cpu_seconds``: seconds of CPU time in them. ``at_most``: seconds, if we did not run.
     """
     most = min(seconds, at_most)
-    if used < _COMPUTES * most:
+    if cpu_seconds < _COMPUTES * most:
         return most
-    return min(max(used, _LEAST * most), most)
+    return min(max(cpu_seconds, _LEAST * most), most)

@@ -15,7 +15,7 @@ TIMED_OUT = "time-out: "  # so begins the answer where the student's program too
 
 
 class Refusal(Exception):  # noqa: N818 - it is an answer
-    """Why a command is answered with ``?``."""
+    """Reason for an answer with ``?``."""
 
 
 class TimeOut(Refusal):

@@ -140,27 +140,27 @@ def parts(output: str) -> tuple[str, str]:
     return "\n".join(lines[drawn[0] : drawn[-1] + 1]), said
 
 
-def _is_answer(called: Call) -> bool:
+def _is_answer(call: Call) -> bool:
     """Whether a program ended by itself, and said a sentence and nothing else."""
-    said = parts(called.output)[1]
-    return called.exited and not called.errors.strip() and bool(_SENTENCE_ALONE.fullmatch(said))
+    said = parts(call.output)[1]
+    return call.exited and not call.errors.strip() and bool(_SENTENCE_ALONE.fullmatch(said))
 
 
-def _ignores_option(called: Call) -> bool:
+def _ignores_option(call: Call) -> bool:
     """Whether the program seems not to know an option: no sentence, and no accident.
 
     It may have shown the board before it looked at the option.
     """
-    died = called.timed_out or called.crashed
-    return not (died or _SENTENCE.search(parts(called.output)[1]))
+    died = call.timed_out or call.crashed
+    return not (died or _SENTENCE.search(parts(call.output)[1]))
 
 
-def _refusal(option: str, called: Call, otherwise: str = "") -> Refusal:
+def _refusal(option: str, call: Call, otherwise: str = "") -> Refusal:
     """Return why a call gave no answer."""
-    said = parts(called.output)[1] or called.errors.strip()
+    said = parts(call.output)[1] or call.errors.strip()
     words = f"; it said {quote(said)}" if said else ""
-    what = called.trouble or f"ended with status 0, but {otherwise}"
-    kind = TimeOut if called.timed_out else Refusal
+    what = call.trouble or f"ended with status 0, but {otherwise}"
+    kind = TimeOut if call.timed_out else Refusal
     return kind(f"gosensei {option} BOARD {what}{words}")
 
 

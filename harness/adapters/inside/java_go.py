@@ -74,7 +74,7 @@ class JavaGo(AdapterEngine):
         return str(self._in_game().accepts(self.moves, (color, point))).lower()
 
     def captures(self, words: list[str]) -> str:
-        """How many stones of the other color have gone from the game's board."""
+        """Number of stones of the other color gone from the game's board."""
         return str(self._in_game().prisoners(self.moves, color_of(words[0])))
 
     def is_over(self, _words: list[str]) -> str:

@@ -65,7 +65,7 @@ class Methods:
         return text
 
     def _tell_change(
-        self, name: str, shown: str, text: str, change: str, board: AdapterBoard
+        self, name: str, call: str, text: str, change: str, board: AdapterBoard
     ) -> None:
         """Only isCaptured must leave the board alone: how would a position be captured by asking?
 
@@ -74,8 +74,8 @@ class Methods:
         x, y, was, now = map(int, change.split())
         where = f"{board.vertex((x, y))} was {was} and is {now}"
         if name == "isCaptured":
-            raise Refusal(f"{shown} answered {text}, but changed the board: {where}")
-        print(f"note: {shown} changed the board it was given: {where}", file=sys.stderr)
+            raise Refusal(f"{call} answered {text}, but changed the board: {where}")
+        print(f"note: {call} changed the board it was given: {where}", file=sys.stderr)
 
     def _exchange(self, name: str, board: AdapterBoard, arguments: tuple[int, ...]) -> str:
         digits = "".join(str(digit) for row in board.digits() for digit in row)
@@ -133,12 +133,18 @@ class Methods:
         return X_COLUMN
 
     def _tells(
-        self, axes: str, name: str, board: AdapterBoard, there: str, across: str, *more: int
+        self,
+        axes: str,
+        name: str,
+        board: AdapterBoard,
+        row_answer: str,
+        column_answer: str,
+        *more: int,
     ) -> bool:
         try:
             return (
-                self.ask(name, board, *self._order((3, 1), axes), *more) == there
-                and self.ask(name, board, *self._order((1, 3), axes), *more) == across
+                self.ask(name, board, *self._order((3, 1), axes), *more) == row_answer
+                and self.ask(name, board, *self._order((1, 3), axes), *more) == column_answer
             )
         except Refusal:
             return False

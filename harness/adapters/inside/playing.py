@@ -23,7 +23,7 @@ _COUNTINGS = {
 
 
 class TypingWay(NamedTuple):
-    """How a game is played: found once, the same for all games of a submission."""
+    """Way to play a game: found once, the same for all games of a submission."""
 
     main: str  # the class, or its number
     form: str  # how a move is typed, with {x} and {y}, or a letter and {row}
@@ -141,9 +141,9 @@ class Player:
         self._played: list[Move] = []
         self._prisoners: list[int] = []  # after each of them, how many stones it took
 
-    def accepts(self, moves: list[Move], tried: Move) -> bool:
+    def accepts(self, moves: list[Move], move: Move) -> bool:
         """Whether the game takes a stone after some moves, in which colors need not alternate."""
-        *before, last = alternate([*moves, tried])
+        *before, last = alternate([*moves, move])
         game = self._after(before)
         color, point = last
         assert point is not None

@@ -117,14 +117,14 @@ class TerminalGame:
         """Whether it took all its time, and would take it again."""
         return self.status in (-1, -signal.SIGXCPU, _TALKS_WITHOUT_END)
 
-    def find_break(self, when: str = "") -> Refusal | None:
-        """Return how it broke, None if it did not. ``when``: such as ``" at the move"``."""
+    def find_break(self, suffix: str = "") -> Refusal | None:
+        """Return how it broke, None if it did not. ``suffix``: such as ``" at the move"``."""
         if not self.ended or self.status == 0:
             return None
         if self.status == _TALKS_WITHOUT_END:
-            return Refusal(f"the game broke{when}: it writes without end, and asks for no move")
+            return Refusal(f"the game broke{suffix}: it writes without end, and asks for no move")
         kind = TimeOut if self.is_stuck else Refusal
-        return kind(f"the game broke{when}: it {self.ended}{last_words(self)}")
+        return kind(f"the game broke{suffix}: it {self.ended}{last_words(self)}")
 
     def close(self) -> None:
         """End it."""

@@ -1,4 +1,4 @@
-"""What the red team has found, as text and for JSON."""
+"""Findings of the red team, as text and for JSON."""
 
 from __future__ import annotations
 

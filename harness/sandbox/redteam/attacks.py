@@ -69,29 +69,29 @@ def call(name: str, *arguments: Any) -> int:
     return result
 
 
-def escaped(how: str) -> None:
+def escaped(method: str) -> None:
     """Report a success."""
-    print("escaped:", how, flush=True)
+    print("escaped:", method, flush=True)
 
 
 @contextlib.contextmanager
-def trying(what: str) -> Iterator[None]:
+def trying(action: str) -> Iterator[None]:
     """Report what happens inside: a success unless it is refused."""
     try:
         yield
     except (OSError, ImportError, ValueError) as error:
-        print("refused:", what, "-", error, flush=True)
+        print("refused:", action, "-", error, flush=True)
     else:
-        escaped(what)
+        escaped(action)
 
 
 @contextlib.contextmanager
-def refusals_of(what: str) -> Iterator[None]:
+def refusals_of(action: str) -> Iterator[None]:
     """Continue after a refusal; whether there is success shows elsewhere."""
     try:
         yield
     except (OSError, ImportError, ValueError) as error:
-        print("refused:", what, "-", error, flush=True)
+        print("refused:", action, "-", error, flush=True)
 
 
 def show(path: str) -> None:

@@ -50,18 +50,18 @@ class LimitExceededError(Exception):
 class Hoard:
     """Counts what one process holds."""
 
-    def __init__(self, allowed: int, pace: float = 0.0) -> None:
-        self.allowed = allowed
+    def __init__(self, limit: int, pace: float = 0.0) -> None:
+        self.allowed = limit
         self._pace = pace
         self._owed = 0.0  # seconds to sleep
         self.held = 0
         self.kept: list[Any] = []
         self._deadline = time.monotonic() + _TIME
 
-    def add(self, size: int, *kept: Any) -> None:
+    def add(self, size: int, *objects: Any) -> None:
         """Note ``size`` more bytes; stop when it is enough, or there is no time left."""
         self.held += size
-        self.kept += kept
+        self.kept += objects
         if self.held > self.allowed:
             raise LimitExceededError
         if time.monotonic() > self._deadline:

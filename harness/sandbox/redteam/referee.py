@@ -1,4 +1,4 @@
-"""How much gets through a channel, and what the machine is like before it is tried."""
+"""Capacity of a channel, and the state of the machine before it is tried."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ _UNPROVEN = "did not run: nothing is proven"
 
 
 class AttackResult(NamedTuple):
-    """What happened to one attack."""
+    """Result of one attack."""
 
     attack: Attack
     level: int
@@ -166,7 +166,7 @@ def play(
 
 
 def play_at_once(
-    asked: Iterable[int], attacks: tuple[Attack, ...] = ROSTER
+    level_numbers: Iterable[int], attacks: tuple[Attack, ...] = ROSTER
 ) -> Generator[AttackResult, None, None]:
     """Run ``attacks`` on levels, several at a time; yield findings as they come.
 
@@ -180,31 +180,37 @@ def play_at_once(
     stages.compile_needed(attacks)  # once, and not by each worker
     channels = tuple(attack for attack in attacks if attack.receiver)
     others = tuple(attack for attack in attacks if not attack.receiver)
-    asked = tuple(asked)
-    for together in _phases(asked) if others else ():
+    level_numbers = tuple(level_numbers)
+    for together in _phases(level_numbers) if others else ():
         yield from _play_levels(together, others)
-    for level in asked:  # what else goes on would be noise
+    for level in level_numbers:  # what else goes on would be noise
         yield from _play_alone(level, channels)
 
 
-def _phases(asked: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _phases(level_numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the levels that are attacked at the same time.
 
     At level 1 an ordinary user's engines share one count of processes with all others of that
     user: a bomb at another level would stop attacks before their own level does.
     """
     alone = () if os.geteuid() == 0 else (1,)
-    for part in (tuple(x for x in asked if x not in alone), tuple(x for x in asked if x in alone)):
+    for part in (
+        tuple(x for x in level_numbers if x not in alone),
+        tuple(x for x in level_numbers if x in alone),
+    ):
         if part:
             yield part
 
 
-def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterator[AttackResult]:
+def _play_levels(
+    level_numbers: tuple[int, ...], attacks: tuple[Attack, ...]
+) -> Iterator[AttackResult]:
     """Run attacks on levels at the same time."""
     found: queue.SimpleQueue[AttackResult | BaseException | None] = queue.SimpleQueue()
-    number = min(_workers(len(asked)), len(attacks))
+    number = min(_workers(len(level_numbers)), len(attacks))
     launchers = {
-        level: [levels.make_proven(level, LIMITS) for _ in range(number)] for level in asked
+        level: [levels.make_proven(level, LIMITS) for _ in range(number)]
+        for level in level_numbers
     }
     workers = [one for own in launchers.values() for one in _hire(own, attacks, found)]
     working, again = len(workers), []
@@ -223,7 +229,7 @@ def _play_levels(asked: tuple[int, ...], attacks: tuple[Attack, ...]) -> Iterato
                 yield finding
     finally:
         _stop(launchers, workers)
-    for level in asked:
+    for level in level_numbers:
         yield from _play_alone(level, tuple(one.attack for one in again if one.level == level))
 
 
@@ -272,7 +278,7 @@ def _play_alone(level: int, attacks: tuple[Attack, ...]) -> Iterator[AttackResul
 def _work(
     launcher: BoxLauncher,
     attacks: tuple[Attack, ...],
-    waiting: queue.SimpleQueue[Attack | None],
+    queued: queue.SimpleQueue[Attack | None],
     results: queue.SimpleQueue[AttackResult | BaseException | None],
 ) -> None:
     """Run attacks until there are no more; then say so."""
@@ -280,7 +286,7 @@ def _work(
         return
     try:
         with contextlib.closing(launcher), AttackStage(attacks) as scene:
-            while attack := waiting.get():
+            while attack := queued.get():
                 results.put(_judge(launcher, scene, attack))
         results.put(None)
     except BaseException as error:  # noqa: BLE001 - it is raised where the findings are read
@@ -380,11 +386,11 @@ def _judge_channel(
     )
 
 
-def _count_seconds(said: str, heard: str) -> float:
+def _count_seconds(sender_output: str, receiver_output: str) -> float:
     """Return how long sending and receiving took, one after the other or together."""
-    seconds = float(_find("seconds: ", heard) or 1)
-    lasting = said.partition(_READY)[0]
-    return seconds + (float(_find("seconds: ", said)) if _has_acted(lasting) else 0)
+    seconds = float(_find("seconds: ", receiver_output) or 1)
+    lasting = sender_output.partition(_READY)[0]
+    return seconds + (float(_find("seconds: ", sender_output)) if _has_acted(lasting) else 0)
 
 
 def _round(rate: float) -> float:

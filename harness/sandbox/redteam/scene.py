@@ -1,4 +1,4 @@
-"""What the red team attacks, and how attacks in C and Java are compiled.
+"""Targets of the red team, and compilation of attacks in C and Java.
 
 The sources lie beside this file. They are compiled once for all levels, into memory; where the
 compiler is missing, their attacks are left out by name.
@@ -35,7 +35,7 @@ _DIRECT = "-XX:MaxDirectMemorySize=2g"
 
 
 class Language(NamedTuple):
-    """How attacks of one ``source`` are made and run."""
+    """Build and run commands of one ``source``."""
 
     needs: tuple[str, ...]  # programs
     compiler: tuple[str, ...]  # the command; its last word is the source
@@ -295,9 +295,9 @@ class AttackStage:
         made.mkdir(mode=0o755)
         return made
 
-    def _submission(self, made: dict[str, bytes]) -> Path:
+    def _submission(self, files: dict[str, bytes]) -> Path:
         folder = self._folder("submission")
-        for name, content in made.items():
+        for name, content in files.items():
             (folder / name).write_bytes(content)
             (folder / name).chmod(0o755)
         for name in PROGRAMS:
@@ -373,15 +373,15 @@ class AttackStage:
                     yield int(folder.name)
 
 
-def _hear(one: socket.socket) -> bytes:
+def _hear(server: socket.socket) -> bytes:
     """Return what the next visitor of a socket says within a moment.
 
     Raises:
         BlockingIOError: nobody is there.
     """
-    if one.type != socket.SOCK_STREAM:
-        return one.recv(_LONGEST_WORD)
-    visitor, _ = one.accept()
+    if server.type != socket.SOCK_STREAM:
+        return server.recv(_LONGEST_WORD)
+    visitor, _ = server.accept()
     with visitor, contextlib.suppress(OSError):
         visitor.settimeout(_MOMENT)
         return visitor.recv(_LONGEST_WORD)

@@ -1,4 +1,4 @@
-"""What fuzzing says to a scoring program: stones, captures, a komi and the score."""
+"""Conversations with a scoring program: stones, captures, a komi and the score."""
 
 from functools import cache
 
@@ -11,15 +11,15 @@ from harness.vocabulary.stones import COLORS, block, corner_ko, flat, single
 KOMI = say("komi 0", "komi 0.5", "komi 1", "komi 6.5", "komi -3", "komi -0.5", "komi 7")
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     score = say("score")
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
         choices = [
             *(single(size).map(plays), single(size).map(plays), block(size).map(plays)),
-            *(score, KOMI, say("clear_board"), say("play B pass"), *extra(known)),
+            *(score, KOMI, say("clear_board"), say("play B pass"), *extra(commands)),
         ]
         if size > 2:
             choices.append(COLORS.map(lambda color: [*plays(corner_ko(color)), "score"]))

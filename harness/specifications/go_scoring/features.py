@@ -1,4 +1,4 @@
-"""What tests of go-scoring look at: regions, captures, the komi and the margin."""
+"""Features in tests of go-scoring: regions, captures, the komi and the margin."""
 
 from functools import lru_cache
 from random import Random
@@ -33,7 +33,7 @@ _KOMIS = (0, 0.5, 2.5, 3.5, 5.5, 6.5, 7.5)
 
 
 class ScoreFacts(NamedTuple):
-    """What a board is worth: the points of nobody, Black's lead, and the empty regions."""
+    """Value of a board: the points of nobody, Black's lead, and the empty regions."""
 
     neutral: int
     lead: int

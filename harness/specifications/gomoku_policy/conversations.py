@@ -1,4 +1,4 @@
-"""What fuzzing says to a program with a policy: threats, duels, and whose turn it is."""
+"""Conversations with a program with a policy: threats, duels, and whose turn it is."""
 
 from functools import cache
 
@@ -32,8 +32,8 @@ from harness.vocabulary.stones import (
 _SIZES = (7, 6, 8, 5, 9, 7, 8, 10, 19)  # on the smallest few threats are open
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("policy_moves", *QUESTIONS[:3])
     policy = say("policy rule_based", "policy rule_based", "policy random")
 
@@ -43,7 +43,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(threat(size).map(plays), threat(size).map(plays), duel(size).map(plays)),
             *(duel(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(crossing(size).map(plays), crossing(size).map(plays)),
-            *(single(size).map(plays), questions, policy, say("clear_board"), *extra(known)),
+            *(single(size).map(plays), questions, policy, say("clear_board"), *extra(commands)),
         ]
         opening = first = st.one_of(policy, policy, policy, NOTHING)
         sharp = [threat(size)]

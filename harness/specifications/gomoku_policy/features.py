@@ -1,4 +1,4 @@
-"""What tests of gomoku-policy look at: each type of move, and what is easily overlooked in it."""
+"""Features in tests of gomoku-policy: each type of move, and what is easily overlooked in it."""
 
 from functools import lru_cache, reduce
 from itertools import starmap
@@ -112,11 +112,11 @@ def _along(direction: int) -> Finder:
     return find
 
 
-def _lines(moment: SceneMoment, side: int, along: list[int], kind: str) -> int:
+def _lines(moment: SceneMoment, side: int, steps: list[int], kind: str) -> int:
     """Return the windows of a type in some directions."""
     shape = moment.shape
     empty, found = shape.full & ~moment.board.stones, 0
-    for step in along:
+    for step in steps:
         if kind in ("OpenFour", "BlockOpenFour"):
             for starts in almost_open_fours(side, empty, step):
                 found |= starts
@@ -332,7 +332,7 @@ def _patterns(*patterns: str, most: int = 4) -> Maker:
 
 
 def _lay(
-    random: Random, size: int, pattern: str, board: StoneBits, used: int
+    random: Random, size: int, pattern: str, board: StoneBits, mask: int
 ) -> tuple[StoneBits, int] | None:
     """Lay a pattern somewhere, X as Black and O as White, where nothing has been laid."""
     shape = grid(size)
@@ -343,13 +343,13 @@ def _lay(
         return None
     start = random.choice(starts)
     bits = [start << place * step for place in range(len(pattern))]
-    if any(bit & used for bit in bits):
+    if any(bit & mask for bit in bits):
         return None
     for bit, sign in zip(bits, pattern, strict=True):
         if sign in "XO":
             board = made_positions.add_stones(board, 1 if sign == "X" else 2, bit)
-        used |= bit
-    return board, used
+        mask |= bit
+    return board, mask
 
 
 def _other(*patterns: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What fuzzing says to a player of Gomoku: lines, wrong moves, the end of the game."""
+"""Conversations with a player of Gomoku: lines, wrong moves, the end of the game."""
 
 from functools import cache
 
@@ -27,8 +27,8 @@ LARGEST_FILLED = 5  # a full board needs as many commands as it has points
 _LARGEST_FOR_GENMOVE = 7  # on larger boards it takes long to think
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
@@ -37,7 +37,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(single(size).map(plays), line(size).map(plays), line(size).map(plays)),
             *(block(size, 3, ".xxo").map(plays), wrong_play(size), wrong_play(size)),
             pair(size, "BW", is_full=True).map(lambda stones: plays(stones[::-1])),
-            *(questions, questions, say("clear_board"), *extra(known)),
+            *(questions, questions, say("clear_board"), *extra(commands)),
         ]
         if size <= _LARGEST_FOR_GENMOVE:
             choices.append(say("genmove b", "genmove w"))

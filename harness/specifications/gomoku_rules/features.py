@@ -1,4 +1,4 @@
-"""What tests of gomoku-rules look at: lines, the end of the game, errors, turns, legal moves."""
+"""Features in tests of gomoku-rules: lines, the end of the game, errors, turns, legal moves."""
 
 from collections.abc import Callable
 from functools import cache

@@ -1,4 +1,4 @@
-"""What fuzzing says to a program that counts eyes: positions, board files, all questions."""
+"""Conversations with a program that counts eyes: positions, board files, all questions."""
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -17,8 +17,8 @@ from oracle.position import SENSEI_LETTERS
 _SENSEI_SIZE = 9
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("eyes", "twoeyes", "eyespaces", "display")
     size = _SENSEI_SIZE
     part = st.one_of(

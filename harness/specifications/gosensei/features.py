@@ -1,4 +1,4 @@
-"""What tests of gosensei look at: eyes, two eyes, eye spaces, the picture and board files."""
+"""Features in tests of gosensei: eyes, two eyes, eye spaces, the picture and board files."""
 
 import hashlib
 from collections.abc import Callable
@@ -39,7 +39,7 @@ _EYES, _TWO, _SPACES, _DISPLAY = (
 
 
 class EyeFacts(NamedTuple):
-    """What a board shows of Black: masks of points."""
+    """Facts of a board for Black: masks of points."""
 
     eyes: int
     false: int  # with black neighbors, but two diagonals or more that are not
@@ -220,13 +220,13 @@ def _nine(moment: SceneMoment) -> str:
 # --- what is asked ------------------------------------------------------------------------------
 
 
-def _ask(*asked: SceneCommand) -> Asker:
+def _ask(*commands: SceneCommand) -> Asker:
     """Return what sets the board up by moves, if its stones have liberties, and asks."""
 
     def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
         dead = any(find_captured_of_both(_SHAPE, *moment.board))
         board = lay_stones(moment) if dead else as_it_lies(moment, random)
-        return [*board[1:], *asked]  # the board is always 9 by 9
+        return [*board[1:], *commands]  # the board is always 9 by 9
 
     return steps
 

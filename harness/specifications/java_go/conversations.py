@@ -1,4 +1,4 @@
-"""What fuzzing says to the Java game: captures, ko, passes, prisoners, boards from files."""
+"""Conversations with the Java game: captures, ko, passes, prisoners, boards from files."""
 
 from functools import cache
 
@@ -23,8 +23,8 @@ from oracle.position import vertex
 _ABOUT_ALL = ("score b", "score w", "captures b", "captures w", "is_over")
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
 
     @cache
     def rest(size: int) -> SearchStrategy[Drawn]:
@@ -35,7 +35,7 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
             *(block(size, 5).map(_look_at), block(size, 3, ".xxoo").map(_look_at)),
             *(passes, questions),
             pair(size, "BW", is_full=True).map(_look_at),
-            *(digits, say("clear_board"), *extra(known)),
+            *(digits, say("clear_board"), *extra(commands)),
         ]
         if size > 2:
             choices += [ko(size), ko(size)]
@@ -48,10 +48,10 @@ def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
 def about_point(size: int) -> SearchStrategy[Drawn]:
     """Return all questions about a point."""
 
-    def about(where: str) -> Drawn:
-        moves = [f"{color} {where}" for color in "bw"]
+    def about(vertex_name: str) -> Drawn:
+        moves = [f"{color} {vertex_name}" for color in "bw"]
         legal = [f"{verb} {move}" for verb in ("is_legal", "can_play") for move in moves]
-        return [f"is_captured {where}", *legal]
+        return [f"is_captured {vertex_name}", *legal]
 
     return points(size).map(vertex).map(about)
 
@@ -65,9 +65,9 @@ def _look_at(stones: Stones) -> Drawn:
 def ko(size: int) -> SearchStrategy[Drawn]:
     """Return a ko in the corner that has just been taken, and a question about taking it back."""
 
-    def take_ko(color: str, elsewhere: Stones, verb: str, asked: str) -> Drawn:
+    def take_ko(color: str, stones: Stones, verb: str, mover: str) -> Drawn:
         *around, last = corner_ko(color)
-        return [*setup(around), *plays([last, *elsewhere]), f"{verb} {asked} B1"]
+        return [*setup(around), *plays([last, *stones]), f"{verb} {mover} B1"]
 
     moves = st.lists(single(size), max_size=2).map(flat)
     verbs = st.sampled_from(("can_play", "is_legal"))

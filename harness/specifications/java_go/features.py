@@ -1,4 +1,4 @@
-"""What tests of java-go look at: captures, prisoners, legal moves, ko, snapback, the passes."""
+"""Features in tests of java-go: captures, prisoners, legal moves, ko, snapback, the passes."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -33,7 +33,7 @@ _PLAYED_ON = 11
 
 
 class CaptureFacts(NamedTuple):
-    """What the moves on a board would do, for the color to move."""
+    """Effects of the moves on a board, for the color to move."""
 
     mine: int
     theirs: int
@@ -75,9 +75,9 @@ def holes(moment: SceneMoment, color: int) -> Holes:
     return Holes(*found)
 
 
-def _holes(moment: SceneMoment, which: str) -> int:
+def _holes(moment: SceneMoment, kind: str) -> int:
     """Return the points of one kind, for either color."""
-    return int(getattr(holes(moment, 1), which) | getattr(holes(moment, 2), which))
+    return int(getattr(holes(moment, 1), kind) | getattr(holes(moment, 2), kind))
 
 
 # --- when a board has a feature -----------------------------------------------------------------
@@ -284,11 +284,11 @@ def _ask_empty(moment: SceneMoment, random: Random) -> list[SceneCommand]:
     return [*new_board(moment), _ask_captured(point), _score(random.choice(("black", "white")))]
 
 
-def _ask_legal(which: str) -> Asker:
+def _ask_legal(kind: str) -> Asker:
     """Return what asks for a point of one kind, for the color it concerns."""
 
     def steps(moment: SceneMoment, random: Random) -> list[SceneCommand]:
-        points = {color: getattr(holes(moment, color), which) for color in (1, 2)}
+        points = {color: getattr(holes(moment, color), kind) for color in (1, 2)}
         color = random.choice([color for color, mask in points.items() if mask])
         name = random.choice(names(moment, points[color]))
         return [*as_it_lies(moment, random), _legal(color, name), _legal(3 - color, name)]

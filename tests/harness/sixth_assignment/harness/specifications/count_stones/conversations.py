@@ -17,12 +17,12 @@ from harness.vocabulary.conversations import (
 from harness.vocabulary.stones import block, single
 
 
-def conversation(known: frozenset[str], length: int) -> SearchStrategy[Drawn]:
-    """Return games; ``known``: commands beside the assignment's; ``length``: of each, at most."""
+def conversation(commands: frozenset[str], length: int) -> SearchStrategy[Drawn]:
+    """Return games; ``commands``: those beside the assignment's; ``length``: of each, at most."""
     questions = ask_together("stones b", "stones w")
 
     def rest(size: int) -> SearchStrategy[Drawn]:
         moves = [single(size).map(plays), block(size).map(plays)]
-        return parts([*moves, say("clear_board"), *extra(known)], questions, length)
+        return parts([*moves, say("clear_board"), *extra(commands)], questions, length)
 
     return boards(SMALL, rest)  # type: ignore[no-any-return]
