@@ -146,12 +146,12 @@ Examples:
   gtp-harness strength @go-scoring --assignment go-scoring --bank ~/banks/go1"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if given.action not in ("add", "list") or not given.folder:
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.action not in ("add", "list") or not arguments.folder:
         BANK.refuse("expected add GRADED or list BANK")
     never_fail_to_encode()
-    if given.action == "list":
-        bank = banks.read(Path(given.folder))
+    if arguments.action == "list":
+        bank = banks.read(Path(arguments.folder))
         of = f" of {bank.assignment}" if bank.assignment else ""
         print(f"{number_of(len(bank.entries), 'engine')}{of}")
         for one in bank.entries:
@@ -161,7 +161,7 @@ def _run(given: argparse.Namespace) -> int:
         for why, count in sorted(bank.left_out.items()):
             print(escape_controls(f"  {count:4}  {why}"))
         return ExitCode.OK
-    return _add_bank(given)
+    return _add_bank(arguments)
 
 
 def _add_options(parser: CommandParser) -> None:

@@ -42,19 +42,19 @@ Examples:
 _LIST = "list"  # what is done anyway, by the word that other programs have for it
 
 
-def _list_or_copy(given: argparse.Namespace) -> int:
-    is_list = given.names[:1] == [_LIST]
-    if is_list and given.copy:
+def _list_or_copy(arguments: argparse.Namespace) -> int:
+    is_list = arguments.names[:1] == [_LIST]
+    if is_list and arguments.copy:
         CASES.refuse("give either list or --copy")
-    wanted = [name.removeprefix("@") for name in given.names[is_list:]]
+    wanted = [name.removeprefix("@") for name in arguments.names[is_list:]]
     for name in wanted:
         if not shipped.find_paths(name):
             from oracle.sentences import hint
 
             told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")
-    if given.copy:
-        _copy(wanted or shipped.names(), Path(given.copy))
+    if arguments.copy:
+        _copy(wanted or shipped.names(), Path(arguments.copy))
     elif wanted:
         print("\n".join(_files(wanted)))
     else:
@@ -149,13 +149,13 @@ Examples:
   gtp-harness convert --to txt --output mine @go-scoring/public"""
 
 
-def _run_convert(given: argparse.Namespace) -> int:
-    if not given.files or not given.to:
+def _run_convert(arguments: argparse.Namespace) -> int:
+    if not arguments.files or not arguments.to:
         CONVERT.refuse("give FILE and --to")
-    paths = expand(given.files, has_answers=True)
-    if len(paths) > 1 and not given.output:
+    paths = expand(arguments.files, has_answers=True)
+    if len(paths) > 1 and not arguments.output:
         CONVERT.refuse(f"give --output DIR for {len(paths)} files")
-    errors = list(_convert(paths, given.to, given.output, drops=given.drop))
+    errors = list(_convert(paths, arguments.to, arguments.output, drops=arguments.drop))
     for error in errors:
         print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
     return ExitCode.BROKEN if errors else ExitCode.OK

@@ -94,15 +94,15 @@ Examples:
   gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
 
 
-def _run_submit(given: argparse.Namespace) -> int:
-    if not given.address or not given.file:
+def _run_submit(arguments: argparse.Namespace) -> int:
+    if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
     require_httpx("submit")
     never_fail_to_encode()
-    place = place_of(given.address)
-    token = read_token(given)
-    with Client(place.base, token, allow_http=given.allow_http) as client:
-        return submit(client, place, given)
+    place = place_of(arguments.address)
+    token = read_token(arguments)
+    with Client(place.base, token, allow_http=arguments.allow_http) as client:
+        return submit(client, place, arguments)
 
 
 def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
@@ -208,25 +208,27 @@ _SENTENCES = {
 }
 
 
-def _run_runs(given: argparse.Namespace) -> int:
-    if given.action not in _ACTIONS or not given.address:
+def _run_runs(arguments: argparse.Namespace) -> int:
+    if arguments.action not in _ACTIONS or not arguments.address:
         RUNS.refuse(
             "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
             " [FORMER]"
         )
-    least, most = _WORDS[given.action]
-    if not least <= len(given.words) <= most:
-        RUNS.refuse(f"{given.action}: found {len(given.words)} words after ADDRESS")
-    if given.revision and given.action != "push":
+    least, most = _WORDS[arguments.action]
+    if not least <= len(arguments.words) <= most:
+        RUNS.refuse(f"{arguments.action}: found {len(arguments.words)} words after ADDRESS")
+    if arguments.revision and arguments.action != "push":
         RUNS.refuse("--revision goes with push")
-    if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
+    if bool(arguments.command) != (arguments.action == "cases") or (
+        arguments.build and not arguments.command
+    ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
     require_httpx("runs")
     never_fail_to_encode()
-    suite = suite_of(given.address)
-    token = read_token(given)
-    with Client(suite.base, token, allow_http=given.allow_http) as client:
-        return _ACTIONS[given.action](client, suite, given)
+    suite = suite_of(arguments.address)
+    token = read_token(arguments)
+    with Client(suite.base, token, allow_http=arguments.allow_http) as client:
+        return _ACTIONS[arguments.action](client, suite, arguments)
 
 
 def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:

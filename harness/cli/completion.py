@@ -34,10 +34,10 @@ Examples:
   source <(gtp-harness completion bash)"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.shell:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.shell:
         COMPLETION.refuse(f"give SHELL: {', '.join(_SHELLS)}")
-    print("\n".join(_SHELLS[given.shell](man.describe_commands())))
+    print("\n".join(_SHELLS[arguments.shell](man.describe_commands())))
     return ExitCode.OK
 
 

@@ -87,24 +87,24 @@ _SECONDS = 60.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.program or not (given.assignment or given.against):
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.program or not (arguments.assignment or arguments.against):
         FUZZ.refuse("give PROGRAM, and --assignment or --against")
-    if given.bank and not given.assignment:
+    if arguments.bank and not arguments.assignment:
         FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
     fuzzing.require_hypothesis("fuzz")
-    _find_out(given)
-    if given.json:
-        report_files.try_to_write(given.json)
+    _find_out(arguments)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(given) as fuzzer, _known_engines(given, given.found, fuzzer) as known:
-        is_over = _look(given, fuzzer, known, findings)
+    with _fuzzer(arguments) as fuzzer, _known_engines(arguments, arguments.found, fuzzer) as known:
+        is_over = _look(arguments, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
-    if given.engine_python:
-        print(f"the engine was run by {given.engine_python}")
-    if given.json:
+    if arguments.engine_python:
+        print(f"the engine was run by {arguments.engine_python}")
+    if arguments.json:
         report_files.write(
-            given.json, [_document(given, fuzzer, findings)], encode_without_surrogates
+            arguments.json, [_document(arguments, fuzzer, findings)], encode_without_surrogates
         )
     return _status(fuzzer, findings) if is_over else ExitCode.INTERRUPTED
 

@@ -46,17 +46,17 @@ Exit status:
     3  the level asked for cannot be used here"""
 
 
-def _run_doctor(given: argparse.Namespace) -> int:
-    asked = (given.level,) if given.level else (3, 2, 1)
+def _run_doctor(arguments: argparse.Namespace) -> int:
+    asked = (arguments.level,) if arguments.level else (3, 2, 1)
     facts, found = _facts(), _find_levels()
-    if not given.json:
+    if not arguments.json:
         _describe(facts, found)
-    if given.assignment and not _describe_needs(given.assignment):
+    if arguments.assignment and not _describe_needs(arguments.assignment):
         return ExitCode.FAILED
     working = [level for level, why in found.items() if not why]
-    attacked = [level for level in asked if level in working or given.level]
-    attacks = _attack(attacked) if given.attack else {}
-    if given.json:
+    attacked = [level for level in asked if level in working or arguments.level]
+    attacks = _attack(attacked) if arguments.attack else {}
+    if arguments.json:
         print(json.dumps(_as_json(facts, found, attacks), indent=2))
     elif attacks:
         print("\n".join(attack_report.text(attacks, ROSTER)))
@@ -246,13 +246,13 @@ Examples:
   gtp-harness env --remove python3.11.7-4790efd77e2e"""
 
 
-def _run_env(given: argparse.Namespace) -> int:
-    if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
+def _run_env(arguments: argparse.Namespace) -> int:
+    if sum(map(bool, (arguments.assignment, arguments.list, arguments.remove))) != 1:
         ENV.refuse("give --assignment, --list or --remove")
-    if given.remove:
-        environment_cache.remove(given.remove)
-        print(f"{given.remove} is removed")
-    elif given.list:
+    if arguments.remove:
+        environment_cache.remove(arguments.remove)
+        print(f"{arguments.remove} is removed")
+    elif arguments.list:
         found = environment_cache.all_of_them()
         for one in found:
             lines = [line for line in one.requirements.splitlines() if line.strip()]
@@ -261,7 +261,7 @@ def _run_env(given: argparse.Namespace) -> int:
     else:
         from harness import find_assignment
 
-        _build_environment(find_assignment(given.assignment))
+        _build_environment(find_assignment(arguments.assignment))
     return ExitCode.OK
 
 

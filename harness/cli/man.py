@@ -149,13 +149,13 @@ Examples:
 _WRAP = 78  # columns of the source
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     commands = describe_commands()
-    if given.folder is None:
+    if arguments.folder is None:
         print(_overview(commands), end="")
         return ExitCode.OK
     pages = {f"gtp-harness-{one.name}": _page(one) for one in commands}
-    _write(Path(given.folder) / "man1", pages | {"gtp-harness": _overview(commands)})
+    _write(Path(arguments.folder) / "man1", pages | {"gtp-harness": _overview(commands)})
     return ExitCode.OK
 
 

@@ -72,18 +72,18 @@ Examples:
   gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
 
 
-def _calibrate(given: argparse.Namespace) -> int:
-    if not given.assignment:
+def _calibrate(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment:
         CALIBRATE.refuse("give ASSIGNMENT")
-    if given.json:
-        report_files.try_to_write(given.json)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     never_fail_to_encode()
-    assignment = find_assignment(given.assignment)
-    trial = try_declaration(assignment, given)
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
+    assignment = find_assignment(arguments.assignment)
+    trial = try_declaration(assignment, arguments)
+    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
-    if given.json:
-        report_files.write(given.json, [_document(trial)], encode_without_surrogates)
+    if arguments.json:
+        report_files.write(arguments.json, [_document(trial)], encode_without_surrogates)
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 
@@ -281,19 +281,19 @@ Examples:
   gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
 
 
-def _new(given: argparse.Namespace) -> int:
-    if not given.folder or not given.reference:
+def _new(arguments: argparse.Namespace) -> int:
+    if not arguments.folder or not arguments.reference:
         NEW.refuse("give DIR and --reference")
     never_fail_to_encode()
-    folder = Path(given.folder)
+    folder = Path(arguments.folder)
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
-    cases = list(_cases(given.public))
-    _make(given, folder, cases)
+    cases = list(_cases(arguments.public))
+    _make(arguments, folder, cases)
     assignment = find_assignment(str(folder))
-    trial = try_declaration(assignment, given)
+    trial = try_declaration(assignment, arguments)
     print("\n".join(lines(trial, Paint(colors(sys.stdout)))))
-    print(f"\n{_next_steps(given, folder, cases, bool(trial.notes))}")
+    print(f"\n{_next_steps(arguments, folder, cases, bool(trial.notes))}")
     return ExitCode.OK
 
 

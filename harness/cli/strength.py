@@ -254,14 +254,14 @@ Examples:
   gtp-harness strength nogo/cases --assignment nogo --mutants 40"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.assignment and (given.cases or given.private):
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment and (arguments.cases or arguments.private):
         STRENGTH.refuse("give --assignment")
-    if (given.bank or given.engine or given.mutants) and not given.cases:
+    if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
         STRENGTH.refuse("give CASES for these engines")
-    if given.json:
-        report_files.try_to_write(given.json)
-    return _tell_cases(given) if given.cases else _tell_sets(given)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
+    return _tell_cases(arguments) if arguments.cases else _tell_sets(arguments)
 
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:

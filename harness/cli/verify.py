@@ -109,28 +109,28 @@ Examples:
   gtp-harness verify cases/ --format sarif > verified.sarif"""
 
 
-def _run(given: Namespace) -> int:
-    if not given.cases:
+def _run(arguments: Namespace) -> int:
+    if not arguments.cases:
         VERIFY.refuse("give CASES")
-    if given.against and not given.assignment:
+    if arguments.against and not arguments.assignment:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
-    if given.json:
-        report_files.try_to_write(given.json)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     never_fail_to_encode()
-    gathered = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    found = _verify(gathered.cases, given)
-    allowed = {FindingKind(name) for name in given.allow}
+    gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
+    found = _verify(gathered.cases, arguments)
+    allowed = {FindingKind(name) for name in arguments.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
-    if given.format == _TEXT:
-        _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
+    if arguments.format == _TEXT:
+        _print(found, shown, Paint(0 if arguments.no_color else colors(sys.stdout)))
     else:
         checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
-        for line in in_place.FORMATS[given.format](checked):
+        for line in in_place.FORMATS[arguments.format](checked):
             print(without_surrogates(line))
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
-    if given.json:
-        report_files.write(given.json, [_document(found)], encode_without_surrogates)
+    if arguments.json:
+        report_files.write(arguments.json, [_document(found)], encode_without_surrogates)
     is_bad = bool(gathered.errors) or _is_vain(found)
     return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
 

@@ -358,8 +358,8 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     return Facts(address, machine, version, levels, tools, pythons, pace, bases)
 
 
-def _is_printable(found: object) -> bool:
-    return isinstance(found, str) and found.isprintable()
+def _is_printable(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
 
 
 # --- Messages to and from a connector, as lines of JSON ------------------------------------------

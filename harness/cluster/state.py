@@ -100,8 +100,8 @@ def _worker_status(
     )
 
 
-def _number(found: Any) -> float:
-    return float(found) if is_number(found) and found < _MOST else 0.0
+def _number(value: Any) -> float:
+    return float(value) if is_number(value) and value < _MOST else 0.0
 
 
 # --- The state of a hub, in a file of its folder: a reader need not talk to the hub --------------

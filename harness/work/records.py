@@ -236,12 +236,12 @@ def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
     raise _RefusedValueError(f": the key {missing[0]!r} is missing")
 
 
-def _refuse(found: Any, expected: str) -> NoReturn:
-    raise _RefusedValueError(f": found {_shorten(found)}, expected {expected}")
+def _refuse(value: Any, expected: str) -> NoReturn:
+    raise _RefusedValueError(f": found {_shorten(value)}, expected {expected}")
 
 
-def _shorten(found: Any) -> str:
-    text = json.dumps(found)
+def _shorten(value: Any) -> str:
+    text = json.dumps(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

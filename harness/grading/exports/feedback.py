@@ -213,8 +213,8 @@ def _is_plain(outcome: Outcome) -> bool:
     return outcome.verdict is Verdict.PASSED and not outcome.flaky
 
 
-def _list_passed(seen: FileView, outcomes: Sequence[Outcome]) -> list[Markup]:
-    steps = seen.file.case.steps
+def _list_passed(view: FileView, outcomes: Sequence[Outcome]) -> list[Markup]:
+    steps = view.file.case.steps
     return [_line(steps[one.step].text, one.reply.text if one.reply else "") for one in outcomes]
 
 

@@ -136,19 +136,19 @@ def _private(shown: Feedback) -> Iterator[Test]:
             yield _status(name, test.verdict, WORDS[test.verdict][1])
 
 
-def _of_file(seen: FileView) -> Iterator[Test]:
-    for place, outcome in enumerate(seen.file.outcomes):
-        yield _test(seen, outcome, with_board=place < _SHOWN)
+def _of_file(view: FileView) -> Iterator[Test]:
+    for place, outcome in enumerate(view.file.outcomes):
+        yield _test(view, outcome, with_board=place < _SHOWN)
 
 
-def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
-    step = seen.file.case.steps[outcome.step]
-    name = f"{seen.file.case.path}:{step.line}: {step.command}"
+def _test(view: FileView, outcome: Outcome, *, with_board: bool) -> Test:
+    step = view.file.case.steps[outcome.step]
+    name = f"{view.file.case.path}:{step.line}: {step.command}"
     lines = [WORDS[outcome.verdict][1]]
     if outcome.verdict is Verdict.FAILED and outcome.reply:
-        lines += [*_sides(sides(seen, outcome)), seen.reasons.get(outcome.step, "")]
-        if with_board and outcome.step in seen.boards:
-            lines.append(draw_text(seen.boards[outcome.step]))
+        lines += [*_sides(sides(view, outcome)), view.reasons.get(outcome.step, "")]
+        if with_board and outcome.step in view.boards:
+            lines.append(draw_text(view.boards[outcome.step]))
     return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
 
 

@@ -139,10 +139,10 @@ def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, .
     )
 
 
-def _shorten_view(seen: FileView) -> FileView:
+def _shorten_view(view: FileView) -> FileView:
     """Return a view that is short enough to be read and mailed."""
-    remarkable = tuple(map(short_outcome, seen.remarkable))
-    return seen._replace(file=shorten(seen.file), remarkable=remarkable)
+    remarkable = tuple(map(short_outcome, view.remarkable))
+    return view._replace(file=shorten(view.file), remarkable=remarkable)
 
 
 # --- marks -------------------------------------------------------------------------------------

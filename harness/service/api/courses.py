@@ -103,11 +103,11 @@ def make_course(
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
-def my_courses(context: Context, asked: requests.Asked) -> requests.Page[CourseOfMine]:
+def my_courses(context: Context, page: requests.Asked) -> requests.Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES]
+            db, courses.MEMBERS, ["course"], page, person=context.by, role=[*ROLES]
         )
         return found.show(
             lambda one: describe_course(courses.COURSES.find(db, id=one.course), one)
@@ -132,13 +132,13 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def assignments(context: Context, asked: requests.Asked) -> requests.Page[AssignmentShown]:
+def assignments(context: Context, page: requests.Asked) -> requests.Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
     order = ("deadline", "title", "id")
     named = {} if context.is_staff else {"hidden": 0}
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named
+            db, courses.ASSIGNMENTS, order, page, course=context.course.id, **named
         )
         return found.show(lambda one: describe_assignment(one, _find_own(db, context, one)))
 

@@ -68,11 +68,11 @@ class GradingFiles(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY)
-def listed(context: Context, asked: requests.Asked) -> requests.Page[GradingShown]:
+def listed(context: Context, page: requests.Asked) -> requests.Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with context.reading() as db:
         found = requests.find_page(
-            db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
+            db, uploads.GRADINGS, ("at", "id"), page, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
         return found.show(lambda one: describe_grading(db, one, doubts))

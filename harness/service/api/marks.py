@@ -48,11 +48,11 @@ class MarkShown(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", access.STAFF_ONLY)
-def listed(context: access.Context, asked: requests.Asked) -> requests.Page[MarkShown]:
+def listed(context: access.Context, page: requests.Asked) -> requests.Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
     with context.reading() as db:
         found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
-    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
+    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, page)
 
 
 def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
@@ -167,28 +167,28 @@ class Overrides(BaseModel):
 
 
 @REMARKS.at("GET", f"{_ONE}/comments", access.STAFF_ONLY)
-def comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
+def comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
     with context.reading() as db:
         theirs = courses.students_of(db, context.course.id, context.student)
-        return _comments(db, context, asked, theirs)
+        return _comments(db, context, page, theirs)
 
 
 @REMARKS.at("GET", f"{_ALL}/comments", access.STUDENTS)
-def own_comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
+def own_comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.reading() as db:
         is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
-        return _comments(db, context, asked, [context.member.key] if is_shown else [])
+        return _comments(db, context, page, [context.member.key] if is_shown else [])
 
 
 def _comments(
-    db: Connection, context: RequestContext, asked: requests.Asked, students: list[str]
+    db: Connection, context: RequestContext, page: requests.Asked, students: list[str]
 ) -> requests.Page[CommentShown]:
     assigned = context.assigned.id
     ids = [one.id for one in uploads.comments(db, assigned, students)]
     found = requests.find_page(
-        db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
+        db, uploads.COMMENTS, ("at", "id"), page, assignment=assigned, id=ids
     )
     return found.show(lambda one: _comment(db, one))
 
@@ -224,11 +224,11 @@ def remove_comment(context: access.Context) -> None:
 
 
 @REMARKS.at("GET", f"{_ALL}/overrides", access.STAFF_ONLY)
-def overrides(context: access.Context, asked: requests.Asked) -> requests.Page[OverrideShown]:
+def overrides(context: access.Context, page: requests.Asked) -> requests.Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
     assigned = context.assigned.id
     with context.reading() as db:
-        found = requests.find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
+        found = requests.find_page(db, uploads.OVERRIDES, ("key",), page, assignment=assigned)
         return found.show(lambda one: _override(db, one))
 
 

@@ -208,11 +208,11 @@ class CaseFileWanted(BaseModel):
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
-def list_drafts(context: Context, asked: requests.Asked) -> requests.Page[DraftLine]:
+def list_drafts(context: Context, page: requests.Asked) -> requests.Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
     with context.reading() as db:
-        found = requests.find_page(db, queue.JOBS, order, asked, **named)
+        found = requests.find_page(db, queue.JOBS, order, page, **named)
     return found.show(lambda one: DraftLine(**_members(context, one)))
 
 

@@ -227,14 +227,14 @@ class Found(NamedTuple, Generic[Row]):
 
 
 def find_page(
-    db: Connection, rows: Rows[Row], order: Sequence[str], asked: Part, **named: object
+    db: Connection, rows: Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
     """Return the rows of a page of those with these values; see :meth:`Rows.page`.
 
     Raises:
         RequestRefused: ``after`` is of no such row.
     """
-    after, limit = asked
+    after, limit = page
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
     if found is None:
@@ -243,17 +243,17 @@ def find_page(
     return Found(rows_, str(getattr(rows_[-1], order[-1])) if len(found) > limit else None)
 
 
-def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
+def cut(items: list[T], key: Callable[[T], str], page: Part) -> Page[T]:
     """Return a page of a list that is known as a whole; ``key``: tells its items apart.
 
     Raises:
         RequestRefused: ``after`` is of no item.
     """
     keys = [key(one) for one in items]
-    if asked.after and asked.after not in keys:
-        raise _no_such(asked.after)
-    start = keys.index(asked.after) + 1 if asked.after else 0
-    end = start + asked.limit
+    if page.after and page.after not in keys:
+        raise _no_such(page.after)
+    start = keys.index(page.after) + 1 if page.after else 0
+    end = start + page.limit
     return Page(items=items[start:end], next=keys[end - 1] if end < len(items) else None)
 
 

@@ -87,13 +87,13 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def listed(context: Context, asked: requests.Asked) -> requests.Page[SubmissionShown]:
+def listed(context: Context, page: requests.Asked) -> requests.Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
     named: dict[str, object] = {"assignment": context.assigned.id}
     with context.reading() as db:
         if not context.is_staff:
             named["id"] = [one.id for one in own_uploads(db, context)]
-        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, page, **named)
         places = submissions.places(_histories(db, context))
         late = _list_late(db, context, found.rows)
         return found.show(

@@ -59,10 +59,10 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def my_suites(context: Context, asked: requests.Asked) -> requests.Page[SuiteShown]:
+def my_suites(context: Context, page: requests.Asked) -> requests.Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.reading() as db:
-        found = requests.find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
+        found = requests.find_page(db, courses.SUITES, ("made", "id"), page, person=context.by)
     return found.show(lambda one: _describe(context, one))
 
 
@@ -221,11 +221,11 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
-def list_runs(context: Context, asked: requests.Asked) -> requests.Page[RunShown]:
+def list_runs(context: Context, page: requests.Asked) -> requests.Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id
+            db, courses.RUNS, ("number", "id"), page, suite=context.suite.id
         )
         return found.show(lambda one: RunShown(**_members(db, context, one)))
 

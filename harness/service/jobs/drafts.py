@@ -131,9 +131,9 @@ class DraftFolder:
         """Return what is chosen."""
         return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
 
-    def choose(self, kept: KeptCandidates) -> None:
+    def choose(self, selection: KeptCandidates) -> None:
         """Write down what is chosen now."""
-        self._write(_KEPT, kept)
+        self._write(_KEPT, selection)
 
     def _write(self, name: str, record: object) -> None:
         file_system.write_whole(self.folder / name, canonical_json.dumps(record))
@@ -228,14 +228,14 @@ def why_nothing(job: Job, findings: DraftFindings | None) -> str:
 # --- chosen by a teacher -----------------------------------------------------------------------
 
 
-def drop(kept: KeptCandidates, place: int) -> KeptCandidates:
+def drop(selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice without a position."""
-    _require(kept, place)
-    chosen = tuple(one for one in kept.chosen if one != place)
-    return KeptCandidates(chosen, (*kept.dropped, place))
+    _require(selection, place)
+    chosen = tuple(one for one in selection.chosen if one != place)
+    return KeptCandidates(chosen, (*selection.dropped, place))
 
 
-def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def exchange(findings: DraftFindings, selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with another position for one: of its kind if there is one, else any.
 
     Of several the one is taken with which the choice catches most.
@@ -243,8 +243,8 @@ def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptC
     Raises:
         UsageError: there is no other.
     """
-    _require(kept, place)
-    rest = drop(kept, place)
+    _require(selection, place)
+    rest = drop(selection, place)
     able = [one for one in range(len(findings.candidates)) if _is_open(findings, rest, one)]
     if not able:
         raise UsageError("every other position equals one that is there already")
@@ -256,32 +256,32 @@ def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptC
         return new.kind == kind, total, -one
 
     best = max(able, key=gain)
-    return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
+    return rest._replace(chosen=tuple(best if one == place else one for one in selection.chosen))
 
 
-def take_back(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def take_back(findings: DraftFindings, selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with a position, the last one, that was dropped or exchanged before.
 
     Raises:
         UsageError: it was not, or its tests equal some that were chosen since.
     """
-    if place not in kept.dropped:
+    if place not in selection.dropped:
         raise UsageError("this position is not among those that were left out")
-    rest = kept._replace(dropped=tuple(one for one in kept.dropped if one != place))
+    rest = selection._replace(dropped=tuple(one for one in selection.dropped if one != place))
     if not _is_open(findings, rest, place):
         raise UsageError("this position equals one that is there already")
     return rest._replace(chosen=(*rest.chosen, place))
 
 
-def _require(kept: KeptCandidates, place: int) -> None:
-    if place not in kept.chosen:
+def _require(selection: KeptCandidates, place: int) -> None:
+    if place not in selection.chosen:
         raise UsageError("this position is no longer among the chosen ones")
 
 
-def _is_open(findings: DraftFindings, kept: KeptCandidates, place: int) -> bool:
-    if place in kept.chosen or place in kept.dropped:
+def _is_open(findings: DraftFindings, selection: KeptCandidates, place: int) -> bool:
+    if place in selection.chosen or place in selection.dropped:
         return False
-    taken = {same for one in kept.chosen for same in findings.candidates[one].identities}
+    taken = {same for one in selection.chosen for same in findings.candidates[one].identities}
     return taken.isdisjoint(findings.candidates[place].identities)
 
 
@@ -344,16 +344,16 @@ class ShownChoice(NamedTuple):
     only_public: tuple[OnlyPublic, ...]
 
 
-def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoice:
+def describe_choice(findings: DraftFindings, selection: KeptCandidates) -> ShownChoice:
     """Return a choice as it is shown."""
-    bits = find_caught(findings, kept.chosen)
+    bits = find_caught(findings, selection.chosen)
     missed = [
         OnlyPublic(one, tuple(each.file for each in findings.public if each.caught >> place & 1))
         for place, one in enumerate(findings.mistakes)
         if not bits >> place & 1
     ]
     return ShownChoice(
-        tuple(_describe_candidate(findings, kept, place) for place in kept.chosen),
+        tuple(_describe_candidate(findings, selection, place) for place in selection.chosen),
         tuple(one.mistake for one in missed if not one.files),
         bits.bit_count(),
         tuple(one for one in missed if one.files),
@@ -361,9 +361,9 @@ def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoic
 
 
 def _describe_candidate(
-    findings: DraftFindings, kept: KeptCandidates, place: int
+    findings: DraftFindings, selection: KeptCandidates, place: int
 ) -> ShownCandidate:
     one = findings.candidates[place]
-    others = find_caught(findings, (other for other in kept.chosen if other != place))
+    others = find_caught(findings, (other for other in selection.chosen if other != place))
     others |= reduce(or_, (each.caught for each in findings.public), 0)
     return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

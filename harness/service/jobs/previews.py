@@ -51,13 +51,13 @@ class Preview:
         self._before = made / "previews" / f"{name}.before.json"
         self._grading = made / "previews" / f"{name}.grading"
 
-    def begin(self, asked: PointWeights, before: str) -> None:
+    def begin(self, weights: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
 
         ``before``: what is in force, as :func:`describe_in_force` says it.
         """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._worth.write_text(str(asked))
+        self._worth.write_text(str(weights))
         self._before.write_text(before)
 
     @property
@@ -347,18 +347,18 @@ def require_gradable(
 
 
 def list_doubts(
-    database: Database, settings: Settings, own: CourseAssignment, asked: Preview
+    database: Database, settings: Settings, own: CourseAssignment, preview: Preview
 ) -> ExpectationWarnings:
     """Return what may be wrong with private tests if the points of a preview are set."""
-    if asked.grading or _is_public_only(database, own):
+    if preview.grading or _is_public_only(database, own):
         return ExpectationWarnings([], "")
     measured = private_cases.load_measured(settings, own)
     unchecked = explain_unchecked(database, measured)
-    return ExpectationWarnings(find(settings, own, measured, asked.weights), unchecked)
+    return ExpectationWarnings(find(settings, own, measured, preview.weights), unchecked)
 
 
 def require_settable(
-    database: Database, settings: Settings, own: CourseAssignment, asked: Preview, how: str
+    database: Database, settings: Settings, own: CourseAssignment, preview: Preview, how: str
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
@@ -367,8 +367,8 @@ def require_settable(
     Raises:
         InvalidGradingStateError: as there.
     """
-    if how and not (asked.grading or _is_public_only(database, own)):
-        require_none(database, settings, own, how, asked.weights)
+    if how and not (preview.grading or _is_public_only(database, own)):
+        require_none(database, settings, own, how, preview.weights)
 
 
 def _is_public_only(database: Database, own: CourseAssignment) -> bool:

@@ -161,8 +161,8 @@ class _Part(NamedTuple):
     within: str = ""  # what must be named before it
 
 
-def _under(name: str, found: object) -> _Found:
-    return {name: found} if found else None
+def _under(name: str, value: object) -> _Found:
+    return {name: value} if value else None
 
 
 def _course(db: Connection, context: RequestContext, name: str) -> _Found:

@@ -113,30 +113,30 @@ class _Example:
         return board(self.diagram, evidence(self.test.step, self.outcome, self.diagram))
 
 
-def section(known: ClassOverview) -> Markup | str:
+def section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing where nobody was wrong."""
-    found = common_errors(known.result.graded, known.tests)
+    found = common_errors(overview.result.graded, overview.tests)
     if not found:
         return ""
     several = sum(len(one.keys) > 1 for one in found)
     cut = min(max(several, _FEW), _CARDS)
     return render(
         "grading/exports/class_page/errors.html",
-        graded=len(known.graded),
-        cards=[_card(one, known) for one in found[:cut]],
-        lines=[_line(one, known) for one in found[cut:]],
+        graded=len(overview.graded),
+        cards=[_card(one, overview) for one in found[:cut]],
+        lines=[_line(one, overview) for one in found[cut:]],
     )
 
 
-def has_boards(known: ClassOverview) -> bool:
+def has_boards(overview: ClassOverview) -> bool:
     """Whether there may be boards on the page."""
-    return any(one.view.boards for listed in known.seen.values() for one in listed)
+    return any(one.view.boards for listed in overview.seen.values() for one in listed)
 
 
-def _card(one: CommonError, known: ClassOverview) -> dict[str, object]:
-    found = [_Example(answer, _view(answer, known.seen)) for answer in one.answers[:_LOOKED]]
+def _card(one: CommonError, overview: ClassOverview) -> dict[str, object]:
+    found = [_Example(answer, _view(answer, overview.seen)) for answer in one.answers[:_LOOKED]]
     example = min(found, key=lambda each: each.rank, default=None)
-    shown = _about(one, known, example, example)
+    shown = _about(one, overview, example, example)
     if example is None:
         return shown | {"board": ""}
     right, came = example.words
@@ -150,21 +150,21 @@ def _card(one: CommonError, known: ClassOverview) -> dict[str, object]:
     }
 
 
-def _line(one: CommonError, known: ClassOverview) -> dict[str, object]:
+def _line(one: CommonError, overview: ClassOverview) -> dict[str, object]:
     example = None
     if one.answers:
-        example = _Example(one.answers[0], _view(one.answers[0], known.seen))
-    return _about(one, known, example, None)
+        example = _Example(one.answers[0], _view(one.answers[0], overview.seen))
+    return _about(one, overview, example, None)
 
 
 def _about(
-    one: CommonError, known: ClassOverview, example: _Example | None, linked: _Example | None
+    one: CommonError, overview: ClassOverview, example: _Example | None, linked: _Example | None
 ) -> dict[str, object]:
     """Return what a card and a line both have; names lead to the ``linked`` example, if any."""
     failed = linked.answer.keys if linked else ()
     names = []
     for key in one.keys[:_NAMED]:
-        graded, anchor = known.graded[key], ""
+        graded, anchor = overview.graded[key], ""
         if linked and key in failed:
             anchor = test_anchor(graded, linked.test.key, linked.test.verdict)
         names.append((evidence_address(graded, anchor), format_students(graded)))

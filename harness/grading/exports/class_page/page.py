@@ -108,18 +108,20 @@ PASSED, FAILED, LOST, UNSURE, NONE = "p", "f", "n", "u", "o"
 WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
 
 
-def matrix_section(known: ClassOverview) -> Markup | str:
+def matrix_section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing where no test was run."""
-    if not known.result.items:
+    if not overview.result.items:
         return ""
-    columns = [_Column(one, known.tests[one.submission.key]) for one in reversed(known.ordered)]
+    columns = [
+        _Column(one, overview.tests[one.submission.key]) for one in reversed(overview.ordered)
+    ]
     return render(
         "grading/exports/class_page/matrix.html",
         key=WORDS,
-        height=_height(known.result.items),
+        height=_height(overview.result.items),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
-        groups=_groups(known, columns),
+        groups=_groups(overview, columns),
     )
 
 
@@ -161,20 +163,20 @@ _Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, 
 
 
 def _groups(
-    known: ClassOverview, columns: Sequence[_Column]
+    overview: ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[tuple[str, str, Iterator[_Row]]]:
     """Yield the kind, the name and the rows of each case file."""
-    for (kind, case), items in groupby(known.result.items, lambda item: (item.kind, item.case)):
-        yield kind, case, _rows(items, known, columns)
+    for (kind, case), items in groupby(overview.result.items, lambda item: (item.kind, item.case)):
+        yield kind, case, _rows(items, overview, columns)
 
 
 def _rows(
-    items: Iterable[Item], known: ClassOverview, columns: Sequence[_Column]
+    items: Iterable[Item], overview: ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[_Row]:
     for item in items:
         key = (item.kind, item.case, item.line)
         cells = [column.cell(key) for column in columns]
-        yield item, known.places.test(key), one_line(item.command, _COMMAND), cells
+        yield item, overview.places.test(key), one_line(item.command, _COMMAND), cells
 
 
 # --- The page about a class, for the teacher: what to look at first, then marks and errors -------

@@ -123,17 +123,20 @@ EVIDENCE = _BOTH + read_style(STATIC / "evidence.css")
 _REMARK = 160  # characters
 
 
-def section(known: ClassOverview) -> Markup | str:
+def section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing of a class without submissions."""
-    if not known.graded:
+    if not overview.graded:
         return ""
-    table = _Table(known)
-    rows = [table.row(one) for one in known.ordered]
+    table = _Table(overview)
+    rows = [table.row(one) for one in overview.ordered]
     names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
     return render(
         "grading/exports/class_page/submissions.html",
         choices=[
-            (*one, sum(one[0] == "all" or one[0] in table.kinds(each) for each in known.ordered))
+            (
+                *one,
+                sum(one[0] == "all" or one[0] in table.kinds(each) for each in overview.ordered),
+            )
             for one in names
         ],
         part_names=table.parts,
@@ -142,11 +145,11 @@ def section(known: ClassOverview) -> Markup | str:
 
 
 class _Table:
-    def __init__(self, known: ClassOverview) -> None:
-        result = known.result
+    def __init__(self, overview: ClassOverview) -> None:
+        result = overview.result
         worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
         self.parts = [part.name for part in result.assignment.marks if part.name in worth]
-        self._known, self._of, self._likes = known, result.of, likes(result)
+        self._known, self._of, self._likes = overview, result.of, likes(result)
 
     def kinds(self, one: Graded) -> list[str]:
         """Return what a filter tells of a submission."""
