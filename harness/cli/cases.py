@@ -171,7 +171,9 @@ def _add_convert_options(parser: CommandParser) -> None:
     add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
 
 
-def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> list[CaseError]:
+def _convert(
+    paths: Sequence[str], file_format: str, folder: str, *, drops: bool
+) -> list[CaseError]:
     """Write each file that can be converted; return what is wrong with the others."""
     errors: list[CaseError] = []
     for path in paths:
@@ -179,30 +181,30 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
             case = read_case_file(path)
             from harness.reading import conversion
 
-            if case.format == wanted:
+            if case.format == file_format:
                 raise CaseError(
-                    f"found a file in this format already, expected another than {wanted}",
+                    f"found a file in this format already, expected another than {file_format}",
                     case.path,
                 )
             text = (
                 conversion.to_answers(case)
-                if wanted == ANSWERS_FILE
+                if file_format == ANSWERS_FILE
                 else conversion.to_gtp(case, drops=drops)
             )
         except CaseError as error:
             errors.append(error)
             continue
         if folder:
-            _write(path, folder, wanted, encode(text))
+            _write(path, folder, file_format, encode(text))
         else:
             sys.stdout.buffer.write(encode(text))
             sys.stdout.flush()
     return errors
 
 
-def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
+def _write(path: str, folder: str, file_format: str, data: bytes) -> None:
     """Write a converted file; what is there already is not overwritten."""
-    target = Path(folder, f"{Path(path).stem}.{wanted}")
+    target = Path(folder, f"{Path(path).stem}.{file_format}")
     if target.exists():
         raise UsageError(f"{target} already exists; convert overwrites nothing")
     file_system.make(target.parent)

@@ -62,12 +62,12 @@ def read_token(arguments: argparse.Namespace) -> str:
 
 
 @contextmanager
-def telling_received(what: str) -> Iterator[None]:
-    """Say of what goes wrong here that ``what`` was received: nobody need send it once more."""
+def telling_received(noun: str) -> Iterator[None]:
+    """Say of what goes wrong here that ``noun`` was received: nobody need send it once more."""
     try:
         yield
     except (ServerError, UsageError) as error:
-        raise type(error)(f"the {what} was received, but not its results: {error}") from None
+        raise type(error)(f"the {noun} was received, but not its results: {error}") from None
 
 
 # --- ``gtp-harness submit``: submit an archive to a service, and wait for its public tests -------
@@ -127,12 +127,12 @@ def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     return status
 
 
-def _tell_end(found: dict[str, Any]) -> int:
+def _tell_end(response: dict[str, Any]) -> int:
     """Print how the check of a submission ended; return the exit status."""
-    if found["state"] == "fault" or found["check"] is None:
+    if response["state"] == "fault" or response["check"] is None:
         print("It was received, but the service failed to check it: ask your teacher.")
         return ExitCode.FAULT
-    check = found["check"]
+    check = response["check"]
     for fault in filter(None, [check["refused"], *check["faults"]]):
         print(escape_controls(f"The archive: {fault}"))
     if check["builds"] is False:
@@ -296,7 +296,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
         yield archive
 
 
-def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
+def list_runs(client: Client, suite: SuitePlace, _arguments: argparse.Namespace) -> int:
     """Print the runs of a suite, the first one first; return the exit status."""
     for one in client.items(suite.path):
         print(escape_controls(_line(one)))
@@ -323,26 +323,26 @@ def _line(run: dict[str, Any]) -> str:
     return "  ".join(filter(None, parts))
 
 
-def _tell_comparison(found: dict[str, Any]) -> int:
+def _tell_comparison(comparison: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
-    print(f"Compared with run {found['former']}:")
-    sections = [*_sections(found)]
+    print(f"Compared with run {comparison['former']}:")
+    sections = [*_sections(comparison)]
     for heading, lines in sections:
         print(f"  {heading} ({len(lines)})")
         for line in lines:
             print(escape_controls(f"    {line}"))
     if not sections:
         print("  all verdicts are the same")
-    return ExitCode.FAILED if found["is_worse"] else ExitCode.OK
+    return ExitCode.FAILED if comparison["is_worse"] else ExitCode.OK
 
 
-def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _sections(comparison: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for name in _KINDS:
-        if found[name]:
-            yield name, [_change_line(one) for one in found[name]]
+        if comparison[name]:
+            yield name, [_change_line(one) for one in comparison[name]]
     for name, heading in _SENTENCES.items():
-        if found[name]:
-            yield heading, found[name]
+        if comparison[name]:
+            yield heading, comparison[name]
 
 
 def _change_line(one: dict[str, Any]) -> str:

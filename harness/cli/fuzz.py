@@ -253,12 +253,12 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
 def _look(
     arguments: argparse.Namespace,
     fuzzer: Fuzzer,
-    known: _KnownEngines,
-    found: list[tuple[FuzzFinding, Path]],
+    engines: _KnownEngines,
+    results: list[tuple[FuzzFinding, Path]],
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
 
-    ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
+    ``engines``: the wrong engines that findings may be like. Returns whether it looked to the end:
     findings before a Ctrl-C count.
     """
     from harness.fuzzing import findings
@@ -266,12 +266,12 @@ def _look(
     folder, judge = Path(arguments.output), fuzzer.judge
     try:
         for new in fuzzer.findings():
-            finding = new._replace(engines=known.like(new))
+            finding = new._replace(engines=engines.like(new))
             folder.mkdir(parents=True, exist_ok=True)
-            path = findings.write(folder, len(found) + 1, finding, judge, arguments.protocol)
-            found.append((finding, path))
+            path = findings.write(folder, len(results) + 1, finding, judge, arguments.protocol)
+            results.append((finding, path))
             print(_describe(finding, path), flush=True)
-            if len(found) == arguments.findings:
+            if len(results) == arguments.findings:
                 break
     except KeyboardInterrupt:
         return False

@@ -112,19 +112,19 @@ def _heading(arguments: Namespace, name: str) -> list[str]:
     ]
 
 
-def _report_nothing(what: str, *, is_complete: bool) -> ExitCode:
-    """Say why there is no test; ``what``: each of what is to be caught."""
+def _report_nothing(noun: str, *, is_complete: bool) -> ExitCode:
+    """Say why there is no test; ``noun``: each of what is to be caught."""
     if not is_complete:
         raise UsageError("nothing can be asked with these options; no file is written")
-    print(f"these cases catch every {what}: no test is needed, and no file is written")
+    print(f"these cases catch every {noun}: no test is needed, and no file is written")
     return ExitCode.OK
 
 
 # --- a game of the oracle ----------------------------------------------------------------------
 
 
-def _generate(arguments: Namespace, assignment: Assignment, chosen: Choices) -> ExitCode:
-    request = _request(arguments, assignment, chosen)
+def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
+    request = _request(arguments, assignment, choices)
     own, options = request.specification, _options(arguments, request)
     with _progress() as show, _bench(arguments, assignment, own) as bench:
         request = request._replace(bench=bench)
@@ -144,11 +144,11 @@ def _generate(arguments: Namespace, assignment: Assignment, chosen: Choices) -> 
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
-def _request(arguments: Namespace, assignment: Assignment, chosen: Choices) -> SceneRequest:
+def _request(arguments: Namespace, assignment: Assignment, choices: Choices) -> SceneRequest:
     specification = specification_of(assignment)
     return SceneRequest(
         specification,
-        chosen,
+        choices,
         arguments.sizes or specification.kind.sizes,
         most=arguments.tests or (_MANY if arguments.kill else _FEW),
         secret=bool(arguments.secret),
@@ -176,9 +176,11 @@ def _bench(
         )
 
 
-def _asker(arguments: Namespace, assignment: Assignment, asked: Specification) -> EngineAsker:
+def _asker(
+    arguments: Namespace, assignment: Assignment, specification: Specification
+) -> EngineAsker:
     return EngineAsker(
-        asked.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
+        specification.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
     )
 
 
@@ -217,13 +219,13 @@ def _write_boards(folder: Path, scenes: Sequence[Staged]) -> None:
 
 
 def _generate_declared(
-    arguments: Namespace, assignment: Assignment, declared: Declaration, chosen: Choices
+    arguments: Namespace, assignment: Assignment, declared: Declaration, choices: Choices
 ) -> ExitCode:
     own, place = specification_of(assignment), assignment.place
     declaration = _of_sizes(declared, arguments.sizes)
     beside, excluded = _cases([*arguments.beside, *arguments.kill]), _cases(arguments.exclude)
     found = drafts.Records(
-        own, declaration, chosen, private=_half(arguments), strict=arguments.strict
+        own, declaration, choices, private=_half(arguments), strict=arguments.strict
     )
     positions = [
         *found.openings(record_reading.records(arguments.games)),
@@ -235,7 +237,7 @@ def _generate_declared(
     with _progress() as show, bank.wrong_engines(arguments, assignment) as engines:
         bench = EngineBench(engines, own, place, _asker(arguments, assignment, own))
         request = TestRequest(
-            chosen,
+            choices,
             arguments.tests or (_MANY if is_chosen_for else _FEW),
             {one for case in (*beside, *excluded) for one in drafts.identities(case, declaration)},
             bench.find_caught(beside),
@@ -266,17 +268,17 @@ def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
 
 
 def _copy_files(
-    tests: Sequence[Draft], declaration: Declaration, place: Path, beside: Path
+    tests: Sequence[Draft], declaration: Declaration, place: Path, folder: Path
 ) -> None:
     """Copy the files that tests name beside the case file, unless they are there."""
     for name in test_production.find_named_files(tests, declaration, place):
         content = (place / name).read_bytes()
-        if not (beside / name).exists():
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            (beside / name).write_bytes(content)
-        elif (beside / name).read_bytes() != content:
+        if not (folder / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        elif (folder / name).read_bytes() != content:
             raise UsageError(
-                f"{beside / name} differs from the file of that name in {place}, and tests"
+                f"{folder / name} differs from the file of that name in {place}, and tests"
                 " need the latter: move it, or write the cases elsewhere"
             )
 
@@ -300,9 +302,9 @@ def _progress() -> Iterator[Callable[..., None]]:
         yield lambda **changes: live.update(task, **changes)
 
 
-def _step(show: Callable[..., None], what: str) -> None:
+def _step(show: Callable[..., None], description: str) -> None:
     """Show what goes on after the reading."""
-    show(total=None, completed=0, description=what)
+    show(total=None, completed=0, description=description)
 
 
 # --- options ----------------------------------------------------------------------------------

@@ -64,11 +64,11 @@ def _run(arguments: argparse.Namespace) -> int:
     return _salvage(arguments.ledger, arguments.output, key, checked=not arguments.unchecked)
 
 
-def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
-    place = places.of(new)
+def _salvage(source: str, target: str, key: Path | None, *, checked: bool) -> int:
+    place = places.of(target)
     if isinstance(place, places.LedgerFile):
         file_system.make(place.path.parent)
-    saved = salvage.salvage(where, new, key, checked=checked)
+    saved = salvage.salvage(source, target, key, checked=checked)
     for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))
         lost = f", {len(one.lost)} lost" if one.lost else ""

@@ -151,34 +151,34 @@ def _find_levels() -> dict[int, str]:
     return found
 
 
-def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
+def _describe(facts: dict[str, str], problems: dict[int, str]) -> None:
     for name, value in facts.items():
         print(f"{name:16}{value}")
-    reasons = set(found.values())
+    reasons = set(problems.values())
     if len(reasons) == 1 and all(reasons):
         print(f"levels 3 to 1   no: {reasons.pop()}")
-        found = {}
-    for level, why in found.items():
+        problems = {}
+    for level, why in problems.items():
         print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
         if not why:
             if level in levels.GAPS:
                 print(f"{'':16}does not hold: {levels.GAPS[level]}")
             if level in levels.REMARKS:
                 print(f"{'':16}{levels.REMARKS[level]}")
-    best = max((level for level, why in found.items() if not why), default=0)
+    best = max((level for level, why in problems.items() if not why), default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
 
 
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 
-def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
+def _attack(level_numbers: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    found: dict[int, list[AttackResult]] = {level: [] for level in asked}
-    total = sum(map(scene.can_run, ROSTER)) * len(asked)
+    found: dict[int, list[AttackResult]] = {level: [] for level in level_numbers}
+    total = sum(map(scene.can_run, ROSTER)) * len(level_numbers)
     _show_progress(0, total)
     try:
-        with contextlib.closing(referee.play_at_once(asked)) as findings:
+        with contextlib.closing(referee.play_at_once(level_numbers)) as findings:
             for number, finding in enumerate(findings, 1):
                 found[finding.level].append(finding)
                 _show_progress(number, total)
@@ -198,7 +198,7 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _as_json(
-    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[AttackResult]]
+    facts: dict[str, str], problems: dict[int, str], attacks: dict[int, list[AttackResult]]
 ) -> dict[str, object]:
     return {
         "schema": "gtp-harness doctor",
@@ -206,7 +206,7 @@ def _as_json(
         "machine": facts,
         "levels": [
             {"level": level, "works": not why, "why_not": why or None}
-            for level, why in found.items()
+            for level, why in problems.items()
         ],
         "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
         "attacks": [

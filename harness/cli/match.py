@@ -111,21 +111,21 @@ def _run(arguments: argparse.Namespace) -> int:
     return max(status, _report(found, places))
 
 
-def _report(found: Standings, places: Mapping[Reporter, str]) -> ExitCode:
+def _report(standings: Standings, places: Mapping[Reporter, str]) -> ExitCode:
     """Write all reports; return what the games say as an exit status."""
     status = ExitCode.OK
-    if found.result.unplayed:
+    if standings.result.unplayed:
         status = ExitCode.FAULT
-    elif any(one.is_weaker for one in found.comparisons):
+    elif any(one.is_weaker for one in standings.comparisons):
         status = ExitCode.FAILED
     for one, path in places.items():
         try:
-            one.write(path, found)  # type: ignore[arg-type]
+            one.write(path, standings)  # type: ignore[arg-type]
         except ReportError as error:
             print(f"gtp-harness: {error}", file=sys.stderr)
             status = ExitCode.FAULT
     if not any(path in report_files.STDOUT for path in places.values()):
-        print("\n".join(lines(found)))
+        print("\n".join(lines(standings)))
     return status
 
 

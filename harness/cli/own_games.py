@@ -351,7 +351,7 @@ class Questions:
             return ""
 
 
-def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str]]:
+def _commands(words: list[str], named: str, questions: Questions) -> Iterator[list[str]]:
     """Yield the command, and while a module is missing, the same with Pythons that may have it."""
     if named or not interpreters.is_meant(words[0]):
         own = needs.in_command(words, named)[0][0] if named else ""
@@ -362,14 +362,14 @@ def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str
     for program in interpreters.environments_near([Path.cwd(), *(one.parent for one in files)]):
         yield [program, *words[1:]]
     for found in interpreters.of_all_versions():
-        if ask.missing in dict(found.packages):
+        if questions.missing in dict(found.packages):
             yield [found.program, *words[1:]]
-    if answer := ask(f"{ask.missing} is missing. Which Python has it (its path)"):
+    if answer := questions(f"{questions.missing} is missing. Which Python has it (its path)"):
         yield [needs.in_command(["python3"], answer)[0][0], *words[1:]]
 
 
 def _explain(
-    arguments: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
+    arguments: argparse.Namespace, full: list[str], description: str, error: NoProtocolError
 ) -> str:
     """Return why a program is not understood: its last words, and where it ran."""
     lines = [f"{arguments.reference!r} does not answer as a program for a game does:"]
@@ -378,8 +378,8 @@ def _explain(
         lines.append("The end of its standard error:")
         lines += [f"  {one_line(line, _SHOWN)}" for line in said]
     lines.append(f"It was started as {shlex.join(full)!r}, sandbox: {error.box}.")
-    if described:
-        lines.append(f"That is {described}.")
+    if description:
+        lines.append(f"That is {description}.")
     advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
     if not advice:
         advice = (

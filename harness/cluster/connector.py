@@ -123,10 +123,10 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         super().__init__(*arguments, **options)
         self._stream_handlers[dask_messages.BROUGHT] = self._handle_brought
 
-    def send_task(self, key: str, **told: object) -> Future:
-        """Have a task done; ``told``: see :meth:`dask_messages.GuardedScheduler.add_task`."""
+    def send_task(self, key: str, **fields: object) -> Future:
+        """Have a task done; ``fields``: see :meth:`dask_messages.GuardedScheduler.add_task`."""
         future = Future(key, self)
-        self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **told})
+        self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **fields})
         return future
 
     def _handle_brought(self, key: str, address: str, report: str) -> None:
@@ -153,7 +153,7 @@ class Connector:
     def __init__(
         self,
         client: Client,
-        served: BytesServer,
+        server: BytesServer,
         say: Callable[[records.News], object],
         *,
         watches: bool = False,
@@ -161,7 +161,7 @@ class Connector:
         """``watches``: whether it also tells what each worker does."""
         self._client = client
         self._watches = watches
-        self._served = served
+        self._served = server
         self._send_news = say
         self._on_the_way: dict[str, _SentUnit] = {}
         self._ended: list[Future] = []
@@ -322,15 +322,15 @@ async def identity(client: Client) -> Mapping[str, Any]:
     return found
 
 
-async def describe_cluster(client: Client, found: Mapping[str, Any]) -> records.ClusterState:
-    """Return what a cluster does now; ``found``: the scheduler's identity.
+async def describe_cluster(client: Client, scheduler: Mapping[str, Any]) -> records.ClusterState:
+    """Return what a cluster does now; ``scheduler``: the scheduler's identity.
 
     Raises:
         NoSchedulerError: the scheduler does not answer.
     """
     loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, dask_messages.LEFT)
-    return state.summarize(found, loads, left, found[dask_messages.NOW])
+    return state.summarize(scheduler, loads, left, scheduler[dask_messages.NOW])
 
 
 async def wait(future: Future) -> None:

@@ -372,11 +372,11 @@ class _UnitRun:
         order = records.order(piece.tries, piece.place)
         heapq.heappush(self._waiting, (order, next(self._count), piece))
 
-    def _wait_for_worker(self, believed: Sequence[records.Facts]) -> None:
+    def _wait_for_worker(self, workers: Sequence[records.Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
         why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
-        if believed:
-            lacking = min((records.missing(one, self._needs) for one in believed), key=len)
+        if workers:
+            lacking = min((records.missing(one, self._needs) for one in workers), key=len)
             why += f"; what is missing: {', '.join(lacking)}"
             if not self._is_lack_told:
                 self._dispatcher.remark(f"{why}. A worker that has it is waited for")
@@ -587,11 +587,15 @@ def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
     )
 
 
-def _needs(context: GradingContext, level: str, sent: SendableEnvironment | None) -> records.Needs:
+def _needs(
+    context: GradingContext, level: str, environment: SendableEnvironment | None
+) -> records.Needs:
     own = context.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
     python = own.python.fingerprint if own.python else ""
-    return records.Needs(__version__, level, tools, python, sent.packed.base if sent else "")
+    return records.Needs(
+        __version__, level, tools, python, environment.packed.base if environment else ""
+    )
 
 
 def _describe(needs: records.Needs, python: EnginePython | None) -> str:

@@ -163,7 +163,7 @@ class Source:
         self._connection = connection
         self._token = token
 
-    def fetch(self, wanted: Sequence[Missing], most: int = LARGEST) -> None:
+    def fetch(self, files: Sequence[Missing], most: int = LARGEST) -> None:
         """Write bytes into files, each as a whole or not at all.
 
         All come with one answer. The server then knows that the unit is in hand.
@@ -172,8 +172,8 @@ class Source:
         Raises:
             FetchError: they cannot be had, or are others.
         """
-        for first in range(0, len(wanted), MOST_AT_ONCE):
-            some = wanted[first : first + MOST_AT_ONCE]
+        for first in range(0, len(files), MOST_AT_ONCE):
+            some = files[first : first + MOST_AT_ONCE]
             with self._connection.ask(self._token, [one.sha256 for one in some]) as answer:
                 for one, size in zip(some, _sizes(answer, len(some)), strict=True):
                     if size > most:

@@ -377,9 +377,9 @@ _NAMES = {one: name for name, one in _BY_NAME.items()}
 _ORDERS = (Load, Drop)
 
 
-def to_line(said: News | Order) -> bytes:
+def to_line(record: News | Order) -> bytes:
     """Return a record as a line."""
-    return f'{{"record":"{_NAMES[type(said)]}",{canonical_json.dumps(said)[1:]}\n'.encode()
+    return f'{{"record":"{_NAMES[type(record)]}",{canonical_json.dumps(record)[1:]}\n'.encode()
 
 
 def read_news(text: bytes) -> News:

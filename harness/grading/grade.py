@@ -186,17 +186,17 @@ def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
         )
 
 
-def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
+def by_key(attempts: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
     """Return the attempts with each submission."""
     found: dict[str, list[PlannedAttempt]] = {}
-    for one in planned:
+    for one in attempts:
         found.setdefault(one.key, []).append(one)
     return found
 
 
-def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
+def _bases(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in planned if one.kind != records.IMAGE))
+    return tuple(sorted(one.basis for one in attempts if one.kind != records.IMAGE))
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:

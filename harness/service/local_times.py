@@ -90,10 +90,10 @@ def to_field(text: str) -> str:
     return read_moment(text).isoformat() if text else ""
 
 
-def keep_same(typed: str, kept: str) -> str:
+def keep_same(text: str, stored: str) -> str:
     """Return a date that was typed; the kept one if it has the same figures, which come twice."""
-    figures = to_field(kept)
-    return kept if kept and typed in (figures, figures.removesuffix(":00")) else typed
+    figures = to_field(stored)
+    return stored if stored and text in (figures, figures.removesuffix(":00")) else text
 
 
 def read_seconds(text: str) -> float:

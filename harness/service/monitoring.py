@@ -172,9 +172,9 @@ def announce_worker(folder: Path) -> Iterator[None]:
         own.unlink(missing_ok=True)
 
 
-def _show(own: Path) -> None:
+def _show(path: Path) -> None:
     with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
-        own.touch(0o600)
+        path.touch(0o600)
 
 
 def count_workers(folder: Path) -> int:
@@ -182,8 +182,8 @@ def count_workers(folder: Path) -> int:
     return sum(map(_lives, folder.glob("*")))
 
 
-def _lives(own: Path) -> bool:
+def _lives(path: Path) -> bool:
     try:
-        return time.time() - own.stat().st_mtime < GONE
+        return time.time() - path.stat().st_mtime < GONE
     except FileNotFoundError:
         return False

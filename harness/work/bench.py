@@ -77,17 +77,17 @@ class UnitRunner:
 
     @contextmanager
     def furnish(
-        self, archive: Path, root: str, kept: Iterable[str], build: str, say: Say
+        self, archive: Path, root: str, names: Iterable[str], build: str, say: Say
     ) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
         Also the result of the build, None where there is nothing to be built; it is said, too.
-        ``root``: what the names of its own files begin with in the archive. ``kept``: these files
+        ``root``: what the names of its own files begin with in the archive. ``names``: these files
         by their names below it. ``build``: what the result of the build is known by.
         """
         with workspace.workspace() as room:
             assignment, sandbox = self._assignment, self._sandbox
-            workspace.unpack(str(archive), room / assignment.archive.folder, root, kept)
+            workspace.unpack(str(archive), room / assignment.archive.folder, root, names)
             if self._overlay:
                 workspace.overlay(self._overlay, room / assignment.engine.overlay)
             begun = time.monotonic()

@@ -160,9 +160,9 @@ def value(kind: Any, plain: Any, place: str) -> Any:
 class _RefusedValueError(Exception):
     """A value that is not what its type says."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, message: str) -> None:
         self.place = ""  # within the whole: told as the error goes up, so that no other value pays
-        self.what = what
+        self.what = message
 
     def within(self, place: str) -> _RefusedValueError:
         """Return this error of a part, as one of what it is a part of."""

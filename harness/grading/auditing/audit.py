@@ -216,11 +216,11 @@ class Audit:
         return broke
 
     def _confirm(
-        self, unit: GradingUnit, found: Audited, orders: Orders, progress: AuditProgress
+        self, unit: GradingUnit, findings: Audited, orders: Orders, progress: AuditProgress
     ) -> list[str]:
         """Keep those findings for a submission that show each time; remove the others."""
-        place = self._folder / found.submission
-        cases = {one.file: casefile.read(str(place / one.file)) for one in found.wrong}
+        place = self._folder / findings.submission
+        cases = {one.file: casefile.read(str(place / one.file)) for one in findings.wrong}
         tasks = [
             Task(name, case, (place / name).read_bytes())
             for name, case in cases.items()
@@ -240,12 +240,12 @@ class Audit:
         if faults:
             return [_broke(unit, faults[0])]
         shown = Counter(event.basis for event in heard if _shows(event, cases))
-        wrong = tuple(one for one in found.wrong if shown[one.file] == _REPEATS)
-        for one in set(found.wrong) - set(wrong):
+        wrong = tuple(one for one in findings.wrong if shown[one.file] == _REPEATS)
+        for one in set(findings.wrong) - set(wrong):
             for path in place.glob(f"{one.file[:2]}-*"):
                 path.unlink()
-        unsure = found.unsure + len(found.wrong) - len(wrong)
-        left = found._replace(wrong=wrong, unsure=unsure, confirmed=True)
+        unsure = findings.unsure + len(findings.wrong) - len(wrong)
+        left = findings._replace(wrong=wrong, unsure=unsure, confirmed=True)
         _write_state(place, left)
         progress.on_audited(left)
         return []

@@ -35,12 +35,12 @@ class ProgramTrial:
     """Run programs that are in no ledger."""
 
     def __init__(
-        self, context: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
+        self, context: GradingContext, tasks: Sequence[Task], attempts: Sequence[PlannedAttempt]
     ) -> None:
-        """``tasks``: the case files; ``planned``: what the assignment calls them, by basis."""
+        """``tasks``: the case files; ``attempts``: what the assignment calls them, by basis."""
         self._context = context
         self._tasks = tuple(tasks)
-        self._called = {one.basis: (one.kind, one.name) for one in planned}
+        self._called = {one.basis: (one.kind, one.name) for one in attempts}
 
     def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
         """Return the behaviour of programs by their keys; None if one did nothing."""
@@ -262,13 +262,13 @@ class BankSelection:
             self._behaviours[one.key] = found
             self._groups.setdefault(found.signature, []).append(one.key)
 
-    def into(self, folder: Path, before: Bank, attempt: Try) -> Added:
+    def into(self, folder: Path, bank: Bank, attempt: Try) -> Added:
         """Put one of each behaviour into the bank's folder that has not one yet."""
-        self._leave_known(folder, before, attempt)
+        self._leave_known(folder, bank, attempt)
         chosen = self._choose_representatives(attempt)
         ordered = sorted(chosen, key=lambda key: self._programs[key].digest)
         entries = []
-        for key, name in zip(ordered, _free_names(before), strict=False):
+        for key, name in zip(ordered, _free_names(bank), strict=False):
             program = self._programs[key]
             banks.add_files(folder, name, program.files, program.run)
             entries.append(BankEntry(name, _sentence(self._behaviours[key]), folder=name))
@@ -278,11 +278,9 @@ class BankSelection:
     def _leave(self, keys: Iterable[str], why: str) -> None:
         self._left_out.update(dict.fromkeys(keys, why))
 
-    def _leave_known(self, folder: Path, before: Bank, attempt: Try) -> None:
+    def _leave_known(self, folder: Path, bank: Bank, attempt: Try) -> None:
         """Leave out what does as an engine does that is in the bank already."""
-        known = {
-            one.name: _read_stored(folder / one.folder) for one in before.entries if one.folder
-        }
+        known = {one.name: _read_stored(folder / one.folder) for one in bank.entries if one.folder}
         for name, found in attempt(known).items() if known and self._groups else ():
             signature = found and found.where(self._counts).signature
             self._leave(self._groups.pop(signature, ()), _SAME.format(name))
@@ -323,13 +321,13 @@ def _useless(one: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) 
     return "" if behaviour.wrong else OTHER_COMMANDS
 
 
-def count_left_out(before: Bank, added: Added) -> dict[str, int]:
+def count_left_out(bank: Bank, added: Added) -> dict[str, int]:
     """Return why submissions are not in the bank, and how many.
 
     Last words of a program may have names in them, and are left out.
     """
     reasons = (why.partition(":")[0] for _, why in added.left_out)
-    return dict(Counter(before.left_out) + Counter(reasons))
+    return dict(Counter(bank.left_out) + Counter(reasons))
 
 
 # --- programs ----------------------------------------------------------------------------------

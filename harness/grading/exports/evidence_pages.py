@@ -55,10 +55,10 @@ class _EvidencePage:
         result: ClassResult,
         places: parts.Places,
         cards: Cards,
-        seen: Sequence[showing.CaseSummary],
+        summaries: Sequence[showing.CaseSummary],
     ) -> None:
         self._one, self._result, self._places, self._cards = one, result, places, cards
-        self._views = {id(each.attempt): each.view for each in seen}
+        self._views = {id(each.attempt): each.view for each in summaries}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[str]:
         """Yield the page. ``neighbors``: those with the next higher and lower mark."""

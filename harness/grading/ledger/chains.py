@@ -236,10 +236,10 @@ def parse_signed_row(row: tuple[Any, ...]) -> SignedRow:
 class Chains:
     """The signed tables of an open ledger. Writing is part of the caller's transaction."""
 
-    def __init__(self, db: Connection, own: Seal, name: str) -> None:
+    def __init__(self, db: Connection, seal: Seal, name: str) -> None:
         """``name``: of the ledger, in messages."""
         self._db = db
-        self._seal = own
+        self._seal = seal
         self._name = name
 
     def begin(self) -> None:

@@ -126,10 +126,10 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, where: LedgerFile | ServerPlace | Path) -> None:
+    def __init__(self, location: LedgerFile | ServerPlace | Path) -> None:
         """Open a ledger, or make one.
 
-        ``where``: its place; a path, a file with its key beside it. The key is made for a new
+        ``location``: its place; a path, a file with its key beside it. The key is made for a new
         ledger.
 
         Raises:
@@ -137,7 +137,7 @@ class Ledger:
             ServerError: its server cannot be used now.
             UsageError: it is something else, or cannot be opened.
         """
-        self._place = LedgerFile(where) if isinstance(where, Path) else where
+        self._place = LedgerFile(location) if isinstance(location, Path) else location
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
         self.database = sqlite_file.open_database(self._place)
@@ -525,8 +525,8 @@ class Ledger:
 
     # --- marks ---
 
-    def give(self, run: int, given: str, marks: Iterable[MarkRow]) -> None:
-        """Put marks in force at the time ``given``; those before them stay as history."""
+    def give(self, run: int, timestamp: str, marks: Iterable[MarkRow]) -> None:
+        """Put marks in force at the time ``timestamp``; those before them stay as history."""
         with self.changing():
             number = self._next_id("mark")
             in_force = self.in_force()
@@ -534,7 +534,7 @@ class Ledger:
             self.chains.extend(
                 "mark",
                 [
-                    (i, run, one.key, given, one.marks, one.submission, "\n".join(one.bases))
+                    (i, run, one.key, timestamp, one.marks, one.submission, "\n".join(one.bases))
                     for i, one in enumerate(new, number)
                 ],
             )

@@ -173,12 +173,14 @@ class AttemptReader:
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
         self.pythons: set[str] = set()  # that ran the engines, in words
 
-    def attempts(self, planned: Iterable[PlannedAttempt], at: str = "") -> tuple[Attempt, ...]:
+    def attempts(
+        self, planned_attempts: Iterable[PlannedAttempt], at: str = ""
+    ) -> tuple[Attempt, ...]:
         """Return the result of the attempts with one submission: public, private, images.
 
         ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
         """
-        ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
+        ordered = sorted(planned_attempts, key=lambda one: (_ORDER.index(one.kind), one.name))
         bases = [one.basis for one in ordered]
         distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
         found = []
@@ -266,17 +268,19 @@ class Marker:
         self._reader = AttemptReader(ledger, assignment, paths, set_aside)
         self._diagnoser = _Diagnoser(assignment.place)
 
-    def mark_submission(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
+    def mark_submission(
+        self, submission: Submission, planned_attempts: Iterable[PlannedAttempt]
+    ) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
-        attempts = self._reader.attempts(planned)
+        attempts = self._reader.attempts(planned_attempts)
         marks = marking.marks(self._assignment, submission, attempts, self._tested)
         return self._make_graded(submission, attempts, marks)
 
-    def load_former(self, given: MarkRow) -> Graded:
+    def load_former(self, row: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
-        attempts = self._reader.attempts(map(self._ledger.get_planned, given.bases), given.given)
-        submission = canonical_json.loads(Submission, given.submission)
-        return self._make_graded(submission, attempts, canonical_json.loads(Marks, given.marks))
+        attempts = self._reader.attempts(map(self._ledger.get_planned, row.bases), row.given)
+        submission = canonical_json.loads(Submission, row.submission)
+        return self._make_graded(submission, attempts, canonical_json.loads(Marks, row.marks))
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""

@@ -195,8 +195,8 @@ def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) ->
     return rule if _format(rule.deadline) != add_offset(one.deadline) else None
 
 
-def describe_assignment(one: CourseAssignment, own: Late | None = None) -> AssignmentShown:
-    """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
+def describe_assignment(one: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
+    """Return an assignment as the API tells it; ``rule``: by an extension of who asks."""
     return AssignmentShown(
         id=one.id,
         title=one.title,
@@ -206,8 +206,8 @@ def describe_assignment(one: CourseAssignment, own: Late | None = None) -> Assig
         deduction=one.deduction,
         grace=one.grace,
         hidden=one.hidden,
-        own_deadline=_format(own.deadline) if own else "",
-        own_closes=_format(own.refused_after) if own else "",
+        own_deadline=_format(rule.deadline) if rule else "",
+        own_closes=_format(rule.refused_after) if rule else "",
     )
 
 
@@ -268,12 +268,12 @@ def change(
     return _describe(planned)
 
 
-def _describe(planned: Change) -> AssignmentChanged:
+def _describe(planned_change: Change) -> AssignmentChanged:
     effects = [
-        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned.effects
+        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned_change.effects
     ]
-    shown = describe_assignment(planned.made)
-    return AssignmentChanged(assignment=shown, effects=effects, ended=planned.ended)
+    shown = describe_assignment(planned_change.made)
+    return AssignmentChanged(assignment=shown, effects=effects, ended=planned_change.ended)
 
 
 @ROUTES.at("DELETE", _ONE, TEACHERS)

@@ -90,18 +90,18 @@ def own_mark(context: access.Context) -> MarkShown:
     return describe_mark(context.member.key, found.marked.key, shown, found.override)
 
 
-def describe_mark(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:
+def describe_mark(student: str, key: str, marks: Marks, given_mark: Override | None) -> MarkShown:
     """Return a mark as the API tells it; ``key``: under which it was graded."""
-    counts = counting_mark(computed, as_given(own) if own else None)
+    counts = counting_mark(marks, as_given(given_mark) if given_mark else None)
     return MarkShown(
         student=student,
         group=key if key != student else "",
         points=_points(counts),
-        of=decimal(computed.of),
-        computed=_points(computed),
-        is_given=own is not None,
-        reason=own.reason if own else computed.note,
-        deduction=decimal(computed.deduction),
+        of=decimal(marks.of),
+        computed=_points(marks),
+        is_given=given_mark is not None,
+        reason=given_mark.reason if given_mark else marks.note,
+        deduction=decimal(marks.deduction),
         parts=[
             PartShown(
                 name=one.name,
@@ -110,7 +110,7 @@ def describe_mark(student: str, key: str, computed: Marks, own: Override | None)
                 reason=one.reason,
                 is_complete=one.complete,
             )
-            for one in ([] if computed.withheld else computed.parts)
+            for one in ([] if marks.withheld else marks.parts)
         ],
     )
 

@@ -118,13 +118,13 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
     )
 
 
-def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFileShown:
+def _describe(path: Path, catch: private_cases.CaseFileCatch | None) -> CaseFileShown:
     return CaseFileShown(
         name=path.name,
         size=path.stat().st_size,
-        tests=found.tests if found else None,
-        caught=found.caught if found else None,
-        wrong=list(found.wrong) if found else None,
+        tests=catch.tests if catch else None,
+        caught=catch.caught if catch else None,
+        wrong=list(catch.wrong) if catch else None,
     )
 
 

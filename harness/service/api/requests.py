@@ -34,10 +34,12 @@ _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
 def describe_file(
-    content: str = BYTES, told: str = "The bytes"
+    content: str = BYTES, description: str = "The bytes"
 ) -> dict[int | str, dict[str, Any]]:
     """Return what the schema tells of an answer that is a file."""
-    return {200: {"description": told, "content": {content: {"schema": _schema_of(content)}}}}
+    return {
+        200: {"description": description, "content": {content: {"schema": _schema_of(content)}}}
+    }
 
 
 def _schema_of(content: str) -> dict[str, Any]:
@@ -275,34 +277,34 @@ IdempotencyKey = Annotated[
 _Made = TypeVar("_Made")
 
 
-def require_kept(found: _Made | None, what: str) -> _Made:
-    """Return what :func:`make_once` made, now or before; ``what``: a noun for it.
+def require_kept(made: _Made | None, noun: str) -> _Made:
+    """Return what :func:`make_once` made, now or before; ``noun``: for it.
 
     Raises:
         RequestRefused: somebody has removed it since; it is not made again.
     """
-    if found is None:
+    if made is None:
         raise RequestRefused(
             409,
-            f"Idempotency-Key: the {what} that it made was removed; take a new key to make another"
+            f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another"
             " one",
         )
-    return found
+    return made
 
 
 def make_once(
-    act: AuditedTransaction, key: str, sent: tuple[str, ...], make: Callable[[], str]
+    act: AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
 ) -> str:
     """Make something, unless a request with the same key did; return its id.
 
-    ``sent``: where the request went and what it said; ``key``: empty for none.
+    ``content``: where the request went and what it said; ``key``: empty for none.
 
     Raises:
         RequestRefused: a request with the key said something else.
     """
     if not key:
         return make()
-    digest = hashlib.sha256("\0".join(sent).encode()).hexdigest()
+    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
     found = people.claim_key(act.db, act.by, key, digest)
     if found.digest != digest:
         raise RequestRefused(409, "Idempotency-Key: another request had it; take a new one")

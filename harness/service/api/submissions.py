@@ -132,9 +132,9 @@ def submit(
         return _result(act.db, context, found)
 
 
-def _put(act: AuditedTransaction, context: RequestContext, kept: submissions.StoredFile) -> Upload:
+def _put(act: AuditedTransaction, context: RequestContext, file: submissions.StoredFile) -> Upload:
     most = submissions.quota(context.settings)
-    return submissions.take(act, context.assigned, context.member, kept, most)
+    return submissions.take(act, context.assigned, context.member, file, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit")
@@ -155,11 +155,11 @@ def _histories(db: Connection, context: RequestContext) -> list[submissions.Subm
     return [submissions.history_of(db, context.assigned, context.member.submits_as)]
 
 
-def _list_late(db: Connection, context: RequestContext, found: Sequence[Upload]) -> dict[str, str]:
+def _list_late(db: Connection, context: RequestContext, rows: Sequence[Upload]) -> dict[str, str]:
     """Return how late uploads are and what that costs, by their ids."""
     key = "" if context.is_staff else context.member.submits_as
-    rules = load_rules(db, context.assigned, found, key)
-    return {one.id: describe_late(rules[one.id], one.at) for one in found}
+    rules = load_rules(db, context.assigned, rows, key)
+    return {one.id: describe_late(rules[one.id], one.at) for one in rows}
 
 
 def _members(

@@ -285,10 +285,10 @@ def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunC
     return _compare(db, context, found)
 
 
-def _compare(db: Connection, context: RequestContext, found: SuiteRun) -> RunCompared:
-    former = engine_suites.run_before(db, found) if found.started else None
-    comparison = _comparison(context, former, found) if former else None
-    return RunCompared(**_members(db, context, found), comparison=comparison)
+def _compare(db: Connection, context: RequestContext, run: SuiteRun) -> RunCompared:
+    former = engine_suites.run_before(db, run) if run.started else None
+    comparison = _comparison(context, former, run) if former else None
+    return RunCompared(**_members(db, context, run), comparison=comparison)
 
 
 @RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, name="one")
@@ -374,6 +374,6 @@ def _comparison(
     )
 
 
-def _changes(found: Comparison, name: str) -> list[ChangeShown]:
-    changes: tuple[ChangedVerdict, ...] = getattr(found, name)
+def _changes(result: Comparison, name: str) -> list[ChangeShown]:
+    changes: tuple[ChangedVerdict, ...] = getattr(result, name)
     return [ChangeShown(**one._asdict()) for one in changes]

@@ -99,13 +99,13 @@ class Change(NamedTuple):
         return digest_of(self)
 
 
-def plan(db: Connection, one: CourseAssignment, changed: CourseAssignment) -> Change:
-    """Return what would change for whom if ``one`` were as ``changed``.
+def plan(db: Connection, one: CourseAssignment, proposal: CourseAssignment) -> Change:
+    """Return what would change for whom if ``one`` were as ``proposal``.
 
     Raises:
         UsageError: a date or a number cannot be read, or they do not go together.
     """
-    made = making.check(one._replace(**{name: getattr(changed, name) for name in _NAMES}))
+    made = making.check(one._replace(**{name: getattr(proposal, name) for name in _NAMES}))
     extensions = courses.extensions(db, one.id)
     ended = _list_ended(made, extensions)
     left = {key: own for key, own in extensions.items() if key not in ended}
@@ -128,7 +128,7 @@ def values_of_course(one: Course) -> ShownValues:
 def change(
     act: AuditedTransaction,
     one: CourseAssignment,
-    changed: CourseAssignment,
+    proposal: CourseAssignment,
     seen: str | None = None,
     filled: str | None = None,
 ) -> CourseAssignment:
@@ -144,7 +144,7 @@ def change(
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
     values_of(now).require(filled)
-    planned = plan(act.db, now, changed)
+    planned = plan(act.db, now, proposal)
     if seen is not None and planned.digest != seen:
         raise InvalidGradingStateError(
             "something was submitted or changed meanwhile: look once more"
@@ -181,9 +181,9 @@ def rename_course(
     return made
 
 
-def _list_changed(one: CourseAssignment, made: CourseAssignment) -> dict[str, str]:
+def _list_changed(one: CourseAssignment, proposal: CourseAssignment) -> dict[str, str]:
     """Return how the fields that change are and would be, by their names."""
-    pairs = ((name, getattr(one, name), getattr(made, name)) for name in _NAMES)
+    pairs = ((name, getattr(one, name), getattr(proposal, name)) for name in _NAMES)
     return {name: f"{_say(name, a)} → {_say(name, b)}" for name, a, b in pairs if a != b}
 
 
@@ -194,9 +194,9 @@ def _say(name: str, value: object) -> str:
     return text or "none"
 
 
-def _list_ended(made: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
+def _list_ended(proposal: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
     """Return whose extensions give no more time than all would have."""
-    common = read_seconds(made.deadline or made.closes)
+    common = read_seconds(proposal.deadline or proposal.closes)
     ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
     return sorted(ended)
 

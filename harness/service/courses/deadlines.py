@@ -34,20 +34,20 @@ def load_rule(db: Connection, assigned: CourseAssignment, key: str) -> Late:
 
 
 def load_rules(
-    db: Connection, assigned: CourseAssignment, taken: Sequence[Upload], key: str = ""
+    db: Connection, assigned: CourseAssignment, submissions: Sequence[Upload], key: str = ""
 ) -> dict[str, Late]:
     """Return the dates that hold for uploads, by their ids.
 
     ``key``: of the student or group who asks; "": for those of the owners who are in the course.
     """
     if key:
-        return dict.fromkeys((one.id for one in taken), load_rule(db, assigned, key))
+        return dict.fromkeys((one.id for one in submissions), load_rule(db, assigned, key))
     rule = late(assigned, courses.extensions(db, assigned.id))
-    owners = uploads.owners_of(db, [one.id for one in taken])
+    owners = uploads.owners_of(db, [one.id for one in submissions])
     groups: dict[str, list[str]] = {}
     for one in courses.students(db, assigned.course):
         groups.setdefault(one.submits_as, []).append(one.key)
-    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in taken}
+    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in submissions}
     return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
 
 
@@ -57,16 +57,16 @@ def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[
     return upload.key if upload.key in keys or not keys else keys[0]
 
 
-def list_dates(assigned: CourseAssignment, rule: Late, own: str = "") -> list[Fact]:
+def list_dates(assigned: CourseAssignment, rule: Late, extension: str = "") -> list[Fact]:
     """Return the dates of an assignment and what being late costs.
 
-    ``rule``: of the student or group; ``own``: the deadline that an extension gives them.
+    ``rule``: of the student or group; ``extension``: the deadline that an extension gives them.
     """
     common, last = describe_date(assigned.deadline), rule.refused_after
     return [
         ("Opens", describe_date(assigned.opens)),
-        ("Your deadline", describe_date(own)),
-        ("Deadline of the others" if own else "Deadline", common),
+        ("Your deadline", describe_date(extension)),
+        ("Deadline of the others" if extension else "Deadline", common),
         ("Closed after", describe_time(last) if last else ""),
         ("If you are late", describe_terms(rule)),
     ]

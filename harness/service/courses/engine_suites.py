@@ -113,16 +113,16 @@ def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
 
 
 def make_bench(
-    act: AuditedTransaction, title: str, source: str, own: Assignment | None = None
+    act: AuditedTransaction, title: str, source: str, assignment: Assignment | None = None
 ) -> CourseAssignment:
     """Make an assignment in a course that nobody is in; return it.
 
-    ``source``, ``own``: as of :func:`making.assign`.
+    ``source``, ``assignment``: as of :func:`making.assign`.
     """
     title = making.read_title(title)
     course = courses.COURSES.add(act.db, Course(new_id(), title, time.time()))
     wanted = CourseAssignment("", course.id, title, source, "", "", "", "", 0, 0.0)
-    return making.assign(act, wanted, own)
+    return making.assign(act, wanted, assignment)
 
 
 def change(
@@ -233,13 +233,13 @@ def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
-def _add(act: AuditedTransaction, made: SuiteRun, folder: Path) -> SuiteRun:
+def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
-    courses.RUNS.add(act.db, made)
-    act.note("run posted", made.id, suite=made.suite, number=made.number)
-    for old in courses.older(act.db, made.suite, KEPT):
+    courses.RUNS.add(act.db, run)
+    act.note("run posted", run.id, suite=run.suite, number=run.number)
+    for old in courses.older(act.db, run.suite, KEPT):
         _forget(act, old, folder)
-    return made
+    return run
 
 
 def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: Path) -> None:
@@ -382,14 +382,14 @@ def write_pages(
     return made
 
 
-def _write_histories(made: Path, trends: Trends, home: tuple[str, str]) -> None:
+def _write_histories(folder: Path, trends: Trends, home: tuple[str, str]) -> None:
     """Write pages, all or none: another request may do the same meanwhile."""
-    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    room = Path(tempfile.mkdtemp(dir=made.parent.parent, prefix=".unfinished-"))
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=folder.parent.parent, prefix=".unfinished-"))
     try:
         pages.write(str(room), trends, (home,))
         with suppress(OSError):  # it is there by now, and the same
-            room.rename(made)
+            room.rename(folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
 

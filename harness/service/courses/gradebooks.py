@@ -114,19 +114,21 @@ def sheets(settings: Settings, assignment: str) -> Sheets:
     }
 
 
-def _load(made: Path) -> dict[str, tuple[str, list[str]]]:
+def _load(assignment_folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the folder and the columns of each download, by platform."""
     try:
-        found: dict[str, tuple[str, list[str]]] = json.loads((made / _LIST).read_text("utf-8"))
+        found: dict[str, tuple[str, list[str]]] = json.loads(
+            (assignment_folder / _LIST).read_text("utf-8")
+        )
     except FileNotFoundError:
         return {}
     return found
 
 
-def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
+def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
     """Return the downloads of an assignment, and whether they have the marks of a grading.
 
-    ``made``: the folder of the assignment; ``folder``: with the files of the grading.
+    ``folder``: with the files of the grading.
     """
     notes = _load_notes(folder)
     return [
@@ -137,7 +139,7 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
             filled(folder, name) is not None,
             tuple(notes.get(name, ())),
         )
-        for name, (_, columns) in _load(made).items()
+        for name, (_, columns) in _load(assignment_folder).items()
     ]
 
 
@@ -181,7 +183,7 @@ def take(
     settings: Settings,
     assigned: CourseAssignment,
     grading: Grading,
-    own: GradebookWanted,
+    request: GradebookWanted,
 ) -> None:
     """Let a download be filled in with the marks of the grading in force, and of later ones.
 
@@ -193,51 +195,51 @@ def take(
     last = uploads.in_force(act.db, assigned.id)
     if last is None or last.id != grading.id:
         raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
-    if own.platform not in FILES:
-        raise UsageError(f"platform: found {own.platform!r}, expected {' or '.join(FILES)}")
-    columns = _read_columns(own, assigned)
-    _keep(settings, assigned, own, columns)
+    if request.platform not in FILES:
+        raise UsageError(f"platform: found {request.platform!r}, expected {' or '.join(FILES)}")
+    columns = _read_columns(request, assigned)
+    _keep(settings, assigned, request, columns)
     export_anew(act, assigned)
-    act.note("gradebook taken", assigned.id, platform=own.platform, columns=columns)
+    act.note("gradebook taken", assigned.id, platform=request.platform, columns=columns)
 
 
-def _read_columns(own: GradebookWanted, assigned: CourseAssignment) -> list[str]:
+def _read_columns(request: GradebookWanted, assigned: CourseAssignment) -> list[str]:
     """Return the names of the columns; without any that of the assignment's title."""
-    if own.platform != "moodle":
-        return [own.columns or assigned.title]
-    names = [one.strip() for one in own.columns.split(",")] if own.columns else []
+    if request.platform != "moodle":
+        return [request.columns or assigned.title]
+    names = [one.strip() for one in request.columns.split(",")] if request.columns else []
     if names and len(names) != len(moodle.WORKSHEET):
         raise UsageError(
-            f"columns: found {own.columns!r}, expected three names with commas between them"
+            f"columns: found {request.columns!r}, expected three names with commas between them"
         )
     return names
 
 
 def _keep(
-    settings: Settings, assigned: CourseAssignment, own: GradebookWanted, columns: list[str]
+    settings: Settings, assigned: CourseAssignment, request: GradebookWanted, columns: list[str]
 ) -> None:
     made = settings.assignment_folder(assigned.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
-    path, is_sent = folder / FILES[own.platform], own.name or own.data
+    path, is_sent = folder / FILES[request.platform], request.name or request.data
     try:
-        roster = b"" if is_sent else _read_roster(settings, assigned.course, own.platform)
-        path.write_bytes(own.data or roster)
-        exporters.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
+        roster = b"" if is_sent else _read_roster(settings, assigned.course, request.platform)
+        path.write_bytes(request.data or roster)
+        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assigned.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
-        raise UsageError(said.replace(path.name, own.name or path.name, 1)) from None
-    now = {**_load(made), own.platform: (folder.name, columns)}
+        raise UsageError(said.replace(path.name, request.name or path.name, 1)) from None
+    now = {**_load(made), request.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     file_system.write_whole(made / _LIST, json.dumps(now))
     for old in _old_folders(made, used):
         shutil.rmtree(old)
 
 
-def _old_folders(made: Path, used: set[str]) -> Iterator[Path]:
+def _old_folders(assignment_folder: Path, used: set[str]) -> Iterator[Path]:
     """Yield the folders of downloads before the last one, which an export may be reading."""
-    return (path for path in made.glob("gradebook-*") if path.name not in used)
+    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in used)
 
 
 def _read_roster(settings: Settings, course: str, platform: str) -> bytes:

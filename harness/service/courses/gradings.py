@@ -192,13 +192,13 @@ def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
 
 
-def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
+def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
     """Refuse what would let two gradings run: whose marks count would be chance.
 
-    ``own``: the grading that may be running.
+    ``grading``: the grading that may be running.
     """
     courses.lock(act.db, assignment)  # two people may ask at once
-    others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
+    others = (one for one in uploads.gradings(act.db, assignment) if one.id != grading)
     if any(state(act.db, one) == "running" for one in others):
         raise InvalidGradingStateError(
             "a grading of this assignment is running: wait until it has marks"
@@ -226,10 +226,12 @@ def list_decisions(db: Connection, grading: Grading) -> list[str]:
     return phrase(find_decisions(db, grading))
 
 
-def phrase(found: Decisions) -> list[str]:
+def phrase(decisions: Decisions) -> list[str]:
     """Return what a grading waits for, a phrase each."""
-    faults = [f"the harness failed in {number_of(found.faults, 'job')}"] if found.faults else []
-    changes = [f"{number_of(found.changes, 'mark')} would change"] if found.changes else []
+    faults = (
+        [f"the harness failed in {number_of(decisions.faults, 'job')}"] if decisions.faults else []
+    )
+    changes = [f"{number_of(decisions.changes, 'mark')} would change"] if decisions.changes else []
     return faults + changes
 
 
@@ -364,7 +366,7 @@ def override(
     act: AuditedTransaction,
     assigned: CourseAssignment,
     key: str,
-    computed: Marks,
+    marks: Marks,
     decision: Decision,
 ) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
@@ -374,11 +376,9 @@ def override(
     """
     courses.lock(act.db, assigned.id)
     found = exact(decision.points)
-    if found is None or found > computed.of:
-        raise UsageError(
-            f"points: found {decision.points!r}, expected 0 to {decimal(computed.of)}"
-        )
-    then = "withheld" if computed.withheld else str(computed)
+    if found is None or found > marks.of:
+        raise UsageError(f"points: found {decision.points!r}, expected 0 to {decimal(marks.of)}")
+    then = "withheld" if marks.withheld else str(marks)
     said = _check_text("reason", decision.reason)
     students = courses.students_of(act.db, assigned.course, key)
     made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
@@ -439,30 +439,32 @@ class SharedOverride(NamedTuple):
     override: Override
 
 
-def shared_overrides(own: Mapping[str, Override], students: Sequence[str]) -> list[SharedOverride]:
+def shared_overrides(
+    overrides: Mapping[str, Override], students: Sequence[str]
+) -> list[SharedOverride]:
     """Return the marks that were given to some students, alike ones once.
 
-    ``own``: by the keys of students.
+    ``overrides``: by the keys of students.
     """
     sharing: dict[Override, list[str]] = {}
     for one in students:
-        if one in own:
-            sharing.setdefault(own[one]._replace(key=""), []).append(one)
+        if one in overrides:
+            sharing.setdefault(overrides[one]._replace(key=""), []).append(one)
     all_ = len(students)
     return [
         SharedOverride(() if len(who) == all_ else tuple(who), o) for o, who in sharing.items()
     ]
 
 
-def format_counting_mark(computed: Marks, own: Override | None) -> str:
+def format_counting_mark(marks: Marks, given_mark: Override | None) -> str:
     """Return the mark that counts, such as ``4.5 of 5``, or "" if there is none yet."""
-    counts = counting_mark(computed, as_given(own) if own else None)
+    counts = counting_mark(marks, as_given(given_mark) if given_mark else None)
     return "" if counts.withheld else str(counts)
 
 
-def as_given(own: Override) -> GivenMark:
+def as_given(given_mark: Override) -> GivenMark:
     """Return a mark as exports have it."""
-    return GivenMark(own.key, Fraction(own.points), own.reason)
+    return GivenMark(given_mark.key, Fraction(given_mark.points), given_mark.reason)
 
 
 def _check_text(name: str, text: str) -> str:

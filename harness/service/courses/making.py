@@ -88,14 +88,14 @@ def check_shipped(source: str) -> str:
 
 
 def apply_course_settings(
-    own: Assignment, one: CourseAssignment, extensions: Mapping[str, str]
+    assignment: Assignment, one: CourseAssignment, extensions: Mapping[str, str]
 ) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
-    ``own``: what it is made of. ``extensions``: deadlines of students, by their keys.
+    ``assignment``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    own = apply_weights(own, load_weights(one))
-    return own._replace(title=one.title, late=late(one, extensions))
+    assignment = apply_weights(assignment, load_weights(one))
+    return assignment._replace(title=one.title, late=late(one, extensions))
 
 
 def late(one: CourseAssignment, extensions: Mapping[str, str]) -> Late:
@@ -110,9 +110,9 @@ def moment(text: str) -> datetime.datetime | None:
     return read_moment(text) if text else None
 
 
-def private_folder(made: Path) -> Path:
+def private_folder(assignment_folder: Path) -> Path:
     """Return where the private case files of an assignment lie, in its folder."""
-    return made / "private"
+    return assignment_folder / "private"
 
 
 def read_title(text: str) -> str:
@@ -176,11 +176,15 @@ def check(assigned: CourseAssignment) -> CourseAssignment:
     return made
 
 
-def _check_dates(made: CourseAssignment) -> None:
-    if made.deadline and made.closes and read_seconds(made.closes) < read_seconds(made.deadline):
+def _check_dates(assignment: CourseAssignment) -> None:
+    if (
+        assignment.deadline
+        and assignment.closes
+        and read_seconds(assignment.closes) < read_seconds(assignment.deadline)
+    ):
         raise UsageError("closes: this is before the deadline: choose a later time, or the same")
-    last = made.closes or made.deadline
-    if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
+    last = assignment.closes or assignment.deadline
+    if assignment.opens and last and read_seconds(assignment.opens) >= read_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")
 
 
@@ -198,18 +202,18 @@ T = TypeVar("T", bound=_Kept)
 def make_once(
     act: AuditedTransaction,
     form: str,
-    sent: tuple[str, ...],
+    content: tuple[str, ...],
     find: Callable[[str], T | None],
     make: Callable[[], T],
 ) -> T:
     """Make something, or return what the same form with the same content has made.
 
-    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
     what it had; ``find``: returns what was made by its id, or None to make it anew.
     """
     if not form:
         return make()
-    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((form, *content)).encode()).hexdigest()
     repeated = people.claim_key(act.db, act.by, key, key)
     if repeated.made and (known := find(repeated.made)):
         return known

@@ -109,14 +109,14 @@ def unpack(
         yield place, found
 
 
-def _read_cases(own: Assignment) -> None:
+def _read_cases(assignment: Assignment) -> None:
     """Read the case files of an assignment, or no submission could be checked later.
 
     Raises:
         HarnessError: a line of one is wrong, or two private ones have the same name.
     """
-    attempt_plan.public_cases(own)
-    attempt_plan.private_cases(own, ())
+    attempt_plan.public_cases(assignment)
+    attempt_plan.private_cases(assignment, ())
 
 
 def make(
@@ -124,14 +124,14 @@ def make(
     settings: Settings,
     assigned: CourseAssignment,
     place: Path,
-    own: Assignment,
+    assignment: Assignment,
 ) -> CourseAssignment:
-    """Make an assignment of the folder ``place`` that was sent, which was read as ``own``.
+    """Make an assignment of the folder ``place`` that was sent, which was read as ``assignment``.
 
     Raises:
         UsageError: as :func:`making.assign`.
     """
-    made = making.assign(act, assigned, own)
+    made = making.assign(act, assigned, assignment)
     keep(settings, place, made)
     return made
 
@@ -306,9 +306,9 @@ def lacks_overlay(settings: Settings, one: CourseAssignment) -> bool:
     return _lacks_overlay(settings, one, own)
 
 
-def _lacks_overlay(settings: Settings, one: CourseAssignment, own: Assignment) -> bool:
-    name = own.engine.overlay
-    return bool(name) and not has_overlay(settings, one) and not (own.place / name).is_dir()
+def _lacks_overlay(settings: Settings, one: CourseAssignment, assignment: Assignment) -> bool:
+    name = assignment.engine.overlay
+    return bool(name) and not has_overlay(settings, one) and not (assignment.place / name).is_dir()
 
 
 def list_missing(settings: Settings, one: CourseAssignment) -> list[str]:
@@ -343,9 +343,9 @@ def explain_held(
     return f"{begin_sentence('; '.join(missing))}. The submission is kept, and checked then."
 
 
-def find_missing_programs(own: Assignment) -> list[needs.Tool]:
+def find_missing_programs(assignment: Assignment) -> list[needs.Tool]:
     """Return the programs that an assignment needs and this machine has not."""
-    return [tool for tool in needs.of(own) if not tool.path]
+    return [tool for tool in needs.of(assignment) if not tool.path]
 
 
 def require_set_up(settings: Settings, one: CourseAssignment) -> None:

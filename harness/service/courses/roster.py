@@ -103,9 +103,9 @@ def _give_keys(listed: Iterable[ListedStudent], before: Iterable[str]) -> Iterat
         yield one._replace(student=one.student._replace(key=key))
 
 
-def _tell_otherwise(known: Matches) -> Iterator[str]:
+def _tell_otherwise(matches: Matches) -> Iterator[str]:
     """Yield a remark that names students with another id in the course than in the file."""
-    names = [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]
+    names = [f"{matches.members[one].name} ({one})" for one in sorted(matches.otherwise)]
     if names:
         yield (
             f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
@@ -127,19 +127,19 @@ class _RosterIntake(NamedTuple):
 
 
 def _sum_up(
-    taken: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
+    intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
 ) -> RosterOutcome:
-    listed = {one.member.key for one in taken}
-    changed = tuple(change for one in taken for change in one.changes)
-    returned = [one.member for one in taken if one.before and one.before.role == FORMER]
+    listed = {one.member.key for one in intakes}
+    changed = tuple(change for one in intakes for change in one.changes)
+    returned = [one.member for one in intakes if one.before and one.before.role == FORMER]
     different = {one.student for one in changed} | {one.key for one in returned}
     return RosterOutcome(
-        tuple(one.member for one in taken if one.before is None),
+        tuple(one.member for one in intakes if one.before is None),
         tuple(returned),
         changed,
-        sum(one.before is not None and one.member.key not in different for one in taken),
+        sum(one.before is not None and one.member.key not in different for one in intakes),
         tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
-        (*remarks, *(remark for one in taken for remark in one.remarks)),
+        (*remarks, *(remark for one in intakes for remark in one.remarks)),
     )
 
 
@@ -223,23 +223,23 @@ def _address_of(one: ListedStudent) -> str:
     return dict(one.student.ids).get(_EMAIL, "")
 
 
-def _merge(known: Member, one: ListedStudent, *, is_ours: bool) -> Member:
+def _merge(member: Member, one: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
-    ids = {**dict(json.loads(known.ids)), **(dict(one.student.ids) if is_ours else {})}
-    return known._replace(
+    ids = {**dict(json.loads(member.ids)), **(dict(one.student.ids) if is_ours else {})}
+    return member._replace(
         role=STUDENT,
-        name=one.student.name if one.is_named else known.name,
+        name=one.student.name if one.is_named else member.name,
         ids=json.dumps([*ids.items()]),
-        team=known.team if one.team is None else one.team,
-        team_name=known.team_name if one.team is None else one.group,
-        roster_id=known.roster_id or one.roster_id,
+        team=member.team if one.team is None else one.team,
+        team_name=member.team_name if one.team is None else one.group,
+        roster_id=member.roster_id or one.roster_id,
     )
 
 
-def _tell(known: Member, member: Member) -> tuple[RosterChange, ...]:
+def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     """List the changes of a member; the mail address is told of by itself."""
-    ids, ids_before = dict(json.loads(member.ids)), dict(json.loads(known.ids))
-    facts = [(_NAME, known.name, member.name), (_GROUP, known.team, member.team)]
+    ids, ids_before = dict(json.loads(member.ids)), dict(json.loads(former.ids))
+    facts = [(_NAME, former.name, member.name), (_GROUP, former.team, member.team)]
     facts += [(kind, ids_before.get(kind, ""), ids[kind]) for kind in ids if kind != _EMAIL]
     return tuple(
         RosterChange(member.key, member.name, what, was, now)
@@ -354,15 +354,17 @@ def _ids(one: Member) -> dict[str, str]:
 
 
 def give_keys_of_groups(
-    listed: Sequence[ListedStudent], members: Iterable[Member], found: Mapping[str, Member]
+    listed: Sequence[ListedStudent],
+    members: Iterable[Member],
+    listed_members: Mapping[str, Member],
 ) -> list[ListedStudent]:
     """Return students with the keys of their groups in the course.
 
-    ``members``: all of the course. ``found``: those of them who are listed.
+    ``members``: all of the course. ``listed_members``: those of them who are listed.
     """
     grouped = [one for one in members if one.team]
     keys = {one.team_name: one.team for one in grouped}
-    leaving = {one.person for one in found.values()}
+    leaving = {one.person for one in listed_members.values()}
     used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
     asked = {one.group: one.team for one in listed if one.team}
     for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs

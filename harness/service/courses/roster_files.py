@@ -259,14 +259,14 @@ def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:
     return bool(_name(row, layout) if layout else row.get("name"))
 
 
-def _find_repeated(found: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
+def _find_repeated(rows: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
     """Yield a remark for each line that says the same as another one.
 
     Raises:
         UsageError: two lines of one student differ.
     """
     first: dict[str, tuple[csv_source.CsvRow, SourcePiece]] = {}
-    for row, piece in found:
+    for row, piece in rows:
         key = piece.student.key
         row_before, before = first.setdefault(key, (row, piece))
         if row_before is row:

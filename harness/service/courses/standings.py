@@ -193,15 +193,15 @@ def _tell_later(history: SubmissionHistory, upload: Upload) -> str:
 
 
 def _describe_mark(
-    known: _KnownMark | None, given: Mapping[str, Override], keys: Sequence[str]
+    mark: _KnownMark | None, overrides: Mapping[str, Override], keys: Sequence[str]
 ) -> tuple[str, Fraction | None]:
     """Return the mark that counts; those that only some of a group got stand behind it."""
-    if known is None:
+    if mark is None:
         return "", None
-    marks = known.marks
-    if not given:
-        return known.words, None if marks.withheld else marks.total
-    shared = gradings.shared_overrides(given, keys)
+    marks = mark.marks
+    if not overrides:
+        return mark.words, None if marks.withheld else marks.total
+    shared = gradings.shared_overrides(overrides, keys)
     all_ = next((one.override for one in shared if not one.who), None)
     told = [gradings.format_counting_mark(marks, all_)]
     told += [
@@ -265,12 +265,12 @@ class StandingsView(NamedTuple):
 _DEFAULT = StandingsView()._asdict()
 
 
-def read_view(asked: Mapping[str, str]) -> StandingsView:
+def read_view(query: Mapping[str, str]) -> StandingsView:
     """Return the list that an address asks for; what it does not know is left as it is."""
-    show, order = asked.get("show", ALL), asked.get("order", "student")
+    show, order = query.get("show", ALL), query.get("order", "student")
     return StandingsView(
         show if show in _CHOICES else ALL,
-        asked.get("find", "").strip()[:_LONGEST],
+        query.get("find", "").strip()[:_LONGEST],
         order if order.removeprefix("-") in _ORDERS else "student",
     )
 

@@ -112,12 +112,12 @@ def refusal(upload: Upload) -> str:
     return str(json.loads(upload.record)["refused"])
 
 
-def _list_held(held: Iterable[OwnedUpload]) -> list[Upload]:
-    return [one.upload for one in held if not one.upload.withdrawn]
+def _list_held(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
+    return [one.upload for one in owned_uploads if not one.upload.withdrawn]
 
 
-def _in_order(held: Iterable[OwnedUpload]) -> list[Upload]:
-    return sorted((one.upload for one in held), key=lambda one: one.order)
+def _in_order(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
+    return sorted((one.upload for one in owned_uploads), key=lambda one: one.order)
 
 
 def history_of(db: Connection, assigned: CourseAssignment, key: str) -> SubmissionHistory:
@@ -140,15 +140,17 @@ def all_histories(db: Connection, assigned: CourseAssignment) -> dict[str, Submi
 
 
 def histories(
-    students: Sequence[Member], held: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
+    students: Sequence[Member],
+    owned_uploads: Sequence[OwnedUpload],
+    failed: frozenset[str] = frozenset(),
 ) -> dict[str, SubmissionHistory]:
-    """Return what each student or group of a course has of ``held``, which is sorted by time.
+    """Return what each student or group of a course has of ``owned_uploads``, sorted by time.
 
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
     found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
-    for one in held:
+    for one in owned_uploads:
         for key in {teams[student] for student in one.students if student in teams}:
             found[key].append(one)
     return {
@@ -157,15 +159,17 @@ def histories(
     }
 
 
-def _history(key: str, held: Sequence[OwnedUpload], teams: Mapping[str, str]) -> SubmissionHistory:
-    others = [one for one in held if _is_of_others(key, one, teams)]
-    own = [one for one in held if one not in others]
+def _history(
+    key: str, owned_uploads: Sequence[OwnedUpload], teams: Mapping[str, str]
+) -> SubmissionHistory:
+    others = [one for one in owned_uploads if _is_of_others(key, one, teams)]
+    own = [one for one in owned_uploads if one not in others]
     return SubmissionHistory(tuple(own), tuple(others))
 
 
-def _is_of_others(key: str, held: OwnedUpload, teams: Mapping[str, str]) -> bool:
-    sent_as = held.upload.key
-    return sent_as != key and any(teams.get(student) == sent_as for student in held.students)
+def _is_of_others(key: str, upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
+    sent_as = upload.upload.key
+    return sent_as != key and any(teams.get(student) == sent_as for student in upload.students)
 
 
 def places(several: Iterable[SubmissionHistory]) -> dict[str, Place]:
@@ -289,9 +293,13 @@ class StoredFile(NamedTuple):
 
 
 def keep(
-    store: Store, source: Path, name: str, largest: int, wanted: str = "the archive that you made"
+    store: Store,
+    source: Path,
+    name: str,
+    largest: int,
+    expected: str = "the archive that you made",
 ) -> StoredFile:
-    """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
+    """Keep a file's bytes, which its owner calls ``name``; ``expected``: what to send.
 
     ``largest``: bytes that the service takes; no archive may have more than the limit of all.
 
@@ -301,7 +309,7 @@ def keep(
     """
     size = source.stat().st_size
     if not size:
-        raise UsageError(f"the file is empty: choose {wanted}")
+        raise UsageError(f"the file is empty: choose {expected}")
     try:
         # The check refuses what is larger than any archive may be: it is said at once.
         limits = IntakeLimits()
@@ -342,7 +350,7 @@ def take(
     act: AuditedTransaction,
     assigned: CourseAssignment,
     member: Member,
-    kept: StoredFile,
+    file: StoredFile,
     most: Quota | None = None,
 ) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
@@ -357,14 +365,14 @@ def take(
     if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
     if most:
-        _check_room(act.db, assigned, member, kept.size, most)
-    name = one_line(kept.name, _LONGEST) or "archive"
+        _check_room(act.db, assigned, member, file.size, most)
+    name = one_line(file.name, _LONGEST) or "archive"
     number = uploads.next_number(act.db, assigned.id)
     upload = Upload(
-        new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now, number=number
+        new_id(), assigned.id, key, member.person, name, file.sha256, file.size, now, number=number
     )
     UPLOADS.add(act.db, upload)
-    if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
+    if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assigned.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
@@ -372,7 +380,7 @@ def take(
     due = deadline.isoformat() if deadline else ""
     wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
     queue.put(act.db, wanted)
-    act.note("handed in", upload.id, sha256=kept.sha256, name=name)
+    act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
 
 
@@ -479,11 +487,11 @@ def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[St
 
 
 def take_once(
-    act: AuditedTransaction, form: str, sent: tuple[str, ...], take: Callable[[], Upload]
+    act: AuditedTransaction, form: str, content: tuple[str, ...], take: Callable[[], Upload]
 ) -> Upload:
     """Take an upload, or return the one that the same form with the same content became.
 
-    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
     what it had. What was withdrawn meanwhile is taken anew.
     """
 
@@ -491,4 +499,4 @@ def take_once(
         known = UPLOADS.find(act.db, id=name)
         return None if known and known.withdrawn else known
 
-    return making.make_once(act, form, sent, find, take)
+    return making.make_once(act, form, content, find, take)

@@ -125,7 +125,7 @@ class CandidateMaker(Protocol):
         """Return what was found."""
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
 
@@ -192,12 +192,12 @@ class SceneMaker:
         )
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         specification = assignment.specification
         assert specification
-        staged = [canonical_json.loads(Staged, one.record) for one in chosen]
+        staged = [canonical_json.loads(Staged, one.record) for one in candidates]
         commands = specification.commands
         text = scene_text.case_file(specification.kind, staged, HEADING, commands)
         files = scene_text.files(staged)
@@ -293,11 +293,11 @@ class ConversationMaker:
         )
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         assert assignment.declaration
-        drafts = [canonical_json.loads(Draft, one.record) for one in chosen]
+        drafts = [canonical_json.loads(Draft, one.record) for one in candidates]
         names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_production.case_file(drafts, HEADING), beside

@@ -83,9 +83,9 @@ def load(
 
 
 def _list_overlay(
-    settings: Settings, one: CourseAssignment, own: Assignment, page: str
+    settings: Settings, one: CourseAssignment, assignment: Assignment, page: str
 ) -> Iterator[SetupItem]:
-    if name := own.engine.overlay:
+    if name := assignment.engine.overlay:
         lacks = own_files.lacks_overlay(settings, one)
         text = (
             f"Submissions run with {name}, the folder that your course gives to its students."
@@ -103,11 +103,11 @@ def _list_overlay(
         )
 
 
-def _list_programs(settings: Settings, own: Assignment) -> Iterator[SetupItem]:
-    wanted = needs.of(own)
+def _list_programs(settings: Settings, assignment: Assignment) -> Iterator[SetupItem]:
+    wanted = needs.of(assignment)
     if not wanted or settings.scheduler:
         return
-    missing = own_files.find_missing_programs(own)
+    missing = own_files.find_missing_programs(assignment)
     names = ", ".join(one.name for one in wanted)
     text = (
         f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
@@ -132,13 +132,17 @@ def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
 
 
 def _list_private(
-    settings: Settings, one: CourseAssignment, own: Assignment, measured: MeasuredCases, page: str
+    settings: Settings,
+    one: CourseAssignment,
+    assignment: Assignment,
+    measurement: MeasuredCases,
+    page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     place = f"{page}/private"
     name = "Private cases"
-    if not measured.paths:
-        parts = point_weights.apply_weights(own, point_weights.load_weights(one)).marks
+    if not measurement.paths:
+        parts = point_weights.apply_weights(assignment, point_weights.load_weights(one)).marks
         judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
         text = (
             f"{judged[0]!r} needs some before you grade. Or grade without them."
@@ -147,12 +151,12 @@ def _list_private(
         )
         yield SetupItem(name, OPTIONAL, text, place, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(measured.paths), "file"), place, "See them")
+    yield SetupItem(name, DONE, number_of(len(measurement.paths), "file"), place, "See them")
     name = "Reference solution"
-    if measured.caught is None:
+    if measurement.caught is None:
         text = "The private cases are being checked by the reference."
         yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, one, measured):
+    elif doubts := previews.find(settings, one, measurement):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:

@@ -73,9 +73,9 @@ class DraftProgress(NamedTuple):
 class DraftFolder:
     """The folder of a draft."""
 
-    def __init__(self, made: Path, name: str) -> None:
-        """``made``: the folder of the assignment; ``name``: the id of the draft."""
-        self.folder = made / "drafts" / name
+    def __init__(self, assignment_folder: Path, name: str) -> None:
+        """``name``: the id of the draft."""
+        self.folder = assignment_folder / "drafts" / name
 
     def begin(self, request: DraftRequest, games: Iterable[bytes]) -> None:
         """Write down what is wanted, and the game records that it is to be made of."""
@@ -285,9 +285,9 @@ def _is_open(findings: DraftFindings, selection: KeptCandidates, place: int) -> 
     return taken.isdisjoint(findings.candidates[place].identities)
 
 
-def find_caught(findings: DraftFindings, chosen: Iterable[int]) -> int:
+def find_caught(findings: DraftFindings, places: Iterable[int]) -> int:
     """Return the mistakes that positions catch together with other case files, as bits."""
-    return reduce(or_, (findings.candidates[one].caught for one in chosen), findings.beside)
+    return reduce(or_, (findings.candidates[one].caught for one in places), findings.beside)
 
 
 def write(

@@ -82,10 +82,13 @@ def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> Gra
 
 
 def _plan(
-    context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
+    context: AssignmentContext,
+    job: records.Job,
+    upload: records.Upload,
+    student: StudentSubmissions,
 ) -> GradingPlan:
     file = submissions.make_submitted_file(context.store, upload)
-    found = context.plan_public_tests(own._replace(files=(file,)))
+    found = context.plan_public_tests(student._replace(files=(file,)))
     record = canonical_json.dumps(found.submissions[0])
     with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
@@ -247,24 +250,24 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def _rerun_distrusted(context: AssignmentContext, planned: _PlannedGrading) -> None:
+def _rerun_distrusted(context: AssignmentContext, planned_grading: _PlannedGrading) -> None:
     """Let what a machine did be rerun that was set aside while others still ran.
 
     Raises:
         UnfinishedError: that is so: marks are made after it.
     """
-    if grade.withdraw_distrusted(planned.options, context.ledger, planned.plan):
+    if grade.withdraw_distrusted(planned_grading.options, context.ledger, planned_grading.plan):
         with context.database.changing() as db:
-            queue.again(db, records.GRADE, planned.record.id)
+            queue.again(db, records.GRADE, planned_grading.record.id)
         raise UnfinishedError("the results of a machine that was set aside are rerun")
 
 
-def _is_accepted(context: AssignmentContext, planned: _PlannedGrading) -> bool:
+def _is_accepted(context: AssignmentContext, planned_grading: _PlannedGrading) -> bool:
     """Whether marks in force may change: somebody has accepted each change, having seen it.
 
     Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
     """
-    grading, options, plan = planned
+    grading, options, plan = planned_grading
     if not grading.accept:
         return False
     now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))

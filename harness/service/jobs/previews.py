@@ -44,12 +44,12 @@ class PreviewResult(NamedTuple):
 class Preview:
     """The file of a preview."""
 
-    def __init__(self, made: Path, name: str) -> None:
-        """``made``: the folder of the assignment; ``name``: the id of the preview."""
-        self._worth = made / "previews" / f"{name}.worth.json"
-        self._found = made / "previews" / f"{name}.json"
-        self._before = made / "previews" / f"{name}.before.json"
-        self._grading = made / "previews" / f"{name}.grading"
+    def __init__(self, assignment_folder: Path, name: str) -> None:
+        """``name``: the id of the preview."""
+        self._worth = assignment_folder / "previews" / f"{name}.worth.json"
+        self._found = assignment_folder / "previews" / f"{name}.json"
+        self._before = assignment_folder / "previews" / f"{name}.before.json"
+        self._grading = assignment_folder / "previews" / f"{name}.grading"
 
     def begin(self, weights: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
@@ -108,10 +108,10 @@ def parts(
 
 
 def _list_weighed_parts(
-    settings: Settings, assigned: CourseAssignment, own: Assignment
+    settings: Settings, assigned: CourseAssignment, assignment: Assignment
 ) -> list[WeighedPart]:
     return point_weights.list_weighed_parts(
-        own, private_folder(settings.assignment_folder(assigned.id))
+        assignment, private_folder(settings.assignment_folder(assigned.id))
     )
 
 
@@ -347,18 +347,22 @@ def require_gradable(
 
 
 def list_doubts(
-    database: Database, settings: Settings, own: CourseAssignment, preview: Preview
+    database: Database, settings: Settings, assignment: CourseAssignment, preview: Preview
 ) -> ExpectationWarnings:
     """Return what may be wrong with private tests if the points of a preview are set."""
-    if preview.grading or _is_public_only(database, own):
+    if preview.grading or _is_public_only(database, assignment):
         return ExpectationWarnings([], "")
-    measured = private_cases.load_measured(settings, own)
+    measured = private_cases.load_measured(settings, assignment)
     unchecked = explain_unchecked(database, measured)
-    return ExpectationWarnings(find(settings, own, measured, preview.weights), unchecked)
+    return ExpectationWarnings(find(settings, assignment, measured, preview.weights), unchecked)
 
 
 def require_settable(
-    database: Database, settings: Settings, own: CourseAssignment, preview: Preview, how: str
+    database: Database,
+    settings: Settings,
+    assignment: CourseAssignment,
+    preview: Preview,
+    how: str,
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
@@ -367,10 +371,10 @@ def require_settable(
     Raises:
         InvalidGradingStateError: as there.
     """
-    if how and not (preview.grading or _is_public_only(database, own)):
-        require_none(database, settings, own, how, preview.weights)
+    if how and not (preview.grading or _is_public_only(database, assignment)):
+        require_none(database, settings, assignment, how, preview.weights)
 
 
-def _is_public_only(database: Database, own: CourseAssignment) -> bool:
+def _is_public_only(database: Database, assignment: CourseAssignment) -> bool:
     with database.reading() as db:
-        return is_public_only(db, own)
+        return is_public_only(db, assignment)

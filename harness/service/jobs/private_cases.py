@@ -177,14 +177,14 @@ def _add_answers(
     return caught._replace(files=tuple(told))
 
 
-def place(made: Path, what: str) -> Path:
-    """Return where the result of a job about ``what`` is."""
-    return made / "strength" / f"{what}.json"
+def place(assignment_folder: Path, subject: str) -> Path:
+    """Return where the result of a job about ``subject`` is."""
+    return assignment_folder / "strength" / f"{subject}.json"
 
 
-def load_result(made: Path, what: str) -> CaughtMistakes | None:
-    """Return the result of a job about ``what``, or None if there is none yet."""
-    path = place(made, what)
+def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
+    """Return the result of a job about ``subject``, or None if there is none yet."""
+    path = place(assignment_folder, subject)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
@@ -216,11 +216,11 @@ def _strength(
     case: CaseFile,
     specification: Specification,
     engines: Sequence[WrongEngine],
-    asked: EngineAsker,
+    asker: EngineAsker,
 ) -> strength.Strength:
     bad = banks.find_failing([case], specification)
     return banks.measure(
-        [case], specification.key, bad, engines, lambda engine: asked.find_failed([case], engine)
+        [case], specification.key, bad, engines, lambda engine: asker.find_failed([case], engine)
     )
 
 

@@ -186,19 +186,19 @@ def hold(context: AssignmentContext, job: Job) -> None:
 
 def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     parent: int,
-    tell: Connection,
-    means: GradingContext,
+    connection: Connection,
+    context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
-    wanted: TournamentOptions,
+    options: TournamentOptions,
     folder: Path,
 ) -> None:
     """Play, write the pages, and tell what went wrong; "" if nothing did."""
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            result = tournament.hold_tournament(means, submissions, units, wanted, folder)
-            tournament.write(result, submissions, wanted, folder)
-            tell.send("; ".join(why for _, why in result.unplayed[:1]))
+            result = tournament.hold_tournament(context, submissions, units, options, folder)
+            tournament.write(result, submissions, options, folder)
+            connection.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
-            tell.send(str(error))
+            connection.send(str(error))

@@ -252,14 +252,14 @@ class UploadLine(NamedTuple):
 
 
 def list_uploads(
-    db: Connection, found: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
+    db: Connection, rows: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
 ) -> list[UploadLine]:
     """Return uploads as a list has them; of each student or group one counts at most.
 
     ``rule``: the dates of whose uploads they are.
     """
     places = submissions.places(histories)
-    jobs = queue.checks(db, about=[one.id for one in found])
+    jobs = queue.checks(db, about=[one.id for one in rows])
     return [
         UploadLine(
             one,
@@ -268,7 +268,7 @@ def list_uploads(
             refusal(one),
             deadlines.describe_late(rule, one.at),
         )
-        for one in found
+        for one in rows
     ]
 
 

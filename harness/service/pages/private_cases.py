@@ -298,14 +298,16 @@ def preview(context: access.Context) -> Response:
     )
 
 
-def _list_changes(context: RequestContext, own: Preview) -> Iterator[PointsChange]:
+def _list_changes(context: RequestContext, weights_preview: Preview) -> Iterator[PointsChange]:
     """Yield all parts, each with its tests that would be worth something else.
 
     Once it is set, "now" is what was in force before.
     """
     assigned, settings = context.assigned, context.settings
-    now = previews.parts(settings, assigned, own.worth_before)
-    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+    now = previews.parts(settings, assigned, weights_preview.worth_before)
+    for one, other in zip(
+        now, previews.parts(settings, assigned, weights_preview.weights), strict=True
+    ):
         yield PointsChange(one.part.name, one.part.points, other.part.points)
         for test, same in zip(one.tests, other.tests, strict=True):
             if test.weight != same.weight:

@@ -43,8 +43,8 @@ class AuditedTransaction(NamedTuple):
 class AuditLog:
     """The audit log under its key."""
 
-    def __init__(self, own: Seal) -> None:
-        self._seal = own
+    def __init__(self, seal: Seal) -> None:
+        self._seal = seal
 
     @staticmethod
     def is_begun(db: Connection) -> bool:

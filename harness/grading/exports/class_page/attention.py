@@ -85,9 +85,9 @@ class _Trial:
             yield {"kind": kind, "case": case, "count": len(found), "lines": shown}
 
 
-def _answers(found: Counter[str]) -> str:
-    listed = [f"{answer} × {count}" for answer, count in found.most_common(_ANSWERS)]
-    left = len(found) - len(listed)
+def _answers(answers: Counter[str]) -> str:
+    listed = [f"{answer} × {count}" for answer, count in answers.most_common(_ANSWERS)]
+    left = len(answers) - len(listed)
     return ", ".join(listed) + count_rest(left, " and {} more")
 
 
@@ -125,10 +125,10 @@ def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     return [one for one in found if one]
 
 
-def section(found: Sequence[Markup], result: records.ClassResult) -> Markup:
+def section(remarks: Sequence[Markup], result: records.ClassResult) -> Markup:
     """Return the section with what :func:`points` found."""
     calm = "All went as it should." if result.graded else "No submission was graded."
-    return _draw("section", found, calm)
+    return _draw("section", remarks, calm)
 
 
 def status(count: int) -> Markup:
@@ -161,8 +161,8 @@ def _concerns(result: records.ClassResult) -> Iterator[Markup]:
         yield _draw("concern", kind, title, about, rest, hint)
 
 
-def _lines(found: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
-    return (_draw("line", link_names(one), told) for one, told in found)
+def _lines(remarks: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
+    return (_draw("line", link_names(one), told) for one, told in remarks)
 
 
 def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:

@@ -177,8 +177,8 @@ def _about(
     }
 
 
-def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
-    listed = seen.get(answer.keys[0], ())
+def _view(answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
+    listed = summaries.get(answer.keys[0], ())
     return next((each.view for each in listed if each.attempt is answer.example.attempt), None)
 
 

@@ -191,15 +191,15 @@ def files(material: Material) -> Files:
 
 
 def class_page(
-    result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[CaseSummary]]
+    result: ClassResult, notes: Sequence[str], summaries: Mapping[str, Sequence[CaseSummary]]
 ) -> Iterator[str]:
     """Yield the page.
 
-    ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the
-    case files, by submission.
+    ``notes``: what is to be said of the sheets that were filled in. ``summaries``: the result
+    of the case files, by submission.
     """
     result = result.as_people_count()
-    known = ClassOverview(result, seen)
+    known = ClassOverview(result, summaries)
     points = attention.points(known, notes)
     sections = (
         ("look", "Look first", attention.section(points, result)),

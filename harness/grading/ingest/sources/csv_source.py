@@ -263,9 +263,9 @@ def _join(member: GroupMember, student: Student) -> Student:
     return own._replace(name=name, ids=(*own.ids, *student.ids))
 
 
-def _is_key(own: Student, student: Student) -> bool:
+def _is_key(member: Student, student: Student) -> bool:
     """Whether a member's key is one of the download's keys or numbers for a student."""
-    return own.key in (student.key, *dict(student.ids).values())
+    return member.key in (student.key, *dict(student.ids).values())
 
 
 def _add_known_names(
