@@ -1,4 +1,4 @@
-"""What a command is, how a plain command line is read, and readers of the values of options.
+"""Commands, a reader of plain command lines, and readers of the values of options.
 
 Nothing here loads :mod:`argparse`, which takes as long as some hundred commands of an engine. So
 the command line of a run is read here if it is plain (known options, spelled out, with valid

@@ -36,7 +36,7 @@ _KINDS = {
 
 
 class Value(NamedTuple):
-    """What an option or an argument takes."""
+    """Value of an option or argument."""
 
     name: str  # as the help page calls it
     kind: str = ""  # one of the above; empty if nobody can tell what it may be

@@ -54,7 +54,7 @@ Rule = Callable[[str], frozenset[str] | None]
 
 
 class _TaskText(str):
-    """What a task is made of for our workers, sent as it is: Dask would send a pickle of it."""
+    """Task text for our workers, sent as it is: Dask would send a pickle of it."""
 
     __slots__ = ()
     data_producer = False  # Dask asks for it

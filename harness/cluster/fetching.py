@@ -1,4 +1,4 @@
-"""How a worker fetches files by their SHA-256: one connection, one answer for those of a unit."""
+"""Fetching of files by their SHA-256: one connection, one answer for those of a unit."""
 
 import contextlib
 import hashlib
@@ -157,7 +157,7 @@ class ByteConnection:
 
 
 class Source:
-    """Where the bytes of one unit come from."""
+    """Source of the bytes of one unit."""
 
     def __init__(self, connection: ByteConnection, token: str) -> None:
         self._connection = connection

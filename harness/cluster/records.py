@@ -124,7 +124,7 @@ class LostUnit(NamedTuple):
 
 
 class NamedUnit(NamedTuple):
-    """What a person knows a unit by."""
+    """Names of a unit for people."""
 
     id: str
     assignment: str

@@ -37,7 +37,7 @@ IsWanted = Callable[[], bool]  # whether somebody waits for a result
 
 
 class Equipment(NamedTuple):
-    """What a worker has."""
+    """Worker equipment."""
 
     facts: Facts
     pythons: tuple[EnginePython, ...]

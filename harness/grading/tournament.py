@@ -37,7 +37,7 @@ _PER_PAIRING = 2  # games
 
 
 class TournamentOptions(NamedTuple):
-    """What the teacher chooses."""
+    """Choices of the teacher."""
 
     format: str = SWISS
     size: int = 0  # lines of the board; 0: the usual ones

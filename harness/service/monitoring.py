@@ -81,7 +81,7 @@ MEASURES = (REQUESTS, ATTEMPTS, JOBS, WAITS)
 
 
 class Histogram(NamedTuple):
-    """How many took how long."""
+    """Counts by duration."""
 
     counts: tuple[int, ...]  # for each bucket, those in it alone
     total: float = 0.0  # seconds

@@ -1,4 +1,4 @@
-"""Where submissions are run: in a room of their own, built, and asked case file by case file."""
+"""Runner of submissions: in a room of their own, built, and asked case file by case file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OnTest = Callable[[CaseFile, Outcome], object]
 
 
 class UnitRunner:
-    """Where the submissions of an assignment are run, each in the same way."""
+    """Runner of an assignment's submissions, each in the same way."""
 
     def __init__(  # noqa: PLR0913 - what all submissions are run with
         self,

@@ -27,7 +27,7 @@ class Download(NamedTuple):
 
     @property
     def attributes(self) -> tuple[str, str]:
-        """What the values of both options are called among those that were read."""
+        """Names of both options' values among those that were read."""
         return self.name.replace("-", "_"), self.columns.replace("-", "_")
 
 

@@ -162,7 +162,7 @@ class _Shown(NamedTuple):
 def _tests(
     views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> dict[str, object] | None:
-    """What happened to case files: what went wrong first and in full, then what passed."""
+    """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
     shown = []  # what failed first, in the order of the files

@@ -38,7 +38,7 @@ Test = dict[str, object]
 
 
 class Later(NamedTuple):
-    """What students see later than the rest, or never: anything that reveals private tests."""
+    """Delayed or hidden results: anything that reveals private tests."""
 
     visibility: str = "visible"  # of these; Gradescope's word
     parts: frozenset[str] = frozenset()  # of the marks, by name: those of private tests
@@ -85,7 +85,7 @@ def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
 
 
 def _summary(feedback: Feedback, *, with_total: bool) -> str:
-    """What there is to be said of the submission as a whole, a line for each thing."""
+    """Summary of the submission as a whole, a line for each thing."""
     marks, build = feedback.marks, feedback.build
     lines = [
         f"{feedback.title}: {marks}" if with_total else feedback.title,

@@ -1,4 +1,4 @@
-"""What every export gets of a graded class, and the output of engines shortened to be shown."""
+"""Input of every export of a graded class, and the output of engines shortened to be shown."""
 
 from __future__ import annotations
 

@@ -360,7 +360,7 @@ class TestResult(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What an assignment's weights call the test, and its file."""
+        """Names of the test and its file in weights."""
         return names(self.attempt.case, self.step)
 
 

@@ -60,7 +60,7 @@ class SetupItemShown(BaseModel):
 
 
 class Checklist(BaseModel):
-    """What an assignment needs before students can use it."""
+    """Requirements before students can use an assignment."""
 
     is_ready: bool  # nothing is missing
     is_blocked: bool  # submissions are kept and not checked
@@ -223,7 +223,7 @@ _DATE = Field(default=None, max_length=30, description=f"{DATE}; empty for none"
 
 
 class AssignmentChange(BaseModel):
-    """What is to be changed. What is left out stays."""
+    """New values; a field that is left out stays."""
 
     title: str | None = Field(default=None, max_length=200)
     opens: str | None = _DATE
@@ -235,7 +235,7 @@ class AssignmentChange(BaseModel):
 
 
 class ChangeEffect(BaseModel):
-    """What a change does to a student or group."""
+    """Effect of a change on a student or group."""
 
     student: str
     now: str  # in words, such as: in time
@@ -327,7 +327,7 @@ class OwnAssignmentWanted(BaseModel):
 
 
 class SourceShown(BaseModel):
-    """What was uploaded for an assignment of a teacher's own."""
+    """Uploads of an assignment of a teacher's own."""
 
     upload: int  # the number of the upload that holds; 0: the assignment ships
     changes: list[list[str]]  # of each newer upload, in sentences

@@ -262,7 +262,7 @@ _TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tou
 
 
 class RankShown(BaseModel):
-    """How one did."""
+    """A rank."""
 
     student: str
     rank: int
@@ -289,7 +289,7 @@ class TournamentWanted(BaseModel):
 
 
 class Counted(BaseModel):
-    """What became of the marks."""
+    """Unchanged marks."""
 
     unchanged: list[str]  # a sentence for each student whose mark stays
 

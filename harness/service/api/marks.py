@@ -127,7 +127,7 @@ _ONE = f"{_ALL}/students/{{student}}"
 
 
 class CommentShown(BaseModel):
-    """What somebody of the staff said to a student or a group."""
+    """Comment by the staff for a student or a group."""
 
     id: str
     student: str  # the key of the student or group at that time

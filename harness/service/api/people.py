@@ -159,7 +159,7 @@ class StaffWanted(AssistantWanted):
 
 
 class RightsWanted(BaseModel):
-    """What an assistant is to be allowed, beside reading."""
+    """Rights of an assistant, beside reading."""
 
     may: list[str] = Field(max_length=len(RIGHTS), description=_RIGHTS)
 
@@ -317,7 +317,7 @@ class StudentShown(BaseModel):
 
 
 class RosterChanged(BaseModel):
-    """What a roster changed of a student."""
+    """Change of a student by a roster."""
 
     student: str  # the key
     what: str  # such as ``mail address``

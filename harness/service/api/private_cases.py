@@ -202,7 +202,7 @@ class PositionNamed(BaseModel):
 
 
 class CaseFileWanted(BaseModel):
-    """What the case file is to be called that is made of a draft; no existing one is replaced."""
+    """Name of the case file that is made of a draft; no existing one is replaced."""
 
     name: str = Field(default="", max_length=60, description="empty: one that is free")
 
@@ -375,7 +375,7 @@ class PartWorthShown(BaseModel):
 
 
 class PointsShown(BaseModel):
-    """What the parts of an assignment and their tests are worth in the course."""
+    """Points of parts and weights of tests of an assignment in the course."""
 
     parts: list[PartWorthShown]
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said

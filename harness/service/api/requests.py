@@ -1,4 +1,4 @@
-"""What requests of the API have in common: bodies, pages of lists, idempotency keys, the schema.
+"""Common parts of API requests: bodies, pages of lists, idempotency keys, the schema.
 
 A body is read once the guard let it in, and no more of it than is needed. Each page of a list
 tells where the next one begins. A request sent again under the same key does nothing again.
@@ -53,7 +53,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Body(NamedTuple):
-    """How a parameter gets the body of a request; a ``Path`` is a file that is gone afterwards."""
+    """Reader of a request body; a ``Path`` is a file that is gone afterwards."""
 
     content: str = BYTES
     largest: int = 0  # bytes; 0: as many as a submission may have
@@ -194,7 +194,7 @@ _MOST = 100
 
 
 class Part(NamedTuple):
-    """Which part of a list somebody asks for."""
+    """Requested part of a list."""
 
     after: str
     limit: int

@@ -51,7 +51,7 @@ class SuiteWanted(BaseModel):
 
 
 class SuiteChange(BaseModel):
-    """What is to be changed of a suite; null: that stays as it is."""
+    """New values of a suite; null: that stays as it is."""
 
     title: str | None = Field(default=None, min_length=1, max_length=200)
     is_open: bool | None = None

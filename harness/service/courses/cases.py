@@ -183,7 +183,7 @@ steps = [{step}]
 
 
 class EngineCommands(NamedTuple):
-    """How engines of a suite are built and started."""
+    """Build and start commands of suite engines."""
 
     command: str  # starts the engine; {folder} is where its archive was unpacked
     build: str = ""  # a command to run there first; may be empty

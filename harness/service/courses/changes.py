@@ -26,7 +26,7 @@ from harness.text import number_of
 
 
 class ShownValues(NamedTuple):
-    """What a form is filled from when a page shows it."""
+    """Values that a form is filled from."""
 
     about: str  # such as ``assignment``
     values: Sequence[str]  # of its fields, as they are kept
@@ -75,7 +75,7 @@ _NAMES = {
 
 
 class Effect(NamedTuple):
-    """What a change does to one student or group."""
+    """Effect of a change on a student or group."""
 
     key: str
     now: str  # such as ``in time``

@@ -47,7 +47,7 @@ State = Literal["running", "concluded", "released", "failed"]
 
 
 class InvalidGradingStateError(UsageError):
-    """What is asked for does not go with how far a grading is."""
+    """The state of a grading does not allow the request."""
 
 
 def state(db: Connection, grading: Grading) -> State:
@@ -206,7 +206,7 @@ def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> No
 
 
 class Decisions(NamedTuple):
-    """What a grading waits for from a person."""
+    """Decisions that a grading waits for."""
 
     faults: int = 0  # jobs in which the service failed
     changes: int = 0  # marks in force that would change

@@ -1,4 +1,4 @@
-"""What the parts of an assignment, and single tests of them, are worth in a course.
+"""Points of an assignment's parts, and weights of single tests, in a course.
 
 A test of weight 0 does not count: one that is found to be wrong after the deadline is left out so.
 It stays left out when its file is put right later, which has to be told (:func:`still_left_out`).
@@ -28,7 +28,7 @@ _NO_PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class PointWeights(NamedTuple):
-    """What is worth something else than the assignment says; numbers are exact fractions."""
+    """Points and weights that differ from the assignment's; numbers are exact fractions."""
 
     points: Mapping[str, str] = _NONE  # of parts, by their names
     weights: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of tests: by part, and by FILE:ID

@@ -32,7 +32,7 @@ _NAME, _ADDRESS, _GROUP = "name", "mail address", "group"
 
 
 class RosterChange(NamedTuple):
-    """What a roster changed of a student."""
+    """Change of a student by a roster."""
 
     student: str  # the key
     name: str
@@ -42,7 +42,7 @@ class RosterChange(NamedTuple):
 
 
 class RosterOutcome(NamedTuple):
-    """What a roster did to the students of a course."""
+    """Effect of a roster on a course's students."""
 
     added: tuple[Member, ...] = ()
     returned: tuple[Member, ...] = ()  # who had been removed
@@ -118,7 +118,7 @@ def _list_all(act: AuditedTransaction, course: str) -> list[Member]:
 
 
 class _RosterIntake(NamedTuple):
-    """What a roster did to one student."""
+    """Effect of a roster on a student."""
 
     before: Member | None
     member: Member

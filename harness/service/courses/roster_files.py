@@ -58,14 +58,14 @@ class ListedStudent(NamedTuple):
 
 
 class RosterFile(NamedTuple):
-    """What a roster or a download says."""
+    """Content of a roster or download."""
 
     students: tuple[ListedStudent, ...]  # by key
     remarks: tuple[str, ...] = ()  # a sentence each, with file and line
 
 
 class Layout(NamedTuple):
-    """Where a download has what; columns in small letters."""
+    """Columns of a download, in small letters."""
 
     known_by: tuple[str, ...]
     name: tuple[str, ...]  # joined by blanks

@@ -1,4 +1,4 @@
-"""Where students and groups stand with an assignment: a row each, filters, and who comes next."""
+"""Standings of students and groups in an assignment: a row each, filters, and neighbors."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class Chip(NamedTuple):
 
 
 class StudentStanding(NamedTuple):
-    """What there is of a student or a group."""
+    """Row of a student or a group."""
 
     key: str
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ class _KnownMark(NamedTuple):
 
 
 class _Standard(NamedTuple):
-    """What all rows are made with."""
+    """Input of all rows."""
 
     jobs: Mapping[str, Job]  # that check uploads, by the ids of these
     rule: Late
@@ -230,7 +230,7 @@ _LONGEST = 200  # characters of what is looked for
 
 
 class StandingsView(NamedTuple):
-    """What of a class a list shows: a page is asked with it, and every page after it."""
+    """Filter and order of a list: a page is asked with it, and every page after it."""
 
     show: str = ALL  # a filter
     find: str = ""  # in keys and names
@@ -288,7 +288,7 @@ def name_choice(kind: str) -> str:
 
 
 class Position(NamedTuple):
-    """Where somebody is in a list."""
+    """Position in a list."""
 
     number: int  # from 1; 0: not in the list, as after its filter has ceased to fit
     of: int

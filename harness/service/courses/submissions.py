@@ -51,7 +51,7 @@ _NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quo
 
 
 class SubmissionHistory(NamedTuple):
-    """What a student or a group submitted, each the last one last; withdrawn ones too."""
+    """Submissions of a student or group, each the last one last; withdrawn ones too."""
 
     own: tuple[OwnedUpload, ...] = ()
     others: tuple[OwnedUpload, ...] = ()  # sent with a group that continues without one
@@ -272,7 +272,7 @@ _LONGEST = 120  # characters of a file's name
 
 
 class Quota(NamedTuple):
-    """How much one student may submit to one assignment; nobody who works on it meets it."""
+    """Limit of a student's submissions to an assignment; nobody who works on it meets it."""
 
     uploads: int
     size: int  # bytes together

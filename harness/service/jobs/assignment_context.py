@@ -1,4 +1,4 @@
-"""What all jobs of an assignment are done with."""
+"""Context of all jobs of an assignment."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

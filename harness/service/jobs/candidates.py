@@ -1,4 +1,4 @@
-"""What a draft of private cases is made of, whatever its game: tests with what they catch."""
+"""Candidates for a draft of private cases of any game: tests with what they catch."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ class Candidate(NamedTuple):
 
 
 class PublicCatch(NamedTuple):
-    """What a public case file catches."""
+    """Catch of a public case file."""
 
     file: str
     caught: int  # mistakes, as bits of their places
 
 
 class DraftFindings(NamedTuple):
-    """What a worker found."""
+    """Result of a worker."""
 
     candidates: tuple[Candidate, ...]
     first: tuple[int, ...]  # places of those that were chosen
@@ -105,7 +105,7 @@ class DraftFindings(NamedTuple):
 
 
 class CandidateQuery(NamedTuple):
-    """What candidates are wanted for."""
+    """Request for candidates."""
 
     assignment: Assignment
     specification: Specification
@@ -119,7 +119,7 @@ class CandidateQuery(NamedTuple):
 
 
 class CandidateMaker(Protocol):
-    """Who finds candidates, and makes a case file of them."""
+    """Finder of candidates that makes a case file of them."""
 
     def find(self, query: CandidateQuery) -> DraftFindings:
         """Return what was found."""

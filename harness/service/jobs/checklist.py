@@ -1,4 +1,4 @@
-"""What an assignment of a course needs before students can use it: what is there, what is missing.
+"""Requirements before students can use a course's assignment: what is there, what is missing.
 
 Pages and the API show the same list. What a teacher has not set up yet is never a student's
 failure: checks wait for it (:func:`harness.service.courses.own_files.list_missing`).

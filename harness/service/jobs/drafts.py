@@ -44,27 +44,27 @@ LONG = 300.0  # seconds after which a page says why it may take so long
 
 
 class DraftRequest(NamedTuple):
-    """What somebody wants positions for."""
+    """Request for positions."""
 
     tests: int  # at most
 
 
 class KeptCandidates(NamedTuple):
-    """What somebody chose of it: places of candidates."""
+    """Chosen and dropped candidates: their places."""
 
     chosen: tuple[int, ...]
     dropped: tuple[int, ...] = ()
 
 
 class KeptCaseFile(NamedTuple):
-    """What a case file is made of, and what it is to be called."""
+    """Content of a case file, and its name."""
 
     name: str  # empty: one that is free
     kept: KeptCandidates
 
 
 class DraftProgress(NamedTuple):
-    """How far a worker is with a draft."""
+    """Progress of a worker."""
 
     step: str = ""
     program: str = ""  # the wrong program that is asked in this step

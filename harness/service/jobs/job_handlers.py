@@ -1,4 +1,4 @@
-"""What each kind of job does, with the code of ``grade``: for one submission, or for a class."""
+"""Handlers of each kind of job, with the code of ``grade``: for a submission or a class."""
 
 import json
 import shutil

@@ -35,7 +35,7 @@ class PreviewedChange(NamedTuple):
 
 
 class PreviewResult(NamedTuple):
-    """What other points would change."""
+    """Effect of other points."""
 
     changes: tuple[PreviewedChange, ...]
     marks: int  # in the last grading
@@ -62,7 +62,7 @@ class Preview:
 
     @property
     def before(self) -> str:
-        """What was in force when it was begun, or "" if a former version began it."""
+        """State in force when it was begun, or "" if a former version began it."""
         return self._before.read_text() if self._before.exists() else ""
 
     @property

@@ -37,7 +37,7 @@ from oracle.mistakes import Breakdown
 
 
 class CaseFileCatch(NamedTuple):
-    """What one case file catches."""
+    """Catch of one case file."""
 
     name: str
     tests: int
@@ -47,7 +47,7 @@ class CaseFileCatch(NamedTuple):
 
 
 class CaughtMistakes(NamedTuple):
-    """What all private case files of an assignment catch."""
+    """Mistakes that an assignment's private files catch."""
 
     files: tuple[CaseFileCatch, ...]
     caught: int  # mistakes that some file catches

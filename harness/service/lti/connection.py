@@ -1,4 +1,4 @@
-"""What is asked of a platform: its keys, tokens to ask it with, and its services.
+"""Requests to a platform: its keys, tokens to ask it with, and its services.
 
 It is asked at its own origins alone, without following redirects, for so long and for so much.
 """
@@ -31,7 +31,7 @@ _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?', re.IGNORECASE)
 
 
 class PlatformService(NamedTuple):
-    """What a platform is asked for."""
+    """Request to a platform."""
 
     scope: str
     kind: str  # of what is sent to it; without a body, of what it answers
@@ -60,7 +60,7 @@ class PlatformError(HarnessError):
 
 
 class Answer(NamedTuple):
-    """What a platform answered."""
+    """Answer of a platform."""
 
     value: Any  # JSON; None: nothing
     next: str  # the address of the next page; empty: none

@@ -47,7 +47,7 @@ def show_keys(context: Context) -> Response:
 
 
 class Step(NamedTuple):
-    """What a step of a launch has kept for the next one."""
+    """Data that a launch step keeps for the next one."""
 
     platform: Platform
     data: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Who is who in a course that a platform opens: by its launches, and by its list of members.
+"""Members of a course that a platform opens: by its launches, and by its list of members.
 
 Everybody from a platform is a person of one course alone: a launch opens no other course, and
 takes over nobody who was here before, whatever name, number or mail address the platform tells.

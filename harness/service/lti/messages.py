@@ -105,7 +105,7 @@ class PlatformPerson(BaseModel):
 
 
 class Launch(PlatformPerson):
-    """What a launch says that holds."""
+    """Verified data of a launch."""
 
     kind: _Text = Field("", validation_alias=f"{_CLAIM}message_type")
     deployment: _Text = Field("", validation_alias=f"{_CLAIM}deployment_id")

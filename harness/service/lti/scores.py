@@ -31,7 +31,7 @@ _LONGEST = 4000  # characters of a comment
 
 
 class _Target(NamedTuple):
-    """Where a score goes, and what it is."""
+    """Target of a score, and the score."""
 
     platform: Platform
     link: CourseLink

@@ -1,4 +1,4 @@
-"""What a service does not keep for ever: what goes after how long, and what goes now.
+"""Retention of a service's data: what goes after how long, and what goes now.
 
 While the marks of an assignment may be asked for, what they stand on stays, whatever the rules of
 its originals and of the audit log say. That time counts from the last thing that happened in it: a
@@ -40,7 +40,7 @@ Rules = Mapping[str, int | None]
 
 
 class Pruned(NamedTuple):
-    """What of one kind goes, or went."""
+    """Pruned data of one kind."""
 
     kind: str
     number: int
@@ -48,7 +48,7 @@ class Pruned(NamedTuple):
 
 
 class _PruningContext(NamedTuple):
-    """What is pruned, at what time, by which rules."""
+    """Data, time and rules of a pruning."""
 
     settings: Settings
     db: Connection

@@ -222,7 +222,7 @@ _MOST_TESTS = 5000
 
 
 class PointsChange(NamedTuple):
-    """What a part or a test is worth, now and then."""
+    """Points of a part or a test, now and then."""
 
     name: str
     now: Fraction

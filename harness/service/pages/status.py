@@ -27,7 +27,7 @@ from harness.work import canonical_json
 
 
 class FirstLines(NamedTuple):
-    """What a page shows first: see :class:`harness.service.courses.progress.StudentStatus`.
+    """First lines of a page: see :class:`harness.service.courses.progress.StudentStatus`.
 
     ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
     """

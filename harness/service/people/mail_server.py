@@ -1,4 +1,4 @@
-"""Where mails go: to a server by SMTP, or into a folder, from which an operator passes them on."""
+"""Delivery of mails: to a server by SMTP, or into a folder, from which an operator sends them."""
 
 import contextlib
 import os

@@ -43,11 +43,11 @@ class ProviderUnavailableError(HarnessError):
 
 
 class SignInRefusedError(HarnessError):
-    """What the provider says lets nobody in."""
+    """The provider's answer lets nobody in."""
 
 
 class Claims(NamedTuple):
-    """What a provider says of somebody."""
+    """A provider's claims of a person."""
 
     subject: str
     email: str  # a verified one; empty if the provider verified none

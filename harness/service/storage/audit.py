@@ -167,7 +167,7 @@ class HistoryLine(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """When it was, as pages tell times: since 1970."""
+        """Its time, as pages tell times: since 1970."""
         return datetime.datetime.fromisoformat(self.at).timestamp()
 
 

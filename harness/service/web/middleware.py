@@ -1,4 +1,4 @@
-"""What is done around every request: hosts, headers, HEAD, the log, and refusals."""
+"""Middleware of every request: hosts, headers, HEAD, the log, and refusals."""
 
 import asyncio
 import errno
@@ -159,7 +159,7 @@ class HeadRequests:
 
 
 class _HeadersOnly:
-    """What an application hears and says while it answers."""
+    """Messages of an application while it answers HEAD."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class _Named(Generic[T]):
-    """What a path names; for routes whose path has that part."""
+    """Object that a path names; for routes with that part."""
 
     def __init__(self, name: str) -> None:
         self._name = name

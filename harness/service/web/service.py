@@ -1,4 +1,4 @@
-"""What all requests of a process share: the open service, limits, and live news of submissions."""
+"""Shared state of a process's requests: the open service, limits, and live news of submissions."""
 
 from __future__ import annotations
 

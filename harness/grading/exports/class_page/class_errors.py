@@ -53,7 +53,7 @@ class _Example:
 
     @property
     def rank(self) -> tuple[bool, int, bool, bool, int]:
-        """How well it serves: the least is the best."""
+        """Sort key: the least is the best."""
         size = self.diagram.position.grid.rows if self.diagram else 0
         reply = self.test.reply
         return (
@@ -94,7 +94,7 @@ class _Example:
 
     @property
     def words(self) -> tuple[str, str]:
-        """What the right answer says and what came, in plain words; "" if there are none."""
+        """Right answer and reply in plain words; "" if there are none."""
         if self._sides is None:
             return "", ""
         expected, got = self._sides.expected, self._sides.got

@@ -1,4 +1,4 @@
-"""What the sections about a class share: facts computed once, addresses, styles, and the table."""
+"""Shared parts of the class sections: facts computed once, addresses, styles, and the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What separates the cells of a table: learning platforms write commas, semicolons or tabs."""
+"""Separators of the cells of a table: learning platforms write commas, semicolons or tabs."""
 
 import csv
 import datetime
