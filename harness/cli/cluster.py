@@ -349,17 +349,17 @@ def _make_locks_folder(machine: str) -> Path:
     return folder
 
 
-def _stay(be: Callable[[], int]) -> int:
+def _stay(run: Callable[[], int]) -> int:
     """Be a worker again and again; return how it ended if it could not even begin.
 
     One that has begun comes back even if what it needs is missing for a while: its disk is full.
     """
-    if (status := be()) in _FATAL:
+    if (status := run()) in _FATAL:
         return status
     failed = 0
     while True:
         time.sleep(_PAUSES[min(failed, len(_PAUSES) - 1)])
-        failed = failed + 1 if be() in _FATAL else 0
+        failed = failed + 1 if run() in _FATAL else 0
 
 
 def _add_worker_options(parser: CommandParser) -> None:

@@ -236,7 +236,7 @@ def _outside(shown: Sequence[str]) -> str:
     raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 
 
-def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
+def _options(arguments: argparse.Namespace, folders: Sequence[str]) -> Options:
     limits = (Limits() if arguments.sandbox == "off" else UNTRUSTED)._replace(
         timeout=arguments.timeout
     )
@@ -245,7 +245,7 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
         sandbox=arguments.sandbox,
         box=engine_options.box_limits(arguments),
         show=engine_options.visible_paths(
-            arguments.program, arguments.sandbox, (*arguments.show, *shown)
+            arguments.program, arguments.sandbox, (*arguments.show, *folders)
         ),
     )
 

@@ -222,16 +222,16 @@ def _see_also(names: list[str]) -> Iterator[str]:
     yield ",\n".join(rf"\fB{_roff(name)}\fR(1)" for name in names)
 
 
-def _text(text: str, otherwise: str) -> Iterator[str]:
+def _text(text: str, default: str) -> Iterator[str]:
     """Yield a text as :mod:`harness.cli.arguments` reads it, in sections.
 
-    A line that ends with a colon begins one. ``otherwise``: that of what has no such line.
+    A line that ends with a colon begins one. ``default``: that of what has no such line.
     """
     section = ""
     for first, *rest in arguments.blocks(text):
         heading = _heading(first) if rest else ""
-        if heading or section != otherwise:
-            section = heading or otherwise
+        if heading or section != default:
+            section = heading or default
             yield f".SH {_roff(section)}"
         elif not isinstance(first, DefinitionTable):
             yield ".PP"

@@ -77,12 +77,12 @@ class StrengthReport:
             yield f"\nLeft out, because the specification allows what they do: {names}"
         yield f"\n{self._sum(caught, total)}"
 
-    def _sum(self, caught: int, total: int) -> str:
+    def _sum(self, count: int, total: int) -> str:
         if self._noun == MUTANT:
-            return f"{caught} of {total} mutants are caught; the others may be equivalent"
+            return f"{count} of {total} mutants are caught; the others may be equivalent"
         if self._noun == ENGINE:
-            return f"{caught} of {number_of(total, 'engine')} caught"
-        return f"kill rate {percent(self._found)} ({caught} of {total} mistakes)"
+            return f"{count} of {number_of(total, 'engine')} caught"
+        return f"kill rate {percent(self._found)} ({count} of {total} mistakes)"
 
 
 def percent(strength: Strength) -> str:

@@ -183,8 +183,8 @@ def _add_options(parser: CommandParser) -> None:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _print(result: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
-    for one in shown:
+def _print(result: Verified, findings: Sequence[CaseFinding], paint: Paint) -> None:
+    for one in findings:
         print("\n".join(_paragraph(one, paint)) + "\n")
     print(_summary(result))
 

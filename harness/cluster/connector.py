@@ -285,8 +285,8 @@ class Connector:
                 return f"the worker {one.address} on {one.machine}"
         return ""
 
-    def _report_lost(self, sent_unit: _SentUnit, why: str) -> None:
-        self._send_news(records.LostUnit(sent_unit.load.id, why, self._forget(sent_unit)))
+    def _report_lost(self, sent_unit: _SentUnit, reason: str) -> None:
+        self._send_news(records.LostUnit(sent_unit.load.id, reason, self._forget(sent_unit)))
 
     def _forget(self, sent_unit: _SentUnit) -> bool:
         """Cancel a load; return whether a worker was running it."""

@@ -279,15 +279,15 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
     return comm
 
 
-def guard(comm: Comm, allowed: frozenset[str] | None) -> Comm:
+def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
     """Return a connection that carries only the operations that are allowed; None: all."""
-    if allowed is None:
+    if operations is None:
         return comm
     read = comm.read
 
     async def read_allowed(deserializers: Any = None) -> Any:
         said = await read(deserializers=deserializers)
-        if unwanted := forbidden_operation(said, allowed):
+        if unwanted := forbidden_operation(said, operations):
             comm.abort()
             raise CommClosedError(f"{comm.peer_address} may not ask for {unwanted}")
         return said
@@ -303,11 +303,11 @@ def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
     return rule(tls.role(comm.extra_info["peercert"]))
 
 
-def forbidden_operation(message: Any, allowed: frozenset[str]) -> str:
+def forbidden_operation(message: Any, operations: frozenset[str]) -> str:
     """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
     messages = message if isinstance(message, list | tuple) else (message,)
     for one in messages:
-        if isinstance(one, dict) and str(one.get("op")) not in allowed:
+        if isinstance(one, dict) and str(one.get("op")) not in operations:
             return repr(one.get("op"))[:60]
     return ""
 

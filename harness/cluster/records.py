@@ -273,21 +273,23 @@ def _had(facts: Facts) -> frozenset[str]:
 def eligible_workers(
     workers: Iterable[Facts],
     needs: Needs,
-    not_on: Collection[str] = (),
-    aside: Collection[str] = (),
+    excluded_machines: Collection[str] = (),
+    untrusted: Collection[str] = (),
 ) -> list[Facts]:
     """Return the workers that may do a unit.
 
-    ``not_on``: machines that are not to, if there is any other one. ``aside``: addresses of
+    ``excluded_machines``: are not to, if there is any other one. ``untrusted``: addresses of
     workers that are no longer trusted.
     """
-    fitting = [one for one in workers if one.address not in aside and fits(one, needs)]
-    return elsewhere(fitting, not_on)
+    fitting = [one for one in workers if one.address not in untrusted and fits(one, needs)]
+    return elsewhere(fitting, excluded_machines)
 
 
-def elsewhere(workers: list[Facts], not_on: Collection[str]) -> list[Facts]:
+def elsewhere(workers: list[Facts], machines: Collection[str]) -> list[Facts]:
     """Return the workers that are not on these machines; all if there is no other one."""
-    return [one for one in workers if one.machine not in not_on] or workers if not_on else workers
+    return (
+        [one for one in workers if one.machine not in machines] or workers if machines else workers
+    )
 
 
 def is_seconded(basis: str, secret: str) -> bool:

@@ -135,8 +135,8 @@ def _starters(class_: Collection[Iterable[_File]]) -> set[str]:
     return {digest for digest, count in counts.items() if count >= most}
 
 
-def _own(files: Iterable[_File], shared: Collection[str]) -> list[_File]:
-    return [one for one in files if one.tokens not in shared and one.size >= _FEW_TOKENS]
+def _own(files: Iterable[_File], shared_tokens: Collection[str]) -> list[_File]:
+    return [one for one in files if one.tokens not in shared_tokens and one.size >= _FEW_TOKENS]
 
 
 def _twins(keys: list[str], files: Mapping[str, list[_File]]) -> Twins:

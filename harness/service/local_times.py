@@ -23,11 +23,11 @@ class ShownTime(str):
 
     @classmethod
     def of(
-        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
+        cls, moment: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
     ) -> ShownTime:
         """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
-        made = cls(f"{day}{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
-        made._moment, made._has_distance = aware, has_distance
+        made = cls(f"{day}{moment.day} {moment:%b %Y}, {moment.strftime(pattern)}")
+        made._moment, made._has_distance = moment, has_distance
         return made
 
     def __html__(self) -> str:

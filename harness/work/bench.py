@@ -178,15 +178,15 @@ class UnitRunner:
         self,
         case: CaseFile,
         room: Path,
-        shown: Sequence[str] = (),
+        visible_paths: Sequence[str] = (),
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> Launcher:
-        """Return what starts the engine in a room; ``shown``: what else it sees there."""
+        """Return what starts the engine in a room; ``visible_paths``: what else it sees there."""
         if not self._sandbox:
             return PlainLauncher(variables)
         home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
-        return self._sandbox.launcher(case, (*beside, *shown), str(home), variables)
+        return self._sandbox.launcher(case, (*beside, *visible_paths), str(home), variables)
 
     def _setting(
         self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy, on_test: OnTest | None

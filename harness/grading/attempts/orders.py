@@ -106,7 +106,7 @@ class SetAside:
         """
         return frozenset(self._own | {one.name for one in self.read_kept()})
 
-    def add(self, machine: str, why: str) -> None:
+    def add(self, machine: str, reason: str) -> None:
         """Set a machine aside.
 
         Raises:
@@ -116,7 +116,7 @@ class SetAside:
         if self._path is None:
             return
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        line = json.dumps({"at": round(time.time(), 3), "machine": machine, "why": why})
+        line = json.dumps({"at": round(time.time(), 3), "machine": machine, "why": reason})
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, f"{line}\n".encode())

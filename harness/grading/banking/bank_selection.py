@@ -275,8 +275,8 @@ class BankSelection:
             self._leave(chosen[key], _SAME.format(name))
         return Added(tuple(entries), tuple(sorted(self._left_out.items())))
 
-    def _leave(self, keys: Iterable[str], why: str) -> None:
-        self._left_out.update(dict.fromkeys(keys, why))
+    def _leave(self, keys: Iterable[str], reason: str) -> None:
+        self._left_out.update(dict.fromkeys(keys, reason))
 
     def _leave_known(self, folder: Path, bank: Bank, attempt: Try) -> None:
         """Leave out what does as an engine does that is in the bank already."""

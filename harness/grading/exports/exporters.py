@@ -221,19 +221,19 @@ def _files(one: Export, material: Material, filled: Mapping[str, Filled]) -> Fil
         yield one.files[0], filled[one.download.name].data
 
 
-def find_stale(folder: Path, written: tuple[Path, ...]) -> Iterator[Path]:
+def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the sheets of an earlier grading that were not filled in anew."""
     for one in EXPORTS:
         path = folder / one.files[0]
-        if one.download and path.exists() and path not in written:
+        if one.download and path.exists() and path not in paths:
             yield path
 
 
-def _remove_old(folder: Path, written: set[Path]) -> None:
+def _remove_old(folder: Path, paths: set[Path]) -> None:
     """Remove what an earlier grading said of submissions that have no mark now."""
     patterns = [pattern for one in EXPORTS for pattern in one.patterns]
     for pattern in patterns:
-        for path in set(folder.glob(pattern)) - written:
+        for path in set(folder.glob(pattern)) - paths:
             path.unlink()
 
 

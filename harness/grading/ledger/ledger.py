@@ -431,7 +431,7 @@ class Ledger:
         with self.changing():
             self.db.execute(sql.BROKE, values)
 
-    def withdraw(self, bases: Iterable[str], why: str) -> list[str]:
+    def withdraw(self, bases: Iterable[str], reason: str) -> list[str]:
         """Let the results of attempts count no more, nor the builds that they were run with.
 
         Nothing is removed: a row is added that says so, and those before it are history. The
@@ -443,7 +443,7 @@ class Ledger:
             with self.changing():
                 idle = self.db.execute(sql.IDLE, {"bases": some}).fetchall()
                 names = [basis for basis, _ in idle]
-                self._withdraw_results(names, why)
+                self._withdraw_results(names, reason)
                 self.chains.hold("build")
                 for build in sorted({build for _, build in idle}):
                     if before := self._builds(build):
@@ -452,9 +452,9 @@ class Ledger:
             found += names
         return found
 
-    def _withdraw_results(self, bases: Sequence[str], why: str) -> None:
+    def _withdraw_results(self, bases: Sequence[str], reason: str) -> None:
         numbers = self.db.execute(sql.LAST_NUMBERS, {"bases": bases}).fetchall()
-        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(why))
+        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(reason))
         rows = [(basis, number + 1, "", *row, 0) for basis, number in numbers]
         self.chains.extend("result", sorted(rows))
 

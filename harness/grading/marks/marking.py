@@ -144,9 +144,9 @@ def judge_time(rule: Late, time: datetime.datetime) -> Lateness:
     return Lateness(late=True, refused=False, reason=_after(time, rule.deadline, "the deadline"))
 
 
-def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
+def _after(time: datetime.datetime, limit: datetime.datetime, noun: str) -> str:
     span = describe_span(measure(limit, time))
-    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {what}"
+    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {noun}"
 
 
 def describe_span(span: datetime.timedelta) -> str:
@@ -191,8 +191,8 @@ def _why_not_run(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
     return ""
 
 
-def _flat(assignment: Assignment, part_names: Collection[str], why: str) -> list[PartMark]:
-    return [PartMark(one.name, _NOTHING, _of(one, part_names), why) for one in assignment.marks]
+def _flat(assignment: Assignment, part_names: Collection[str], reason: str) -> list[PartMark]:
+    return [PartMark(one.name, _NOTHING, _of(one, part_names), reason) for one in assignment.marks]
 
 
 def _of(part: MarkPart, part_names: Collection[str]) -> Fraction:

@@ -37,15 +37,15 @@ class ShownValues(NamedTuple):
         """Return what a form carries: it tells these values from other ones."""
         return digest_of([*self.values])
 
-    def require(self, filled: str | None) -> None:
+    def require(self, form_digest: str | None) -> None:
         """Refuse a form that was filled from other values than these, which are in force.
 
-        ``filled``: the digest that the form carries, or None without a form.
+        ``form_digest``: the digest that the form carries, or None without a form.
 
         Raises:
             InvalidGradingStateError: somebody has changed them since.
         """
-        if filled is None or filled == self.digest:
+        if form_digest is None or form_digest == self.digest:
             return
         said = "; ".join(f"{label}: {value}" for label, value in self.said.items())
         raise InvalidGradingStateError(
@@ -129,13 +129,13 @@ def change(
     act: AuditedTransaction,
     one: CourseAssignment,
     proposal: CourseAssignment,
-    seen: str | None = None,
-    filled: str | None = None,
+    change_digest: str | None = None,
+    form_digest: str | None = None,
 ) -> CourseAssignment:
     """Change an assignment.
 
-    ``seen``: the digest of the change that somebody saw and wants; None: whatever it is.
-    ``filled``: the digest of the values that a form was filled from, if one was sent.
+    ``change_digest``: the digest of the change that somebody saw and wants; None: whatever it is.
+    ``form_digest``: the digest of the values that a form was filled from, if one was sent.
 
     Raises:
         UsageError: as :func:`plan`.
@@ -143,9 +143,9 @@ def change(
     """
     courses.lock(act.db, one.id)
     now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
-    values_of(now).require(filled)
+    values_of(now).require(form_digest)
     planned = plan(act.db, now, proposal)
-    if seen is not None and planned.digest != seen:
+    if change_digest is not None and planned.digest != change_digest:
         raise InvalidGradingStateError(
             "something was submitted or changed meanwhile: look once more"
         )
@@ -161,11 +161,11 @@ def change(
 
 
 def rename_course(
-    act: AuditedTransaction, course: Course, title: str, filled: str | None = None
+    act: AuditedTransaction, course: Course, title: str, form_digest: str | None = None
 ) -> Course:
     """Give a course another title. Its address stays.
 
-    ``filled``: as for :func:`change`.
+    ``form_digest``: as for :func:`change`.
 
     Raises:
         UsageError: it has no title, or a very long one.
@@ -173,7 +173,7 @@ def rename_course(
     """
     courses.lock_course(act.db, course.id)
     now = courses.COURSES.find(act.db, id=course.id) or course
-    values_of_course(now).require(filled)
+    values_of_course(now).require(form_digest)
     made = now._replace(title=making.read_title(title))
     courses.COURSES.change(act.db, {"title": made.title}, id=course.id)
     if made != now:
@@ -285,14 +285,16 @@ def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignm
     return found
 
 
-def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
+def clear_course(
+    settings: Settings, course: Course, assignments: Iterable[CourseAssignment]
+) -> None:
     """Remove the files of a course that was removed, and of its assignments."""
-    for one in removed:
+    for one in assignments:
         clear(settings, one)
     gradebooks.forget_rosters(settings, course.id)
 
 
-def clear(settings: Settings, removed: CourseAssignment) -> None:
+def clear(settings: Settings, assignment: CourseAssignment) -> None:
     """Remove the files of an assignment that was removed."""
-    shutil.rmtree(settings.assignment_folder(removed.id), ignore_errors=True)
-    settings.keys.joinpath(f"{removed.id}.key").unlink(missing_ok=True)
+    shutil.rmtree(settings.assignment_folder(assignment.id), ignore_errors=True)
+    settings.keys.joinpath(f"{assignment.id}.key").unlink(missing_ok=True)

@@ -184,15 +184,15 @@ def badge_path(suite: Suite) -> str:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def post(act: AuditedTransaction, suite: Suite, posted: PostedRun, folder: Path) -> SuiteRun:
+def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: Path) -> SuiteRun:
     """Keep a run that was posted; the oldest go if there are too many.
 
     Raises:
         UsageError: the owner has no room left.
     """
-    _check_room(act, suite, len(posted.data))
-    made = _count(_new(act, suite, posted.revision), posted)
-    _write(folder, made, posted)
+    _check_room(act, suite, len(posted_run.data))
+    made = _count(_new(act, suite, posted_run.revision), posted_run)
+    _write(folder, made, posted_run)
     return _add(act, made, folder)
 
 
@@ -242,10 +242,10 @@ def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
     return run
 
 
-def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: Path) -> None:
+def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun, folder: Path) -> None:
     """Keep what a worker found of an engine."""
-    made = _count(run, posted)
-    _write(folder, made, posted)
+    made = _count(run, posted_run)
+    _write(folder, made, posted_run)
     courses.RUNS.change(act.db, made._asdict(), id=run.id)
 
 
@@ -264,13 +264,13 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if LEASED in states else "waiting"
 
 
-def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
-    found = posted.found
+def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+    found = posted_run.found
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
         started=found.started,
         engine=one_line(found.engine, _ENGINE),
-        size=len(posted.data),
+        size=len(posted_run.data),
         tests=verdicts.total() - verdicts["ignored"],
         passed=verdicts["passed"] + verdicts["PASSED"],
         failed=verdicts["FAILED"],
@@ -279,11 +279,11 @@ def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
     )
 
 
-def _write(folder: Path, run: SuiteRun, posted: PostedRun) -> None:
-    kept = run_documents.make_kept(posted.found, run.number, run.revision)
+def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> None:
+    kept = run_documents.make_kept(posted_run.found, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place.write_bytes(posted.data)
+    place.write_bytes(posted_run.data)
     place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
 
 

@@ -237,9 +237,9 @@ def _keep(
         shutil.rmtree(old)
 
 
-def _old_folders(assignment_folder: Path, used: set[str]) -> Iterator[Path]:
+def _old_folders(assignment_folder: Path, names: set[str]) -> Iterator[Path]:
     """Yield the folders of downloads before the last one, which an export may be reading."""
-    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in used)
+    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in names)
 
 
 def _read_roster(settings: Settings, course: str, platform: str) -> bytes:

@@ -136,14 +136,14 @@ def date(name: str, text: str) -> str:
     return _format_time(read)
 
 
-def read_grace(text: str, unset: int = AS_ITS_OWN) -> int:
-    """Return minutes of grace that somebody typed; ``unset``: if nothing was.
+def read_grace(text: str, default: int = AS_ITS_OWN) -> int:
+    """Return minutes of grace that somebody typed; ``default``: if nothing was.
 
     Raises:
         UsageError: it is not a number of minutes.
     """
     if not text:
-        return unset
+        return default
     if (minutes := read_number(text)) is None:
         raise UsageError(f"grace: found {text!r}, expected a number of minutes such as 10")
     return minutes

@@ -90,13 +90,15 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
     return found
 
 
-def _give_keys(listed: Iterable[ListedStudent], before: Iterable[str]) -> Iterator[ListedStudent]:
+def _give_keys(
+    listed_students: Iterable[ListedStudent], before: Iterable[str]
+) -> Iterator[ListedStudent]:
     """Yield the students with keys that nobody else in the course has; known students keep theirs.
 
     A key tells submissions and marks apart, also as the name of a file.
     """
     used = {one.casefold() for one in before}
-    for one in listed:
+    for one in listed_students:
         key = one.student.key
         if key.casefold() in used:
             key = key_with_digest(one.roster_id)
@@ -285,9 +287,9 @@ class Matches(NamedTuple):
     otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
 
 
-def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches:
+def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
-    finder = _RosterFinder(members, listed)
+    finder = _RosterFinder(members, listed_students)
     finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
     by_id = set(finder.found)
     for kind in _KINDS:
@@ -298,10 +300,12 @@ def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches
 class _RosterFinder:
     """Members and lines of a file, and which of them are matched."""
 
-    def __init__(self, members: Sequence[Member], listed: Sequence[ListedStudent]) -> None:
+    def __init__(
+        self, members: Sequence[Member], listed_students: Sequence[ListedStudent]
+    ) -> None:
         self.found: dict[str, Member] = {}
         self._taken: set[str] = set()
-        self._members, self._listed = members, listed
+        self._members, self._listed = members, listed_students
 
     def take(
         self,
@@ -354,7 +358,7 @@ def _ids(one: Member) -> dict[str, str]:
 
 
 def give_keys_of_groups(
-    listed: Sequence[ListedStudent],
+    listed_students: Sequence[ListedStudent],
     members: Iterable[Member],
     listed_members: Mapping[str, Member],
 ) -> list[ListedStudent]:
@@ -366,13 +370,13 @@ def give_keys_of_groups(
     keys = {one.team_name: one.team for one in grouped}
     leaving = {one.person for one in listed_members.values()}
     used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
-    asked = {one.group: one.team for one in listed if one.team}
+    asked = {one.group: one.team for one in listed_students if one.team}
     for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
         key = keys.get(name) or asked[name] or ""
         is_free = used.get(key.casefold(), name) == name
         keys[name] = key if is_free else key_of_group_with_digest(name)
         used[keys[name].casefold()] = name
-    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed_students]
 
 
 def tell_alike(members: Iterable[Member]) -> Iterator[str]:

@@ -172,22 +172,22 @@ def _is_of_others(key: str, upload: OwnedUpload, teams: Mapping[str, str]) -> bo
     return sent_as != key and any(teams.get(student) == sent_as for student in upload.students)
 
 
-def places(several: Iterable[SubmissionHistory]) -> dict[str, Place]:
+def places(student_histories: Iterable[SubmissionHistory]) -> dict[str, Place]:
     """Return what a grading would do with the uploads of several histories, by their ids.
 
     An upload that one group has with another counts if it counts for one of them.
     """
     own: dict[str, Place] = {}
-    for history in several:
+    for history in student_histories:
         for upload, place in history.places.items():
             if upload not in own or own[upload] == PASSED_OVER:
                 own[upload] = place
     return own
 
 
-def history_with(several: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
+def history_with(student_histories: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
     """Return the history in which a grading would first look at an upload, or an empty one."""
-    having = [history for history in several if upload in history.places]
+    having = [history for history in student_histories if upload in history.places]
     looked_at = (history for history in having if history.places[upload] != PASSED_OVER)
     return next(looked_at, next(iter(having), SubmissionHistory()))
 

@@ -315,12 +315,12 @@ def _request(
     return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
 
 
-def _others(produced: ProducedTests) -> Iterator[Draft]:
+def _others(tests: ProducedTests) -> Iterator[Draft]:
     """Yield some tests of each command that were not chosen: those that catch most, the short."""
-    chosen = {one.identity for one in produced.drafts}
-    left = [one for one in produced.candidates if one.identity not in chosen]
+    chosen = {one.identity for one in tests.drafts}
+    left = [one for one in tests.candidates if one.identity not in chosen]
     left.sort(key=lambda one: (-one.caught.bit_count(), len(one.setup)))
-    for name in sorted(produced.drawn):
+    for name in sorted(tests.drawn):
         yield from islice((one for one in left if one.name == name), _OTHERS)
 
 

@@ -58,25 +58,25 @@ def load(
     db: Connection,
     settings: Settings,
     one: CourseAssignment,
-    measured: MeasuredCases | None = None,
+    measurement: MeasuredCases | None = None,
 ) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
 
-    ``measured``: its private case files, if they were read already.
+    ``measurement``: its private case files, if they were read already.
 
     Raises:
         UsageError: the assignment was removed.
     """
     own = own_files.assignment_of(settings, one)
     page = f"/courses/{one.course}/assignments/{one.id}"
-    measured = measured or private_cases.load_measured(settings, one)
+    measurement = measurement or private_cases.load_measured(settings, one)
     return Setup(
         [
             *_list_overlay(settings, one, own, page),
             *_list_programs(settings, own),
             _describe_students(courses.students(db, one.course), one),
             _describe_dates(one, page),
-            *_list_private(settings, one, own, measured, page),
+            *_list_private(settings, one, own, measurement, page),
             *_list_visible(one, page),
         ]
     )

@@ -247,14 +247,14 @@ class ExpectationWarnings(NamedTuple):
 def find(
     settings: Settings,
     assigned: CourseAssignment,
-    measured: MeasuredCases,
+    measurement: MeasuredCases,
     then: PointWeights | None = None,
 ) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts.
 
     ``then``: points and weights that would be in force; None: those that are.
     """
-    found = measured.caught
+    found = measurement.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
     weights = point_weights.load_weights(assigned) if then is None else then
     left_out = _names_left_out(settings, assigned, weights) if wrong else frozenset()
@@ -285,12 +285,12 @@ def _names_left_out(
     return frozenset(test.name for test in tests) - counting
 
 
-def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
+def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
-    if measured.caught or not measured.paths:
+    if measurement.caught or not measurement.paths:
         return ""
     with database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
+        job = queue.JOBS.find(db, kind=MEASURE, about=measurement.about)
     if job and job.state == FAULT:
         return (
             f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"

@@ -165,16 +165,16 @@ def measure(context: AssignmentContext, job: Job) -> None:
 
 
 def _add_answers(
-    caught: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
+    mistakes: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
 ) -> CaughtMistakes:
     """Add what the reference answers to the tests that it fails."""
     if specification is None:
-        return caught
+        return mistakes
     told = (
         one._replace(answers=list_wrong_tests(case, one.wrong, specification))
-        for one, case in zip(caught.files, files, strict=True)
+        for one, case in zip(mistakes.files, files, strict=True)
     )
-    return caught._replace(files=tuple(told))
+    return mistakes._replace(files=tuple(told))
 
 
 def place(assignment_folder: Path, subject: str) -> Path:
@@ -246,12 +246,12 @@ def _together(
     return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
 
-def _of(case: CaseFile, measured: strength.Strength | None) -> CaseFileCatch:
+def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
-    if measured is None:
+    if result is None:
         return CaseFileCatch(name, tests, 0, ())
     return CaseFileCatch(
-        name, tests, measured.caught.bit_count(), tuple(one.step.line for one in measured.wrong)
+        name, tests, result.caught.bit_count(), tuple(one.step.line for one in result.wrong)
     )
 
 

@@ -53,9 +53,9 @@ GROUPS = PlatformService(
 class PlatformError(HarnessError):
     """The platform cannot be reached, or does not answer as it should. Asked again, it may."""
 
-    def __init__(self, why: str, *, status: int = 0) -> None:
+    def __init__(self, reason: str, *, status: int = 0) -> None:
         """``status``: of its answer; 0: there was none."""
-        super().__init__(why)
+        super().__init__(reason)
         self.status = status
 
 

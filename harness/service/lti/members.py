@@ -98,13 +98,13 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
 def _take(
     act: AuditedTransaction,
     link: CourseLink,
-    listed: Iterable[PlatformPerson],
+    listed_people: Iterable[PlatformPerson],
     groups: Groups = None,
 ) -> tuple[str, ...]:
     """Let people be in a course as a platform says; return remarks."""
     students: dict[str, ListedStudent] = {}  # by how the platform calls them
     unknown = []
-    for one in listed:
+    for one in listed_people:
         user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
         member = (
             courses.MEMBERS.find(act.db, course=link.course, person=user.person) if user else None
@@ -215,11 +215,11 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
     return {**done, "tries": 0, "due": now + _DAY, "synced": now}
 
 
-def _remove_others(act: AuditedTransaction, link: CourseLink, listed: set[str]) -> Iterator[str]:
+def _remove_others(act: AuditedTransaction, link: CourseLink, subjects: set[str]) -> Iterator[str]:
     """Remove from a course who is from the platform, and not in its list any more."""
     for user in lti.USERS.all(act.db, link=link.id):
         member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
-        if user.subject in listed or member is None or member.role == FORMER:
+        if user.subject in subjects or member is None or member.role == FORMER:
             continue
         if member.role == STUDENT:
             roster.remove(act, link.course, member.key)

@@ -164,9 +164,9 @@ def load_keys(settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
-def _new_key(made: float) -> dict[str, Any]:
+def _new_key(timestamp: float) -> dict[str, Any]:
     key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": new_id()})
-    return {"made": made, "key": key.as_dict(private=True)}
+    return {"made": timestamp, "key": key.as_dict(private=True)}
 
 
 def rotate_keys(act: AuditedTransaction, settings: Settings, now: float) -> None:
@@ -205,11 +205,11 @@ def _import_key(text: str) -> RSAKey:
 # --- secrets that hold once, and addresses -------------------------------------------------------
 
 
-def put_secret(db: Connection, kind: str, data: Mapping[str, Any], lasts: float) -> str:
+def put_secret(db: Connection, kind: str, data: Mapping[str, Any], lifetime: float) -> str:
     """Return a new secret that leads to some data once; what has run out is removed."""
     secret, now = accounts.new_secret(), time.time()
     db.execute(lti.SECRETS.table.delete().where(lti.SECRETS.table.c.until < now))
-    lti.SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lasts))
+    lti.SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lifetime))
     return secret.text
 
 

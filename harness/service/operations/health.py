@@ -99,9 +99,9 @@ _PREFIX = "gtp_harness"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def metrics_text(state: State, counted: Found) -> str:
+def metrics_text(state: State, counts: Found) -> str:
     """Return a state, and what was counted, as Prometheus reads them."""
-    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counted)))
+    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counts)))
 
 
 def _gauges(status: State) -> Iterator[str]:
@@ -130,10 +130,10 @@ def _gauge(name: str, description: str, values: Mapping[Labels, float]) -> Itera
         yield _sample(name, labels, value)
 
 
-def _histograms(counted: Found) -> Iterator[str]:
+def _histograms(counts: Found) -> Iterator[str]:
     for measure in MEASURES:
         yield from _head(measure.name, measure.told, "histogram")
-        for (name, labels), histogram in sorted(counted.items()):
+        for (name, labels), histogram in sorted(counts.items()):
             if name == measure.name:
                 yield from _histogram(measure, labels, histogram)
 

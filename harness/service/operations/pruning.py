@@ -104,14 +104,14 @@ def prune(
     return found
 
 
-def _prune(act: AuditedTransaction, kind: str, going: _Deletion, *, is_dry: bool) -> Pruned:
-    size = sum(path.stat().st_size for path in going.files)
-    if going.number and not is_dry:
-        going.rest(act)
-        act.note("pruned", "", kind=kind, count=going.number, bytes=size)
-        for path in going.files:  # last: another service's database refuses the line before it
+def _prune(act: AuditedTransaction, kind: str, deletion: _Deletion, *, is_dry: bool) -> Pruned:
+    size = sum(path.stat().st_size for path in deletion.files)
+    if deletion.number and not is_dry:
+        deletion.rest(act)
+        act.note("pruned", "", kind=kind, count=deletion.number, bytes=size)
+        for path in deletion.files:  # last: another service's database refuses the line before it
             path.unlink(missing_ok=True)
-    return Pruned(kind, going.number, size)
+    return Pruned(kind, deletion.number, size)
 
 
 # --- what goes of each kind --------------------------------------------------------------------

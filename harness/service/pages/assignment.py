@@ -146,9 +146,9 @@ def _may_act(context: RequestContext, kind: str) -> bool:
     return kind not in ("set up", "add students", "release") or member.role == TEACHER
 
 
-def _find_first(everybody: Sequence[StudentStanding], kind: str) -> str:
+def _find_first(rows: Sequence[StudentStanding], kind: str) -> str:
     """Return the key of the first student or group of a kind; "" if there is none."""
-    return next((one.key for one in everybody if kind in one.kinds), "")
+    return next((one.key for one in rows if kind in one.kinds), "")
 
 
 # --- Actions on several students or groups at once: the same as on the page of each --------------

@@ -95,10 +95,10 @@ def check_address(text: str) -> str:
     return address
 
 
-def make_link(act: AuditedTransaction, person: str, lasts: float, *, once: bool) -> Secret:
-    """Return a new secret by which somebody signs in; ``lasts``: seconds."""
+def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bool) -> Secret:
+    """Return a new secret by which somebody signs in; ``lifetime``: seconds."""
     secret = new_secret()
-    people.add_link(act.db, secret.digest, person, time.time() + lasts, once=once)
+    people.add_link(act.db, secret.digest, person, time.time() + lifetime, once=once)
     act.note("link made", person, once=once)
     return secret
 

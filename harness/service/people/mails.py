@@ -88,9 +88,9 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     return message
 
 
-def _describe_way(way: MailLink) -> str:
-    courses = ", ".join(map(_short, way.courses))
-    return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
+def _describe_way(link: MailLink) -> str:
+    courses = ", ".join(map(_short, link.courses))
+    return f"{_short(link.name)}{f' ({courses})' if courses else ''}:\n{link.link}\n"
 
 
 def _short(text: str) -> str:

@@ -291,17 +291,17 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def answer(
-    request: Request, status: int, why: str, headers: Mapping[str, str] | None = None
+    request: Request, status: int, reason: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return why something is not answered as asked. ``headers``: of the API's answer."""
     if request.url.path.startswith(API):
-        return request_context.respond(status, why, headers)
+        return request_context.respond(status, reason, headers)
     context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=why))):
+    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=reason))):
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
-    told = {"title": title, "why": why, "back": _find_former(request)}
+    told = {"title": title, "why": reason, "back": _find_former(request)}
     return rendering.page(context, "trouble.html", [(title, "")], status, **told)
 
 

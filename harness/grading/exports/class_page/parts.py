@@ -79,8 +79,8 @@ class Places:
         return f"s{self._submissions[key]}"
 
 
-def _number(things: Iterable[object]) -> Mapping[object, int]:
-    return {thing: number for number, thing in enumerate(dict.fromkeys(things), 1)}
+def _number(items: Iterable[object]) -> Mapping[object, int]:
+    return {thing: number for number, thing in enumerate(dict.fromkeys(items), 1)}
 
 
 # --- Facts that all sections about a class use, computed once ------------------------------------
