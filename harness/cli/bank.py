@@ -238,7 +238,7 @@ def _take(
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.planned)
+    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.attempts)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
@@ -279,7 +279,7 @@ def _class(
     reader = AttemptReader(
         ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}
     )
-    planned = grade.by_key(plan.planned)
+    planned = grade.by_key(plan.attempts)
     units = grade.units(plan, Store(originals))
     return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
 

@@ -163,7 +163,7 @@ class _Command:
 
     def _add_audits(self, outcome: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found, now or before, of the submissions as they are now."""
-        builds = {one.key: one.build for one in plan.planned}
+        builds = {one.key: one.build for one in plan.attempts}
         found = audit.load_known(self._options.output / audit.FOLDER, builds)
         return outcome._replace(result=outcome.result._replace(audits=found))
 
@@ -234,7 +234,7 @@ class _Command:
         left = grade.count_pending(ledger, plan)
         print(f"{number_of(len(plan.submissions), 'submission')},"
               f" {number_of(len(plan.cases), 'case file')},"
-              f" {left} of {number_of(len(plan.planned), 'attempt')} to be run")  # fmt: skip
+              f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
         store = Store(self._originals)
         try:
             with self._other_machines() as machines, GradingProgress(left) as progress:

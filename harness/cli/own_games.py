@@ -90,7 +90,7 @@ def _calibrate(arguments: argparse.Namespace) -> int:
 class TriedDeclaration(NamedTuple):
     """A declaration after it was tried."""
 
-    seen: Observed
+    observation: Observed
     notes: list[Note]
     bounds: list[str]  # what cases cannot ask, in sentences
 

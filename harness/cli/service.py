@@ -98,7 +98,9 @@ def _check(settings: Settings) -> int:
     is_good = True
     for found in check_settings(settings):
         print(
-            escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
+            escape_controls(
+                f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
+            )
         )
         is_good &= found.is_good
     return ExitCode.OK if is_good else ExitCode.FAILED

@@ -69,7 +69,7 @@ class Measure(NamedTuple):
     """Something that is counted with its duration."""
 
     name: str
-    told: str  # a sentence
+    description: str  # a sentence
     bounds: tuple[float, ...]  # seconds: the upper ends of the buckets except the last
 
 

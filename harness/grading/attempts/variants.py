@@ -61,7 +61,7 @@ def image_of(
     for its own folder.
     """
     place = folder_of(case) if folder is None else folder
-    scenes = [scene for scene in _scenes(case, specification, place) if scene.asked]
+    scenes = [scene for scene in _scenes(case, specification, place) if scene.commands]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
@@ -90,7 +90,7 @@ class _AnsweredCommand(NamedTuple):
 class _VariantScene(NamedTuple):
     start: Beginning
     settings: list[str]  # in force when it begins
-    asked: list[_AnsweredCommand]
+    commands: list[_AnsweredCommand]
     folder: str  # of the files that are loaded
 
 
@@ -104,7 +104,7 @@ def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterat
             start = specification.beginning(engine)
             scene = _VariantScene(start, list(settings.values()), [], folder)
         else:
-            scene.asked.append(asked)
+            scene.commands.append(asked)
         if asked.properties.is_setting:
             settings |= dict.fromkeys(asked.properties.lasting, step.command)
     yield scene
@@ -161,18 +161,18 @@ def _translate(
     opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
     stage = _VariantStage(specification, scene, opening, number, differs=opening != plain)
     commands = _commands(scene, change, random)
-    for asked, command in zip(scene.asked, commands, strict=True):
+    for asked, command in zip(scene.commands, commands, strict=True):
         if not stage.play(asked, command, change):
             break
     if not stage.kept:
         return _NONE
-    first = scene.asked[0].step.line
+    first = scene.commands[0].step.line
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
 def _commands(scene: _VariantScene, change: Transformation, random: Random) -> list[str]:
     """Return what is sent for each command of the scene."""
-    commands = [one.step.command for one in scene.asked]
+    commands = [one.step.command for one in scene.commands]
     if change.kind == ORDER:
         return reorder(commands, random)
     return [scene.start.command(command, change) for command in commands]

@@ -41,7 +41,7 @@ def files(material: showing.Material) -> showing.Files:
     listed, places, cards = parts.order_by_mark(result), parts.Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
-        about = _EvidencePage(one, result, places, cards, material.seen[one.submission.key])
+        about = _EvidencePage(one, result, places, cards, material.summaries[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
         yield f"evidence/{one.submission.key}.html", showing.as_file(about.page(neighbors))
 

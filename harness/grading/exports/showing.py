@@ -215,7 +215,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    seen: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
 
 
 def as_file(parts: Iterable[str]) -> bytes:

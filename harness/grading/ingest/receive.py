@@ -149,7 +149,7 @@ _END = re.compile(r"exit$|logout$|Script done on ")
 class _LoggedRun(NamedTuple):
     """A run of tests that a log shows."""
 
-    said: str  # what is wrong with it, as a sentence; empty when it has its result
+    problem: str  # what is wrong with it, as a sentence; empty when it has its result
     failed: int = 0  # tests
 
 
@@ -172,12 +172,12 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
     failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
-    said = (odd, missing, run.said, failures if run.failed else "")
+    said = (odd, missing, run.problem, failures if run.failed else "")
     return CheckLog(
         present=True,
         transcript=transcript,
         unpacked=unpacked,
-        ran=not run.said,
+        ran=not run.problem,
         receipt=public_tests.compare_receipt(public_tests.find_receipt(lines), expected),
         remarks=tuple(filter(None, said)),
     )
@@ -232,7 +232,7 @@ def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
     begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
     ends = [*begins[1:], len(lines)]
     runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
-    good = [run for run in runs if not run.said]
+    good = [run for run in runs if not run.problem]
     if not runs and any(map(_SUMMARY.match, lines)):
         return _LoggedRun("")  # a command that was typed in a way that cannot be followed
     none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")

@@ -42,12 +42,12 @@ class Head(NamedTuple):
 class Digest(NamedTuple):
     """The digests of a row; stored as words with blanks between them."""
 
-    own: str
+    row: str
     chained: str
     parts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return " ".join((self.own, self.chained, *self.parts))
+        return " ".join((self.row, self.chained, *self.parts))
 
     @classmethod
     def read(cls, text: str) -> Digest:
@@ -293,7 +293,7 @@ class Chains:
         if not row.link:
             return "was added: it has no digest"
         found = self._seal.of_row(table, row.link, row.values, "")
-        if found.own == row.digest.own:
+        if found.row == row.digest.row:
             return ""
         if len(found.parts) != len(row.digest.parts):
             return "has no digest of its own"

@@ -94,7 +94,7 @@ class _RegradingStep(NamedTuple):
 
     mark: Marks
     kind: str  # of what led to it
-    told: str
+    reason: str
 
 
 def _change(
@@ -105,7 +105,7 @@ def _change(
     for step in _way(old, new, assignment, part_names):
         if _figures(step.mark) != _figures(mark):
             points = step.mark.total - mark.total
-            causes.append(MarkChangeReason(step.kind, points, sentence(step.told)))
+            causes.append(MarkChangeReason(step.kind, points, sentence(step.reason)))
             mark = step.mark
     students = new.submission.students
     return MarkChange(new.submission.key, students, old.marks, new.marks, tuple(causes))

@@ -62,7 +62,7 @@ class PostedRun(NamedTuple):
     """A document that came, as it is and as it was read."""
 
     data: bytes
-    found: RunDocument
+    document: RunDocument
     revision: str
 
     @classmethod
@@ -265,7 +265,7 @@ def state_of(db: Connection, run: SuiteRun) -> State:
 
 
 def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
-    found = posted_run.found
+    found = posted_run.document
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
         started=found.started,
@@ -280,7 +280,7 @@ def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
 
 
 def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> None:
-    kept = run_documents.make_kept(posted_run.found, run.number, run.revision)
+    kept = run_documents.make_kept(posted_run.document, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     place.write_bytes(posted_run.data)

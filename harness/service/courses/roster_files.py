@@ -67,7 +67,7 @@ class RosterFile(NamedTuple):
 class Layout(NamedTuple):
     """Columns of a download, in small letters."""
 
-    known_by: tuple[str, ...]
+    key_columns: tuple[str, ...]
     name: tuple[str, ...]  # joined by blanks
     id: str  # the column of the platform's number, without which a row is nobody's
     key: tuple[str, ...] = ()  # the first of these that is there; none: name and number
@@ -196,7 +196,7 @@ _Line = tuple[csv_source.CsvRow, SourcePiece]
 def _of_table(path: Path) -> RosterFile:
     rows = csv_source.read(path, ())
     columns = set(rows[0].cells) if rows else set()
-    layout = next((one for one in _LAYOUTS if columns >= set(one.known_by)), None)
+    layout = next((one for one in _LAYOUTS if columns >= set(one.key_columns)), None)
     lines, remarks = _read_own(path) if layout is None else _read_download(rows, layout)
     remarks += _find_repeated(lines)
     if not lines and remarks:

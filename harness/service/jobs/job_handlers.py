@@ -105,7 +105,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)
-    graded = marker.mark_submission(plan.submissions[0], plan.planned)
+    graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     _require_results(graded)
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
@@ -170,7 +170,7 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
-        for key in grade.by_key(found.planned):
+        for key in grade.by_key(found.attempts):
             queue.put(
                 db, records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
             )
@@ -181,7 +181,7 @@ def run_one(context: AssignmentContext, job: records.Job) -> None:
     _, options, plan = _load(context, job)
     own = plan._replace(
         submissions=tuple(one for one in plan.submissions if one.key == job.key),
-        planned=tuple(one for one in plan.planned if one.key == job.key),
+        attempts=tuple(one for one in plan.attempts if one.key == job.key),
     )
     if grade.is_outdated(options, own):
         raise OutdatedError(
@@ -194,7 +194,7 @@ def run_one(context: AssignmentContext, job: records.Job) -> None:
 def _run(
     context: AssignmentContext, options: GradeOptions, plan: GradingPlan, listener: GradingListener
 ) -> None:
-    bases = [one.basis for one in plan.planned]
+    bases = [one.basis for one in plan.attempts]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
     with machines.cluster_machines(context.settings) as others:
         grade.run(

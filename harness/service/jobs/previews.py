@@ -240,7 +240,7 @@ _TOLD = 5  # tests in one message
 class ExpectationWarnings(NamedTuple):
     """Why a grading with private tests may be wrong."""
 
-    found: list[str]  # a sentence for each test that may be wrong
+    warnings: list[str]  # a sentence for each test that may be wrong
     unchecked: str  # why nobody knows, or ""
 
 

@@ -69,7 +69,7 @@ class NewCase(NamedTuple):
 
     name: str
     data: bytes
-    beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+    files: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
 
 
 def add(

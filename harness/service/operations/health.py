@@ -132,7 +132,7 @@ def _gauge(name: str, description: str, values: Mapping[Labels, float]) -> Itera
 
 def _histograms(counts: Found) -> Iterator[str]:
     for measure in MEASURES:
-        yield from _head(measure.name, measure.told, "histogram")
+        yield from _head(measure.name, measure.description, "histogram")
         for (name, labels), histogram in sorted(counts.items()):
             if name == measure.name:
                 yield from _histogram(measure, labels, histogram)
@@ -167,7 +167,7 @@ class Finding(NamedTuple):
 
     name: str
     is_good: bool
-    said: str  # a sentence
+    message: str  # a sentence
 
 
 def check_settings(settings: Settings) -> Iterator[Finding]:

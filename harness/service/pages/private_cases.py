@@ -288,7 +288,7 @@ def preview(context: access.Context) -> Response:
         "preview.html",
         crumbs(context, "New points"),
         still_left_out=left,
-        doubts=doubts.found,
+        doubts=doubts.warnings,
         unchecked=doubts.unchecked,
         found=own.read(),
         changed=list(_list_changes(context, own)),

@@ -52,7 +52,7 @@ class Claims(NamedTuple):
     subject: str
     email: str  # a verified one; empty if the provider verified none
     name: str
-    own: str  # the claim that the settings name, if it is another than the address
+    settings_claim: str  # the claim that the settings name, if it is another than the address
 
 
 def is_safe(address: str) -> bool:

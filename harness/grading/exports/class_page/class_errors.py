@@ -130,11 +130,13 @@ def section(overview: ClassOverview) -> Markup | str:
 
 def has_boards(overview: ClassOverview) -> bool:
     """Whether there may be boards on the page."""
-    return any(one.view.boards for listed in overview.seen.values() for one in listed)
+    return any(one.view.boards for listed in overview.summaries.values() for one in listed)
 
 
 def _card(one: CommonError, overview: ClassOverview) -> dict[str, object]:
-    found = [_Example(answer, _view(answer, overview.seen)) for answer in one.answers[:_LOOKED]]
+    found = [
+        _Example(answer, _view(answer, overview.summaries)) for answer in one.answers[:_LOOKED]
+    ]
     example = min(found, key=lambda each: each.rank, default=None)
     shown = _about(one, overview, example, example)
     if example is None:
@@ -153,7 +155,7 @@ def _card(one: CommonError, overview: ClassOverview) -> dict[str, object]:
 def _line(one: CommonError, overview: ClassOverview) -> dict[str, object]:
     example = None
     if one.answers:
-        example = _Example(one.answers[0], _view(one.answers[0], overview.seen))
+        example = _Example(one.answers[0], _view(one.answers[0], overview.summaries))
     return _about(one, overview, example, None)
 
 

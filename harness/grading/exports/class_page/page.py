@@ -187,7 +187,7 @@ def _rows(
 
 def files(material: Material) -> Files:
     """Yield the page."""
-    yield PAGE, as_file(class_page(material.result, material.notes, material.seen))
+    yield PAGE, as_file(class_page(material.result, material.notes, material.summaries))
 
 
 def class_page(

@@ -89,13 +89,15 @@ def _number(items: Iterable[object]) -> Mapping[object, int]:
 class ClassOverview:
     """A class.
 
-    Attributes: ``result``; ``seen``, the result of the case files, by submission; ``graded`` and
-    ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then those
-    that have none yet; ``places``, on the page.
+    Attributes: ``result``; ``summaries``, the result of the case files, by submission; ``graded``
+    and ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then
+    those that have none yet; ``places``, on the page.
     """
 
-    def __init__(self, result: ClassResult, seen: Mapping[str, Sequence[CaseSummary]]) -> None:
-        self.result, self.seen = result, seen
+    def __init__(
+        self, result: ClassResult, summaries: Mapping[str, Sequence[CaseSummary]]
+    ) -> None:
+        self.result, self.summaries = result, summaries
         self.graded: Mapping[str, Graded] = {one.submission.key: one for one in result.graded}
         self.tests: Mapping[str, Sequence[TestResult]] = {
             key: tuple(tests(own(one.attempts))) for key, one in self.graded.items()
