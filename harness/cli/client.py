@@ -345,9 +345,9 @@ def _sections(comparison: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
             yield heading, comparison[name]
 
 
-def _change_line(one: dict[str, Any]) -> str:
-    verdicts = " → ".join(filter(None, (one["before"], one["now"])))
-    return f"{one['path']}:{one['line']}  {one['command']}  {verdicts}"
+def _change_line(change: dict[str, Any]) -> str:
+    verdicts = " → ".join(filter(None, (change["before"], change["now"])))
+    return f"{change['path']}:{change['line']}  {change['command']}  {verdicts}"
 
 
 _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {

@@ -184,12 +184,12 @@ def _overview(commands: list[CommandHelp]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(one: CommandHelp) -> str:
+def _page(command: CommandHelp) -> str:
     lines = [
-        *_head(f"gtp-harness-{one.name}", one.summary, one.usage),
-        *_text(one.description, "DESCRIPTION"),
-        *_options(one),
-        *_text(one.epilog, "NOTES"),
+        *_head(f"gtp-harness-{command.name}", command.summary, command.usage),
+        *_text(command.description, "DESCRIPTION"),
+        *_options(command),
+        *_text(command.epilog, "NOTES"),
         *_see_also(["gtp-harness"]),
     ]
     return "\n".join(lines) + "\n"
@@ -206,10 +206,10 @@ def _head(name: str, summary: str, usage: str) -> Iterator[str]:
         yield _roff(line.strip())
 
 
-def _options(one: CommandHelp) -> Iterator[str]:
+def _options(command: CommandHelp) -> Iterator[str]:
     yield ".SH OPTIONS"
-    for group in one.groups:
-        if len(one.groups) > 1:
+    for group in command.groups:
+        if len(command.groups) > 1:
             yield f".SS {_roff(group.title.capitalize())}"
         for option in group.options:
             value = rf" \fI{_roff(option.value.name)}\fR" if option.value else ""

@@ -139,13 +139,13 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def _describe(one: KnownWrong) -> str:
-    return f"{one.name}  {one_line(one.sentence, 120)}"
+def _describe(engine: KnownWrong) -> str:
+    return f"{engine.name}  {one_line(engine.sentence, 120)}"
 
 
-def describe_clause(one: Clause) -> str:
+def describe_clause(clause: Clause) -> str:
     """Return a clause with its place in the assignment's document."""
-    return f"{one.name}: {one.sentence} ({one.source})"
+    return f"{clause.name}: {clause.sentence} ({clause.source})"
 
 
 # --- for programs ------------------------------------------------------------------------------
@@ -354,12 +354,12 @@ def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
     return ExitCode.OK if good else ExitCode.FAILED
 
 
-def _row(one: Set) -> str:
-    found = one.strength
+def _row(row: Set) -> str:
+    found = row.strength
     caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {percent(found)}"
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
     lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
-    return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
+    return f"{row.name:20}{row.files:5}{row.tests:7}  {caught}{lost}"
 
 
 STRENGTH = Command("strength", _PAGE, _add_options, _run)

@@ -78,21 +78,21 @@ def summarize(
 
 
 def _worker_status(
-    address: str, one: Mapping[str, Any], loads: Sequence[Any], now: float
+    address: str, worker: Mapping[str, Any], loads: Sequence[Any], now: float
 ) -> records.WorkerStatus | None:
-    facts = records.facts_of(address, str(one["name"]), one["resources"])
+    facts = records.facts_of(address, str(worker["name"]), worker["resources"])
     if facts is None:
         return None
-    figures = one.get("metrics")
+    figures = worker.get("metrics")
     figures = figures if isinstance(figures, dict) else {}
     own = figures.get(OWN)
     own = own if isinstance(own, dict) else {}
     return records.WorkerStatus(
         facts,
-        str(one["name"]),
+        str(worker["name"]),
         load=_number(figures.get("cpu")),
         memory=int(_number(figures.get("memory"))),
-        silent=round(max(now - _number(one.get("last_seen")), 0.0), 1),
+        silent=round(max(now - _number(worker.get("last_seen")), 0.0), 1),
         loads=tuple(map(read_task_name, loads)),
         done=int(_number(own.get("done"))),
         troubles=int(_number(own.get("troubles"))),

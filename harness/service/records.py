@@ -90,9 +90,9 @@ class Member(NamedTuple):
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""
         return self.role == TEACHER or (self.role == ASSISTANT and right in self.may.split())
 
-    def may_remove(self, one: Comment) -> bool:
+    def may_remove(self, comment: Comment) -> bool:
         """Whether somebody may remove a comment: its author, and any teacher of the course."""
-        return self.has(COMMENT) and (self.role == TEACHER or self.person == one.person)
+        return self.has(COMMENT) and (self.role == TEACHER or self.person == comment.person)
 
     @property
     def submits_as(self) -> str:

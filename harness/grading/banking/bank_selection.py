@@ -353,10 +353,10 @@ def _read_stored(folder: Path) -> AnonymousProgram:
 
 
 def _rename_files(
-    one: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
+    program: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
 ) -> AnonymousProgram:
     """Return a program with other names of files; what could be executed still can be."""
-    run = frozenset(called for name, (called, _) in files.items() if name in one.run)
+    run = frozenset(called for name, (called, _) in files.items() if name in program.run)
     return AnonymousProgram(dict(files.values()), run)
 
 

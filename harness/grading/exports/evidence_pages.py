@@ -51,13 +51,13 @@ class _EvidencePage:
 
     def __init__(
         self,
-        one: Graded,
+        graded: Graded,
         result: ClassResult,
         places: parts.Places,
         cards: Cards,
         summaries: Sequence[showing.CaseSummary],
     ) -> None:
-        self._one, self._result, self._places, self._cards = one, result, places, cards
+        self._one, self._result, self._places, self._cards = graded, result, places, cards
         self._views = {id(each.attempt): each.view for each in summaries}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[str]:

@@ -196,10 +196,10 @@ def write(
     return written
 
 
-def _summarize_cases(one: Graded, views: Views) -> Iterator[CaseSummary]:
+def _summarize_cases(graded: Graded, views: Views) -> Iterator[CaseSummary]:
     """Yield the result of the case files; of variants only where they speak against somebody."""
-    for attempt in one.attempts:
-        if attempt.result and (attempt.kind != IMAGE or one.suspicion):
+    for attempt in graded.attempts:
+        if attempt.result and (attempt.kind != IMAGE or graded.suspicion):
             yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
@@ -214,11 +214,11 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     return forms
 
 
-def _files(one: Export, material: Material, filled: Mapping[str, Filled]) -> Files:
-    if one.download is None:
-        yield from import_module(one.module).files(material)
-    elif one.download.name in filled:
-        yield one.files[0], filled[one.download.name].data
+def _files(export: Export, material: Material, filled: Mapping[str, Filled]) -> Files:
+    if export.download is None:
+        yield from import_module(export.module).files(material)
+    elif export.download.name in filled:
+        yield export.files[0], filled[export.download.name].data
 
 
 def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:

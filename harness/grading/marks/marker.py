@@ -79,8 +79,8 @@ def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
             yield VariantPair(kind, test, image)
 
 
-def _is(one: TestResult, kind: str) -> bool:
-    return one.attempt.kind == kind and one.passed is not None
+def _is(test: TestResult, kind: str) -> bool:
+    return test.attempt.kind == kind and test.passed is not None
 
 
 def _was_cut_off(image: TestResult) -> bool:
@@ -191,12 +191,17 @@ class AttemptReader:
             found.append(attempt._replace(build=build))
         return tuple(found)
 
-    def _load_attempt(self, one: PlannedAttempt, distrusted: str, at: str) -> Attempt:
+    def _load_attempt(self, planned_attempt: PlannedAttempt, distrusted: str, at: str) -> Attempt:
         """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
-        path = self._paths.get((one.kind, one.name), "")
-        attempt = Attempt(one.key, one.kind, one.name, None, path=path)
-        state, _, fault = self._ledger.states([one.basis])[one.basis]
-        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis, at)]
+        path = self._paths.get((planned_attempt.kind, planned_attempt.name), "")
+        attempt = Attempt(
+            planned_attempt.key, planned_attempt.kind, planned_attempt.name, None, path=path
+        )
+        state, _, fault = self._ledger.states([planned_attempt.basis])[planned_attempt.basis]
+        runs = [
+            self._run(*pair, planned_attempt)
+            for pair in self._ledger.results(planned_attempt.basis, at)
+        ]
         if distrusted:
             return attempt._replace(fault=_SET_ASIDE.format(distrusted))
         if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
@@ -222,7 +227,7 @@ class AttemptReader:
         )
 
     def _run(
-        self, text: str, figures: str, one: PlannedAttempt
+        self, text: str, figures: str, attempt: PlannedAttempt
     ) -> tuple[FileResult | None, Measurements]:
         measured = canonical_json.loads(Measurements, figures)
         self.sandboxes.add(measured.sandbox)
@@ -230,7 +235,7 @@ class AttemptReader:
         if text == NOTHING:
             return None, measured
         result = canonical_json.loads(FileResult, text)
-        case = self._case(one.name, one.sha256)
+        case = self._case(attempt.name, attempt.sha256)
         return canonical_json.add_measurements(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:

@@ -138,12 +138,12 @@ def _way(
     yield _RegradingStep(new.marks, HARNESS, "it was computed by another version of the harness")
 
 
-def _key(one: Attempt) -> tuple[str, str]:
-    return one.kind, one.case
+def _key(attempt: Attempt) -> tuple[str, str]:
+    return attempt.kind, attempt.case
 
 
-def _program(one: Submission) -> tuple[str, str, tuple[str, ...]]:
-    return one.sha256, one.root, one.kept
+def _program(submission: Submission) -> tuple[str, str, tuple[str, ...]]:
+    return submission.sha256, submission.root, submission.kept
 
 
 # --- why ---------------------------------------------------------------------------------------

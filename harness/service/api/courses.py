@@ -187,25 +187,27 @@ def show_checklist(context: Context) -> Checklist:
     return Checklist(is_ready=setup.is_ready, is_blocked=setup.is_blocked, items=items)
 
 
-def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) -> Late | None:
+def _find_own(
+    db: Connection, context: RequestContext, assignment: CourseAssignment
+) -> Late | None:
     """Return the dates of the student who asks, if an extension gives other ones."""
     if context.is_staff:
         return None
-    rule = load_rule(db, one, context.member.submits_as)
-    return rule if _format(rule.deadline) != add_offset(one.deadline) else None
+    rule = load_rule(db, assignment, context.member.submits_as)
+    return rule if _format(rule.deadline) != add_offset(assignment.deadline) else None
 
 
-def describe_assignment(one: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
+def describe_assignment(assignment: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
     """Return an assignment as the API tells it; ``rule``: by an extension of who asks."""
     return AssignmentShown(
-        id=one.id,
-        title=one.title,
-        opens=add_offset(one.opens),
-        deadline=add_offset(one.deadline),
-        closes=add_offset(one.closes),
-        deduction=one.deduction,
-        grace=one.grace,
-        hidden=one.hidden,
+        id=assignment.id,
+        title=assignment.title,
+        opens=add_offset(assignment.opens),
+        deadline=add_offset(assignment.deadline),
+        closes=add_offset(assignment.closes),
+        deduction=assignment.deduction,
+        grace=assignment.grace,
+        hidden=assignment.hidden,
         own_deadline=_format(rule.deadline) if rule else "",
         own_closes=_format(rule.refused_after) if rule else "",
     )

@@ -279,14 +279,14 @@ def _remove(context: RequestContext) -> None:
         staff.remove(act, context.course.id, context.colleague.person)
 
 
-def _describe_assistant(one: Member) -> AssistantShown:
-    may = [right for right in RIGHTS if one.has(right)]
-    return AssistantShown(id=one.person, name=one.name, may=may)
+def _describe_assistant(member: Member) -> AssistantShown:
+    may = [right for right in RIGHTS if member.has(right)]
+    return AssistantShown(id=member.person, name=member.name, may=may)
 
 
-def _describe(one: Member) -> StaffShown:
-    told = _describe_assistant(one).model_dump()
-    return StaffShown.model_validate({**told, "role": one.role})
+def _describe(member: Member) -> StaffShown:
+    told = _describe_assistant(member).model_dump()
+    return StaffShown.model_validate({**told, "role": member.role})
 
 
 # --- students ----------------------------------------------------------------------------------
@@ -356,8 +356,8 @@ def students(context: Context, page: Asked) -> Page[StudentShown]:
     return _find(context, page, STUDENT, order=("key",)).show(_describe_student)
 
 
-def _describe_student(one: Member) -> StudentShown:
-    return StudentShown(student=one.key, name=one.name, group=one.team)
+def _describe_student(member: Member) -> StudentShown:
+    return StudentShown(student=member.key, name=member.name, group=member.team)
 
 
 @STUDENT_ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)

@@ -333,18 +333,18 @@ def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     )
 
 
-def _position(one: drafts.ShownCandidate) -> PositionShown:
-    it = one.candidate
+def _position(shown_candidate: drafts.ShownCandidate) -> PositionShown:
+    it = shown_candidate.candidate
     return PositionShown(
-        position=one.place,
+        position=shown_candidate.place,
         kind=it.kind,
         sentence=it.sentence,
         origin=it.origin,
         board=BoardShown(rows=it.board.text()) if it.board else None,
         setup=list(it.setup),
         tests=[DraftTest(**test._asdict()) for test in it.tests],
-        caught=one.caught,
-        only=one.only,
+        caught=shown_candidate.caught,
+        only=shown_candidate.only,
     )
 
 
@@ -457,11 +457,11 @@ def put_in_force(
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _part(one: WeighedPart) -> PartWorthShown:
-    part = one.part
+def _part(weighed_part: WeighedPart) -> PartWorthShown:
+    part = weighed_part.part
     tests = [
         TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
-        for test in one.tests
+        for test in weighed_part.tests
     ]
     return PartWorthShown(
         name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests

@@ -89,9 +89,11 @@ class Change(NamedTuple):
     effects: list[Effect]
     ended: list[str]  # students whose extensions would end, because all have as much time
 
-    def list_dates(self, one: CourseAssignment) -> list[tuple[str, str]]:
+    def list_dates(self, assignment: CourseAssignment) -> list[tuple[str, str]]:
         """Return the names of what changes, and how it is and would be."""
-        return [(_NAMES[name], said) for name, said in _list_changed(one, self.made).items()]
+        return [
+            (_NAMES[name], said) for name, said in _list_changed(assignment, self.made).items()
+        ]
 
     @property
     def digest(self) -> str:
@@ -99,35 +101,35 @@ class Change(NamedTuple):
         return digest_of(self)
 
 
-def plan(db: Connection, one: CourseAssignment, proposal: CourseAssignment) -> Change:
-    """Return what would change for whom if ``one`` were as ``proposal``.
+def plan(db: Connection, assignment: CourseAssignment, proposal: CourseAssignment) -> Change:
+    """Return what would change for whom if ``assignment`` were as ``proposal``.
 
     Raises:
         UsageError: a date or a number cannot be read, or they do not go together.
     """
-    made = making.check(one._replace(**{name: getattr(proposal, name) for name in _NAMES}))
-    extensions = courses.extensions(db, one.id)
+    made = making.check(assignment._replace(**{name: getattr(proposal, name) for name in _NAMES}))
+    extensions = courses.extensions(db, assignment.id)
     ended = _list_ended(made, extensions)
     left = {key: own for key, own in extensions.items() if key not in ended}
-    rules = making.late(one, extensions), making.late(made, left)
-    return Change(made, _list_effects(db, one, *rules), ended)
+    rules = making.late(assignment, extensions), making.late(made, left)
+    return Change(made, _list_effects(db, assignment, *rules), ended)
 
 
-def values_of(one: CourseAssignment) -> ShownValues:
+def values_of(assignment: CourseAssignment) -> ShownValues:
     """Return what the form that changes an assignment is filled from."""
-    now = {name: getattr(one, name) for name in _NAMES}
+    now = {name: getattr(assignment, name) for name in _NAMES}
     said = {label: _say(name, now[name]) for name, label in _NAMES.items()}
     return ShownValues("assignment", [str(value) for value in now.values()], said)
 
 
-def values_of_course(one: Course) -> ShownValues:
+def values_of_course(course: Course) -> ShownValues:
     """Return what the form that renames a course is filled from."""
-    return ShownValues("course", [one.title], {"Title": one.title})
+    return ShownValues("course", [course.title], {"Title": course.title})
 
 
 def change(
     act: AuditedTransaction,
-    one: CourseAssignment,
+    assignment: CourseAssignment,
     proposal: CourseAssignment,
     change_digest: str | None = None,
     form_digest: str | None = None,
@@ -141,8 +143,8 @@ def change(
         UsageError: as :func:`plan`.
         InvalidGradingStateError: it would change something else by now.
     """
-    courses.lock(act.db, one.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
+    courses.lock(act.db, assignment.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     values_of(now).require(form_digest)
     planned = plan(act.db, now, proposal)
     if change_digest is not None and planned.digest != change_digest:
@@ -150,13 +152,15 @@ def change(
             "something was submitted or changed meanwhile: look once more"
         )
     values = {name: getattr(planned.made, name) for name in _NAMES}
-    courses.ASSIGNMENTS.change(act.db, {**values, "hidden": int(planned.made.hidden)}, id=one.id)
-    courses.extend(act.db, one.id, planned.ended, "")
+    courses.ASSIGNMENTS.change(
+        act.db, {**values, "hidden": int(planned.made.hidden)}, id=assignment.id
+    )
+    courses.extend(act.db, assignment.id, planned.ended, "")
     if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
         effects = [f"{effect.key}: {effect.now} → {effect.then}" for effect in planned.effects]
         more = {"effects": effects} if effects else {}
         more |= {"extensions ended": planned.ended} if planned.ended else {}
-        act.note("assignment changed", one.id, changed=lines, **more)
+        act.note("assignment changed", assignment.id, changed=lines, **more)
     return planned.made
 
 
@@ -181,9 +185,9 @@ def rename_course(
     return made
 
 
-def _list_changed(one: CourseAssignment, proposal: CourseAssignment) -> dict[str, str]:
+def _list_changed(assignment: CourseAssignment, proposal: CourseAssignment) -> dict[str, str]:
     """Return how the fields that change are and would be, by their names."""
-    pairs = ((name, getattr(one, name), getattr(proposal, name)) for name in _NAMES)
+    pairs = ((name, getattr(assignment, name), getattr(proposal, name)) for name in _NAMES)
     return {name: f"{_say(name, a)} → {_say(name, b)}" for name, a, b in pairs if a != b}
 
 
@@ -202,10 +206,10 @@ def _list_ended(proposal: CourseAssignment, extensions: Mapping[str, str]) -> li
 
 
 def _list_effects(
-    db: Connection, one: CourseAssignment, before: Late, after: Late
+    db: Connection, assignment: CourseAssignment, before: Late, after: Late
 ) -> list[Effect]:
-    histories, found = submissions.all_histories(db, one), []
-    for entry in roster.students(courses.students(db, one.course)):
+    histories, found = submissions.all_histories(db, assignment), []
+    for entry in roster.students(courses.students(db, assignment.course)):
         keys = [student.key for student in entry.students]
         last = histories[entry.key].last
         told = _compare(before.of(keys), after.of(keys), last.at) if last else ()

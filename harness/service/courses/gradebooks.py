@@ -149,11 +149,12 @@ def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
     file_system.write_whole(notes_of(folder), json.dumps(notes))
 
 
-def _describe(name: str, one: Filled) -> Iterator[str]:
-    yield f"{one.marked} of {number_of(one.marked + len(one.left), 'row')} of {name} filled in."
-    if one.left:
-        yield f"Rows that were not filled in: {some(one.left, _NAMED)}."
-    yield from one.notes
+def _describe(name: str, sheet: Filled) -> Iterator[str]:
+    rows = number_of(sheet.marked + len(sheet.left), "row")
+    yield f"{sheet.marked} of {rows} of {name} filled in."
+    if sheet.left:
+        yield f"Rows that were not filled in: {some(sheet.left, _NAMED)}."
+    yield from sheet.notes
 
 
 def _load_notes(folder: Path) -> dict[str, list[str]]:

@@ -428,8 +428,8 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     ]
 
 
-def _most(one: StudentMark) -> str:
-    return decimal(canonical_json.loads(Marks, one.marks).of)
+def _most(mark: StudentMark) -> str:
+    return decimal(canonical_json.loads(Marks, mark.marks).of)
 
 
 class SharedOverride(NamedTuple):

@@ -88,21 +88,23 @@ def check_shipped(source: str) -> str:
 
 
 def apply_course_settings(
-    assignment: Assignment, one: CourseAssignment, extensions: Mapping[str, str]
+    assignment: Assignment, course_assignment: CourseAssignment, extensions: Mapping[str, str]
 ) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
     ``assignment``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    assignment = apply_weights(assignment, load_weights(one))
-    return assignment._replace(title=one.title, late=late(one, extensions))
+    assignment = apply_weights(assignment, load_weights(course_assignment))
+    return assignment._replace(
+        title=course_assignment.title, late=late(course_assignment, extensions)
+    )
 
 
-def late(one: CourseAssignment, extensions: Mapping[str, str]) -> Late:
+def late(assignment: CourseAssignment, extensions: Mapping[str, str]) -> Late:
     """Return the late penalty of this course; see :func:`apply_course_settings`."""
     own = tuple((key, read_moment(extensions[key])) for key in extensions)
-    dates = moment(one.deadline), moment(one.closes)
-    return Late(*dates, Fraction(one.deduction or 0), one.grace, own)
+    dates = moment(assignment.deadline), moment(assignment.closes)
+    return Late(*dates, Fraction(assignment.deduction or 0), assignment.grace, own)
 
 
 def moment(text: str) -> datetime.datetime | None:
@@ -222,11 +224,11 @@ def make_once(
     return made
 
 
-def hold(db: Connection, one: CourseAssignment) -> None:
+def hold(db: Connection, assignment: CourseAssignment) -> None:
     """Keep an assignment until the end of a transaction.
 
     Raises:
         UsageError: it was removed.
     """
-    if not courses.hold(db, one.id):
+    if not courses.hold(db, assignment.id):
         raise UsageError(REMOVED)

@@ -74,10 +74,13 @@ class WeighedPart(NamedTuple):
         return len({test.weight for test in self.tests}) > 1
 
 
-def load_weights(one: CourseAssignment) -> PointWeights:
+def load_weights(assignment: CourseAssignment) -> PointWeights:
     """Return what is worth something else in an assignment of a course."""
     return PointWeights(
-        *(json.loads(text or "{}") for text in (one.points, one.weights, one.left_out))
+        *(
+            json.loads(text or "{}")
+            for text in (assignment.points, assignment.weights, assignment.left_out)
+        )
     )
 
 
@@ -207,17 +210,17 @@ def _points(part: MarkPart, weights: PointWeights) -> Fraction:
 
 
 def _weights(
-    one: WeighedPart, mark_part: MarkPart, points: Fraction, weights: PointWeights
+    weighed_part: WeighedPart, mark_part: MarkPart, points: Fraction, weights: PointWeights
 ) -> dict[str, str]:
     """Return the weights that are not as the assignment has them, by the names of tests."""
-    found = {test.name: test.weight for test in one.tests}
-    for name, text in weights.weights.get(one.part.name, _NONE).items():
+    found = {test.name: test.weight for test in weighed_part.tests}
+    for name, text in weights.weights.get(weighed_part.part.name, _NONE).items():
         if name not in found:
-            raise UsageError(f"{one.part.name}: there is no test {name!r}")
+            raise UsageError(f"{weighed_part.part.name}: there is no test {name!r}")
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")
     if points and found and not any(found.values()):
         raise UsageError(
-            f"{one.part.name}: no test of it would count; give the part 0 points instead"
+            f"{weighed_part.part.name}: no test of it would count; give the part 0 points instead"
         )
     return {
         name: str(weight)

@@ -189,21 +189,24 @@ def _check_groups(members: Sequence[Member]) -> None:
 
 
 def _take_one(
-    act: AuditedTransaction, course: str, one: ListedStudent, every: Mapping[str, Member]
+    act: AuditedTransaction,
+    course: str,
+    listed_student: ListedStudent,
+    every: Mapping[str, Member],
 ) -> _RosterIntake:
-    known = every.get(one.roster_id)
+    known = every.get(listed_student.roster_id)
     if known is None:
-        return _RosterIntake(None, _add(act, course, one))
+        return _RosterIntake(None, _add(act, course, listed_student))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
-    member = _merge(known, one, is_ours=is_ours)
+    member = _merge(known, listed_student, is_ours=is_ours)
     values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
-    listed, address = _tell(known, member), _address_of(one)
+    listed, address = _tell(known, member), _address_of(listed_student)
     if not is_ours:
-        return _RosterIntake(known, member, listed, _tell_kept(person, member, one))
-    _rename(act, person, member, one)
+        return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
+    _rename(act, person, member, listed_student)
     if address and address != person.email:
         accounts.change_email(act, person, address)
         change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
@@ -213,28 +216,34 @@ def _take_one(
     return _RosterIntake(known, member, listed)
 
 
-def _add(act: AuditedTransaction, course: str, one: ListedStudent) -> Member:
-    student = one.student
-    person = accounts.add_person(act, student.name, _address_of(one))
-    made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
-    own = {"ids": json.dumps(student.ids), "roster_id": one.roster_id, "team_name": one.group}
+def _add(act: AuditedTransaction, course: str, listed_student: ListedStudent) -> Member:
+    student = listed_student.student
+    person = accounts.add_person(act, student.name, _address_of(listed_student))
+    made = Member(
+        course, person.id, STUDENT, student.key, student.name, team=listed_student.team or ""
+    )
+    own = {
+        "ids": json.dumps(student.ids),
+        "roster_id": listed_student.roster_id,
+        "team_name": listed_student.group,
+    }
     return courses.MEMBERS.add(act.db, made._replace(**own))
 
 
-def _address_of(one: ListedStudent) -> str:
-    return dict(one.student.ids).get(_EMAIL, "")
+def _address_of(listed_student: ListedStudent) -> str:
+    return dict(listed_student.student.ids).get(_EMAIL, "")
 
 
-def _merge(member: Member, one: ListedStudent, *, is_ours: bool) -> Member:
+def _merge(member: Member, listed_student: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
-    ids = {**dict(json.loads(member.ids)), **(dict(one.student.ids) if is_ours else {})}
+    ids = {**dict(json.loads(member.ids)), **(dict(listed_student.student.ids) if is_ours else {})}
     return member._replace(
         role=STUDENT,
-        name=one.student.name if one.is_named else member.name,
+        name=listed_student.student.name if listed_student.is_named else member.name,
         ids=json.dumps([*ids.items()]),
-        team=member.team if one.team is None else one.team,
-        team_name=member.team_name if one.team is None else one.group,
-        roster_id=member.roster_id or one.roster_id,
+        team=member.team if listed_student.team is None else listed_student.team,
+        team_name=member.team_name if listed_student.team is None else listed_student.group,
+        roster_id=member.roster_id or listed_student.roster_id,
     )
 
 
@@ -250,16 +259,26 @@ def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _rename(act: AuditedTransaction, person: Person, member: Member, one: ListedStudent) -> None:
-    if one.is_named and person.name != member.name and not accounts.chose_a_name(act, person):
+def _rename(
+    act: AuditedTransaction, person: Person, member: Member, listed_student: ListedStudent
+) -> None:
+    if (
+        listed_student.is_named
+        and person.name != member.name
+        and not accounts.chose_a_name(act, person)
+    ):
         accounts.rename(act, person, member.name)
 
 
-def _tell_kept(person: Person, member: Member, one: ListedStudent) -> tuple[str, ...]:
+def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
-    address, ids = _address_of(one), dict(json.loads(member.ids))
+    address, ids = _address_of(listed_student), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
-    kept += [kind for kind, value in one.student.ids if kind != _EMAIL and ids.get(kind) != value]
+    kept += [
+        kind
+        for kind, value in listed_student.student.ids
+        if kind != _EMAIL and ids.get(kind) != value
+    ]
     if not kept:
         return ()
     return (
@@ -320,9 +339,9 @@ class _RosterFinder:
             if not differ(members[fact], listed[fact]):
                 self._match(members[fact], listed[fact])
 
-    def _match(self, member: Member, one: ListedStudent) -> None:
-        if member.person not in self._taken and one.roster_id not in self.found:
-            self.found[one.roster_id] = member
+    def _match(self, member: Member, listed_student: ListedStudent) -> None:
+        if member.person not in self._taken and listed_student.roster_id not in self.found:
+            self.found[listed_student.roster_id] = member
             self._taken.add(member.person)
 
 
@@ -342,14 +361,14 @@ def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStuden
     )
 
 
-def _differ(member: Member, one: ListedStudent) -> bool:
+def _differ(member: Member, listed_student: ListedStudent) -> bool:
     """Whether they are two people, whatever else they have in common."""
-    ids, others = _ids(member), dict(one.student.ids)
+    ids, others = _ids(member), dict(listed_student.student.ids)
     return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
 
 
-def _ids(one: Member) -> dict[str, str]:
-    return {str(kind): str(value) for kind, value in json.loads(one.ids)}
+def _ids(member: Member) -> dict[str, str]:
+    return {str(kind): str(value) for kind, value in json.loads(member.ids)}
 
 
 # --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
@@ -417,14 +436,14 @@ def make_links(act: AuditedTransaction, course: str, base: str) -> list[StudentL
     return [_make_link(act, one, base) for one in courses.students(act.db, course)]
 
 
-def _make_link(act: AuditedTransaction, one: Member, base: str) -> StudentLink:
-    person = people.PEOPLE.find(act.db, id=one.person)
+def _make_link(act: AuditedTransaction, member: Member, base: str) -> StudentLink:
+    person = people.PEOPLE.find(act.db, id=member.person)
     assert person is not None  # members refer to people
     if not accounts.may_be_changed_by(act.db, person, act.by):
-        return StudentLink(one.key, one.name, person.email, "")
-    people.revoke_links(act.db, one.person)
-    link = accounts.make_course_link(act, one.person, base)
-    return StudentLink(one.key, one.name, person.email, link)
+        return StudentLink(member.key, member.name, person.email, "")
+    people.revoke_links(act.db, member.person)
+    link = accounts.make_course_link(act, member.person, base)
+    return StudentLink(member.key, member.name, person.email, link)
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
@@ -450,9 +469,9 @@ def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
     )
 
 
-def _student(one: Member) -> Student:
-    pairs = tuple((str(name), str(value)) for name, value in json.loads(one.ids))
-    return Student(one.key, one.name, pairs)
+def _student(member: Member) -> Student:
+    pairs = tuple((str(name), str(value)) for name, value in json.loads(member.ids))
+    return Student(member.key, member.name, pairs)
 
 
 # --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
@@ -498,7 +517,9 @@ def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
     return found
 
 
-def _change(act: AuditedTransaction, one: Member, what: str) -> Member:
-    courses.MEMBERS.change(act.db, {"role": one.role}, course=one.course, person=one.person)
-    act.note(what, one.course, key=one.key, student=one.person)
-    return one
+def _change(act: AuditedTransaction, member: Member, what: str) -> Member:
+    courses.MEMBERS.change(
+        act.db, {"role": member.role}, course=member.course, person=member.person
+    )
+    act.note(what, member.course, key=member.key, student=member.person)
+    return member

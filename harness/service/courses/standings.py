@@ -242,10 +242,10 @@ class StandingsView(NamedTuple):
         told = {k: v for k, v in wanted._asdict().items() if v != _DEFAULT[k]}
         return f"?{urlencode(told)}" if told else ""
 
-    def has(self, one: StudentStanding) -> bool:
+    def has(self, standing: StudentStanding) -> bool:
         """Whether a student or group is in the list."""
-        words = f"{one.key} {' '.join(one.names)}".casefold()
-        is_shown = self.show == ALL or self.show in one.kinds
+        words = f"{standing.key} {' '.join(standing.names)}".casefold()
+        is_shown = self.show == ALL or self.show in standing.kinds
         return is_shown and self.find.casefold() in words
 
     def sort(self, standings: Sequence[StudentStanding]) -> list[StudentStanding]:

@@ -167,9 +167,11 @@ def _history(
     return SubmissionHistory(tuple(own), tuple(others))
 
 
-def _is_of_others(key: str, upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
-    sent_as = upload.upload.key
-    return sent_as != key and any(teams.get(student) == sent_as for student in upload.students)
+def _is_of_others(key: str, owned_upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
+    sent_as = owned_upload.upload.key
+    return sent_as != key and any(
+        teams.get(student) == sent_as for student in owned_upload.students
+    )
 
 
 def places(student_histories: Iterable[SubmissionHistory]) -> dict[str, Place]:

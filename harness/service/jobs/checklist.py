@@ -57,7 +57,7 @@ class Setup(NamedTuple):
 def load(
     db: Connection,
     settings: Settings,
-    one: CourseAssignment,
+    assignment: CourseAssignment,
     measurement: MeasuredCases | None = None,
 ) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
@@ -67,26 +67,26 @@ def load(
     Raises:
         UsageError: the assignment was removed.
     """
-    own = own_files.assignment_of(settings, one)
-    page = f"/courses/{one.course}/assignments/{one.id}"
-    measurement = measurement or private_cases.load_measured(settings, one)
+    own = own_files.assignment_of(settings, assignment)
+    page = f"/courses/{assignment.course}/assignments/{assignment.id}"
+    measurement = measurement or private_cases.load_measured(settings, assignment)
     return Setup(
         [
-            *_list_overlay(settings, one, own, page),
+            *_list_overlay(settings, assignment, own, page),
             *_list_programs(settings, own),
-            _describe_students(courses.students(db, one.course), one),
-            _describe_dates(one, page),
-            *_list_private(settings, one, own, measurement, page),
-            *_list_visible(one, page),
+            _describe_students(courses.students(db, assignment.course), assignment),
+            _describe_dates(assignment, page),
+            *_list_private(settings, assignment, own, measurement, page),
+            *_list_visible(assignment, page),
         ]
     )
 
 
 def _list_overlay(
-    settings: Settings, one: CourseAssignment, assignment: Assignment, page: str
+    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
 ) -> Iterator[SetupItem]:
     if name := assignment.engine.overlay:
-        lacks = own_files.lacks_overlay(settings, one)
+        lacks = own_files.lacks_overlay(settings, course_assignment)
         text = (
             f"Submissions run with {name}, the folder that your course gives to its students."
             if lacks
@@ -117,23 +117,29 @@ def _list_programs(settings: Settings, assignment: Assignment) -> Iterator[Setup
     yield SetupItem("Programs", MISSING if missing else DONE, text, blocks=True)
 
 
-def _describe_students(students: list[Member], one: CourseAssignment) -> SetupItem:
-    page = f"/courses/{one.course}/students"
+def _describe_students(students: list[Member], assignment: CourseAssignment) -> SetupItem:
+    page = f"/courses/{assignment.course}/students"
     if not students:
         text = "Nobody can submit yet: import the roster."
         return SetupItem("Students", MISSING, text, f"{page}/import", "Import roster")
     return SetupItem("Students", DONE, number_of(len(students), "student"), page, "See them")
 
 
-def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
-    text = f"Due {describe_date(one.deadline)}" if one.deadline else "There is no deadline."
-    state = DONE if one.deadline else OPTIONAL
-    return SetupItem("Dates", state, text, f"{page}/change", "Change" if one.deadline else "Set")
+def _describe_dates(assignment: CourseAssignment, page: str) -> SetupItem:
+    text = (
+        f"Due {describe_date(assignment.deadline)}"
+        if assignment.deadline
+        else "There is no deadline."
+    )
+    state = DONE if assignment.deadline else OPTIONAL
+    return SetupItem(
+        "Dates", state, text, f"{page}/change", "Change" if assignment.deadline else "Set"
+    )
 
 
 def _list_private(
     settings: Settings,
-    one: CourseAssignment,
+    course_assignment: CourseAssignment,
     assignment: Assignment,
     measurement: MeasuredCases,
     page: str,
@@ -142,7 +148,9 @@ def _list_private(
     place = f"{page}/private"
     name = "Private cases"
     if not measurement.paths:
-        parts = point_weights.apply_weights(assignment, point_weights.load_weights(one)).marks
+        parts = point_weights.apply_weights(
+            assignment, point_weights.load_weights(course_assignment)
+        ).marks
         judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
         text = (
             f"{judged[0]!r} needs some before you grade. Or grade without them."
@@ -156,14 +164,14 @@ def _list_private(
     if measurement.caught is None:
         text = "The private cases are being checked by the reference."
         yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, one, measurement):
+    elif doubts := previews.find(settings, course_assignment, measurement):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:
         yield SetupItem(name, DONE, "The reference passes all private cases.")
 
 
-def _list_visible(one: CourseAssignment, page: str) -> Iterator[SetupItem]:
-    if one.hidden:
+def _list_visible(assignment: CourseAssignment, page: str) -> Iterator[SetupItem]:
+    if assignment.hidden:
         text = "Students do not see the assignment."
         yield SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it")

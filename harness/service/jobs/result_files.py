@@ -132,11 +132,11 @@ def write_evidence_places(result: ClassResult, folder: Path) -> None:
     file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
-def _places(one: Graded) -> tuple[EvidencePlace, ...]:
-    own = (attempt for attempt in one.attempts if attempt.kind != IMAGE)
+def _places(graded: Graded) -> tuple[EvidencePlace, ...]:
+    own = (attempt for attempt in graded.attempts if attempt.kind != IMAGE)
     return tuple(
         EvidencePlace(
-            parts.evidence_address(one, parts.file_anchor(one, attempt.kind, attempt.case)),
+            parts.evidence_address(graded, parts.file_anchor(graded, attempt.kind, attempt.case)),
             case_result_of(attempt),
         )
         for attempt in own

@@ -129,44 +129,50 @@ def _take(
     return outcome.remarks
 
 
-def _roster_line(link: CourseLink, one: PlatformPerson, groups: Groups) -> ListedStudent:
-    key, group = safe(one.number or one.subject), _group_of(one, groups)
+def _roster_line(link: CourseLink, person: PlatformPerson, groups: Groups) -> ListedStudent:
+    key, group = safe(person.number or person.subject), _group_of(person, groups)
     return ListedStudent(
-        Student(key, one.name or key),
-        f"lti {link.platform} {one.subject}",  # the same if a link is made anew
+        Student(key, person.name or key),
+        f"lti {link.platform} {person.subject}",  # the same if a link is made anew
         None if groups is None else (safe(group) if group else ""),
-        bool(one.name),
+        bool(person.name),
         group,
     )
 
 
-def _group_of(one: PlatformPerson, groups: Groups) -> str:
+def _group_of(person: PlatformPerson, groups: Groups) -> str:
     """Return the group of somebody who is in one; in several, nobody knows which is meant."""
-    ids = [str(group.get("group_id")) for group in one.groups if isinstance(group, dict)]
+    ids = [str(group.get("group_id")) for group in person.groups if isinstance(group, dict)]
     return (groups or {}).get(ids[0], "") if len(ids) == 1 else ""
 
 
-def _is_same(member: Member, one: PlatformPerson, line: ListedStudent) -> bool:
+def _is_same(member: Member, person: PlatformPerson, line: ListedStudent) -> bool:
     is_in_group = line.team is None or member.team_name == line.group
-    return member.role == STUDENT and member.name == (one.name or member.name) and is_in_group
+    return member.role == STUDENT and member.name == (person.name or member.name) and is_in_group
 
 
 def _take_staff(
     act: AuditedTransaction,
     link: CourseLink,
-    one: PlatformPerson,
+    platform_person: PlatformPerson,
     user: records.PlatformUser | None,
     member: Member | None,
 ) -> None:
-    name = one.name or one.role.title()
+    name = platform_person.name or platform_person.role.title()
     if user is None:
         person = accounts.add_person(act, name)
-        user = lti.USERS.add(act.db, records.PlatformUser(link.id, one.subject, person.id))
+        user = lti.USERS.add(
+            act.db, records.PlatformUser(link.id, platform_person.subject, person.id)
+        )
     if member is None:
-        courses.MEMBERS.add(act.db, Member(link.course, user.person, one.role, name=name))
-        act.note(f"{one.role} added", link.course, **{one.role: user.person})
-    elif member.role != one.role:
-        _change_role(act, member, one.role, {"role": one.role})
+        courses.MEMBERS.add(
+            act.db, Member(link.course, user.person, platform_person.role, name=name)
+        )
+        act.note(
+            f"{platform_person.role} added", link.course, **{platform_person.role: user.person}
+        )
+    elif member.role != platform_person.role:
+        _change_role(act, member, platform_person.role, {"role": platform_person.role})
 
 
 def _make_student(act: AuditedTransaction, member: Member, line: ListedStudent) -> None:

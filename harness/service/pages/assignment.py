@@ -132,10 +132,10 @@ class GradingLine(NamedTuple):
     decision: str  # that it waits for, as a phrase; "" for none
 
 
-def _grading_line(db: Connection, one: Grading) -> GradingLine:
-    state, waits = gradings.state(db, one), gradings.find_decisions(db, one)
+def _grading_line(db: Connection, grading: Grading) -> GradingLine:
+    state, waits = gradings.state(db, grading), gradings.find_decisions(db, grading)
     faults = waits.faults or int(state == "failed")
-    return GradingLine(one, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
+    return GradingLine(grading, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
 def _may_act(context: RequestContext, kind: str) -> bool:

@@ -117,20 +117,20 @@ def _set_aside_since(context: RequestContext) -> list[str]:
     return machines.set_aside(context.settings, done) if done else []
 
 
-def _rows(db: Connection, one: records.Grading, course: str) -> list[Row]:
+def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
-    own = uploads.overrides(db, one.assignment)
-    got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
+    own = uploads.overrides(db, grading.assignment)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id)
     students: dict[str, list[str]] = {}
     for each in got:
         students.setdefault(each.key, []).append(each.student)
     marked = [
         _row(each, shared_overrides(own, students.get(each.key, [])))
         for each in sorted(
-            uploads.MARKS.all(db, grading=one.id), key=lambda each: natural_order(each.key)
+            uploads.MARKS.all(db, grading=grading.id), key=lambda each: natural_order(each.key)
         )
     ]
-    newcomers = gradings.list_unmarked(db, one, course)
+    newcomers = gradings.list_unmarked(db, grading, course)
     present = {each.submits_as for each in courses.students(db, course)}
     linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
     return linked + [

@@ -246,9 +246,9 @@ def _parts(context: RequestContext) -> list[WeighedPart]:
     return previews.parts(context.settings, context.assigned)
 
 
-def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
+def _field(weighed_part: WeighedPart, test: WeighedTest | None = None) -> str:
     """Return what the field of a part, or of a test of it, is called in the form."""
-    name = quote(one.part.name, safe="")
+    name = quote(weighed_part.part.name, safe="")
     return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 

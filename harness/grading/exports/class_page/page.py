@@ -134,10 +134,10 @@ def _height(items: Sequence[Item]) -> int:
 class _Column:
     """One submission, with its tests."""
 
-    def __init__(self, one: Graded, tests: Sequence[TestResult]) -> None:
-        self._one = one
+    def __init__(self, graded: Graded, tests: Sequence[TestResult]) -> None:
+        self._one = graded
         self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = evidence_address(one), one_line(format_students(one), _NAME)
+        self.head = evidence_address(graded), one_line(format_students(graded), _NAME)
 
     def cell(self, key: tuple[str, str, int]) -> tuple[str, str]:
         """Return what happened to a test, and the address of the evidence if it did not pass."""

@@ -295,7 +295,7 @@ def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
     return found[0] if found else ""
 
 
-def _differ(one: Student, other: Student) -> bool:
+def _differ(student: Student, other: Student) -> bool:
     """Whether they have different ids of a kind: then they are not the same, whatever the name."""
-    ids, others = dict(one.ids), dict(other.ids)
+    ids, others = dict(student.ids), dict(other.ids)
     return any(ids[kind] != others[kind] for kind in ids.keys() & others.keys())
