@@ -100,8 +100,8 @@ def _unsure(opinions: list[_Opinion]) -> str:
     return f"runs on {machines} differ, and nothing tells which of them is right"
 
 
-def _agree(event: AttemptFinished, other: AttemptFinished) -> bool:
-    return _verdicts(event.result) == _verdicts(other.result)
+def _agree(event: AttemptFinished, other_event: AttemptFinished) -> bool:
+    return _verdicts(event.result) == _verdicts(other_event.result)
 
 
 def _verdicts(text: str) -> object:

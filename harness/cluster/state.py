@@ -22,9 +22,9 @@ _MOST = 1 << 53  # of a figure
 _KIND = "unit"  # by what a name begins with, Dask learns how long its kind takes
 
 
-def own_figures(done: int, troubles: int, trouble: str) -> dict[str, object]:
+def own_figures(number: int, troubles: int, trouble: str) -> dict[str, object]:
     """Return what a worker tells of itself, as it is sent."""
-    return {"done": done, "troubles": troubles, "trouble": trouble[:_LONGEST]}
+    return {"done": number, "troubles": troubles, "trouble": trouble[:_LONGEST]}
 
 
 def task_name(load: records.Load) -> str:
@@ -43,10 +43,10 @@ def read_task_name(name: object) -> records.NamedUnit:
     return records.NamedUnit(*map(escape_controls, (own, assignment, submission)))
 
 
-def read_departed(left: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
+def read_departed(departures: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
     """Return the workers that have gone.
 
-    ``left``: for each its address and name, when it went, and the tasks that it had.
+    ``departures``: for each its address and name, when it went, and the tasks that it had.
     """
     return tuple(
         records.DepartedWorker(
@@ -55,7 +55,7 @@ def read_departed(left: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
             escape_controls(str(name).rpartition(":")[0]),
             tuple(map(read_task_name, had)),
         )
-        for address, name, at, had in left
+        for address, name, at, had in departures
     )
 
 

@@ -239,8 +239,8 @@ def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) 
     def add_time(reply: Reply | None) -> Reply | None:
         return reply and reply._replace(seconds=next(times, 0.0))
 
-    def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
-        return tuple(Exchange(one.text, add_time(one.reply)) for one in some)
+    def exchanges(items: Sequence[Exchange]) -> tuple[Exchange, ...]:
+        return tuple(Exchange(one.text, add_time(one.reply)) for one in items)
 
     judged = dialect_of(case, find_dialect(Options().dialect)).judged or (lambda reply: reply)
 

@@ -250,17 +250,19 @@ class BankSelection:
             for key, one in plain.items()
         }
 
-    def _sort(self, one: Former) -> None:
+    def _sort(self, submission: Former) -> None:
         """Put a submission to those that did the same, or note why it is left out."""
-        results = [(each.kind, each.case, each.result) for each in one.attempts if each.result]
+        results = [
+            (each.kind, each.case, each.result) for each in submission.attempts if each.result
+        ]
         whole = behaviour(results)
         found = whole.where(self._counts)
-        why = _useless(one, whole, found)
+        why = _useless(submission, whole, found)
         if why:
-            self._left_out[one.key] = why  # rather than that it cannot be made anonymous
-        elif one.key not in self._left_out:
-            self._behaviours[one.key] = found
-            self._groups.setdefault(found.signature, []).append(one.key)
+            self._left_out[submission.key] = why  # rather than that it cannot be made anonymous
+        elif submission.key not in self._left_out:
+            self._behaviours[submission.key] = found
+            self._groups.setdefault(found.signature, []).append(submission.key)
 
     def into(self, folder: Path, bank: Bank, attempt: Try) -> Added:
         """Put one of each behaviour into the bank's folder that has not one yet."""
@@ -305,10 +307,10 @@ class BankSelection:
         return chosen
 
 
-def _useless(one: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) -> str:
+def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) -> str:
     """Return why a submission tells nothing about tests; "" if it does."""
-    results = [each.result for each in one.attempts if each.result]
-    if any(each.fault for each in one.attempts):
+    results = [each.result for each in submission.attempts if each.result]
+    if any(each.fault for each in submission.attempts):
         return UNFINISHED
     if not results:
         return NOTHING
@@ -360,11 +362,11 @@ def _rename_files(
     return AnonymousProgram(dict(files.values()), run)
 
 
-def _authors(one: Former) -> list[BankPerson]:
+def _authors(submission: Former) -> list[BankPerson]:
     """Return those whose names may stand in a program."""
     return [
         BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
-        for student in one.unit.submission.students
+        for student in submission.unit.submission.students
     ]
 
 

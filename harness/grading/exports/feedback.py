@@ -201,9 +201,9 @@ def _tests(
     }
 
 
-def _other(one: _Shown) -> tuple[Markup, str, str]:
+def _other(test: _Shown) -> tuple[Markup, str, str]:
     """Return the verdict, the command and the place of a test that does not fit."""
-    case, outcome = one.view.file.case, one.outcome
+    case, outcome = test.view.file.case, test.outcome
     step = case.steps[outcome.step]
     sign = badge(outcome.verdict, outcome.flaky)
     return sign, one_line(step.text, _COMMAND), f"{case.path}, line {step.line}"

@@ -584,9 +584,9 @@ def _is_emptied(place: LedgerFile | ServerPlace) -> bool:
     return path.exists() and not path.stat().st_size and place.key("").exists()
 
 
-def _parts(some: Iterable[_One]) -> Iterator[list[_One]]:
+def _parts(items: Iterable[_One]) -> Iterator[list[_One]]:
     """Yield names, or what has them, as many together as are asked for in one statement."""
-    found = list(some)
+    found = list(items)
     for start in range(0, len(found), _TOGETHER):
         yield found[start : start + _TOGETHER]
 

@@ -398,13 +398,13 @@ def replace(
     return _source(context, found)
 
 
-def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
+def _source(context: RequestContext, assignment: CourseAssignment) -> SourceShown:
     settings = context.settings
-    left = previews.still_left_out(settings, assigned)
-    is_own = assigned.source == own_files.OWN
+    left = previews.still_left_out(settings, assignment)
+    is_own = assignment.source == own_files.OWN
     return SourceShown(
-        upload=assigned.edition + 1 if is_own else 0,
-        changes=own_files.editions(settings, assigned),
+        upload=assignment.edition + 1 if is_own else 0,
+        changes=own_files.editions(settings, assignment),
         still_left_out=[one.name for one in left],
     )
 

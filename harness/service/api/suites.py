@@ -280,8 +280,8 @@ def _post_engine(
         return _describe_posted(act.db, context, made)
 
 
-def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
-    found = requests.require_kept(courses.RUNS.find(db, id=made), "run")
+def _describe_posted(db: Connection, context: RequestContext, run_id: str) -> RunCompared:
+    found = requests.require_kept(courses.RUNS.find(db, id=run_id), "run")
     return _compare(db, context, found)
 
 

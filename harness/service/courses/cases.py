@@ -37,16 +37,16 @@ def added(assignment_folder: Path) -> list[Path]:
     )
 
 
-def paths(settings: Settings, assigned: CourseAssignment) -> list[Path]:
+def paths(settings: Settings, assignment: CourseAssignment) -> list[Path]:
     """Return all private case files, sorted by their names, which differ."""
-    made = settings.assignment_folder(assigned.id)
-    own = own_files.list_private(settings, assigned)
+    made = settings.assignment_folder(assignment.id)
+    own = own_files.list_private(settings, assignment)
     return sorted([*added(made), *own], key=lambda path: path.name)
 
 
-def find(settings: Settings, assigned: CourseAssignment, name: str) -> Path | None:
+def find(settings: Settings, assignment: CourseAssignment, name: str) -> Path | None:
     """Return the private case file of that name, or None."""
-    return next((path for path in paths(settings, assigned) if path.name == name), None)
+    return next((path for path in paths(settings, assignment) if path.name == name), None)
 
 
 def read(files: Sequence[Path]) -> list[CaseFile]:

@@ -232,18 +232,21 @@ def _cost(rule: Late, at: float) -> tuple[object, ...]:
 # --- Remove assignments and courses that nobody has submitted to: nothing of students is lost ----
 
 
-def list_kept(db: Connection, assigned: CourseAssignment) -> list[str]:
+def list_kept(db: Connection, assignment: CourseAssignment) -> list[str]:
     """Return what is in an assignment and keeps it, such as ``3 submissions``."""
-    counts = courses.count_kept(db, assigned.id)
+    counts = courses.count_kept(db, assignment.id)
     return [number_of(count, name) for name, count in counts.items() if count]
 
 
-def list_lost(db: Connection, settings: Settings, assigned: CourseAssignment) -> list[str]:
+def list_lost(db: Connection, settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
-    private = len(cases.added(settings.assignment_folder(assigned.id)))
-    counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
+    private = len(cases.added(settings.assignment_folder(assignment.id)))
+    counts = {
+        "private case file": private,
+        "extension": len(courses.extensions(db, assignment.id)),
+    }
     found = [number_of(count, name) for name, count in counts.items() if count]
-    return [*found, "the folder that you uploaded"] if assigned.source == OWN else found
+    return [*found, "the folder that you uploaded"] if assignment.source == OWN else found
 
 
 def list_kept_in_course(db: Connection, course: Course) -> list[str]:
@@ -253,24 +256,24 @@ def list_kept_in_course(db: Connection, course: Course) -> list[str]:
     return [f"{title}: {', '.join(told)}" for title, told in kept.items() if told]
 
 
-def remove_assignment(act: AuditedTransaction, assigned: CourseAssignment) -> None:
+def remove_assignment(act: AuditedTransaction, assignment: CourseAssignment) -> None:
     """Remove an assignment; :func:`clear` removes its files afterwards.
 
     Raises:
         InvalidGradingStateError: somebody has submitted, or a worker works on it.
     """
-    courses.lock(act.db, assigned.id)  # a student may submit at this moment
-    if kept := list_kept(act.db, assigned):
+    courses.lock(act.db, assignment.id)  # a student may submit at this moment
+    if kept := list_kept(act.db, assignment):
         raise InvalidGradingStateError(
-            f"{assigned.title} has {', '.join(kept)}, which must not be lost:"
+            f"{assignment.title} has {', '.join(kept)}, which must not be lost:"
             " hide it from students instead, or set an earlier time from which it is refused"
         )
-    if queue.JOBS.all(act.db, assignment=assigned.id, state=LEASED):
+    if queue.JOBS.all(act.db, assignment=assignment.id, state=LEASED):
         raise InvalidGradingStateError(
-            f"work for {assigned.title} is running: try again in a minute"
+            f"work for {assignment.title} is running: try again in a minute"
         )
-    courses.forget_assignment(act.db, assigned.id)
-    act.note("assignment removed", assigned.id, course=assigned.course, title=assigned.title)
+    courses.forget_assignment(act.db, assignment.id)
+    act.note("assignment removed", assignment.id, course=assignment.course, title=assignment.title)
 
 
 def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignment]:

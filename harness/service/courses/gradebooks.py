@@ -182,7 +182,7 @@ def filled(folder: Path, platform: str) -> Path | None:
 def take(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     grading: Grading,
     request: GradebookWanted,
 ) -> None:
@@ -192,22 +192,22 @@ def take(
         InvalidGradingStateError: there are no marks yet, or a later grading has marks.
         UsageError: it is not a gradebook of the platform, or has no such column.
     """
-    courses.lock(act.db, assigned.id)
-    last = uploads.in_force(act.db, assigned.id)
+    courses.lock(act.db, assignment.id)
+    last = uploads.in_force(act.db, assignment.id)
     if last is None or last.id != grading.id:
         raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
     if request.platform not in FILES:
         raise UsageError(f"platform: found {request.platform!r}, expected {' or '.join(FILES)}")
-    columns = _read_columns(request, assigned)
-    _keep(settings, assigned, request, columns)
-    export_anew(act, assigned)
-    act.note("gradebook taken", assigned.id, platform=request.platform, columns=columns)
+    columns = _read_columns(request, assignment)
+    _keep(settings, assignment, request, columns)
+    export_anew(act, assignment)
+    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
 
 
-def _read_columns(request: GradebookWanted, assigned: CourseAssignment) -> list[str]:
+def _read_columns(request: GradebookWanted, assignment: CourseAssignment) -> list[str]:
     """Return the names of the columns; without any that of the assignment's title."""
     if request.platform != "moodle":
-        return [request.columns or assigned.title]
+        return [request.columns or assignment.title]
     names = [one.strip() for one in request.columns.split(",")] if request.columns else []
     if names and len(names) != len(moodle.WORKSHEET):
         raise UsageError(
@@ -217,16 +217,16 @@ def _read_columns(request: GradebookWanted, assigned: CourseAssignment) -> list[
 
 
 def _keep(
-    settings: Settings, assigned: CourseAssignment, request: GradebookWanted, columns: list[str]
+    settings: Settings, assignment: CourseAssignment, request: GradebookWanted, columns: list[str]
 ) -> None:
-    made = settings.assignment_folder(assigned.id)
+    made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
     path, is_sent = folder / FILES[request.platform], request.name or request.data
     try:
-        roster = b"" if is_sent else _read_roster(settings, assigned.course, request.platform)
+        roster = b"" if is_sent else _read_roster(settings, assignment.course, request.platform)
         path.write_bytes(request.data or roster)
-        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assigned.title)
+        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assignment.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")

@@ -45,9 +45,9 @@ def course(act: AuditedTransaction, title: str) -> Course:
 
 
 def assign(
-    act: AuditedTransaction, assigned: CourseAssignment, uploaded: Assignment | None = None
+    act: AuditedTransaction, assignment: CourseAssignment, uploaded: Assignment | None = None
 ) -> CourseAssignment:
-    """Make an assignment of a course; ``assigned`` has no id yet.
+    """Make an assignment of a course; ``assignment`` has no id yet.
 
     ``uploaded``: what it is made of, if that does not ship.
 
@@ -56,16 +56,16 @@ def assign(
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    own = uploaded or assignments.find(assigned.source)
+    own = uploaded or assignments.find(assignment.source)
     late = own.late
     made = check(
-        assigned._replace(
+        assignment._replace(
             id=new_id(),
-            title=assigned.title or own.title,
-            deadline=assigned.deadline or _format_time(late.deadline),
-            closes=assigned.closes or _format_time(late.refused_after),
-            deduction=assigned.deduction or str(late.deduction),
-            grace=late.grace_minutes if assigned.grace == AS_ITS_OWN else assigned.grace,
+            title=assignment.title or own.title,
+            deadline=assignment.deadline or _format_time(late.deadline),
+            closes=assignment.closes or _format_time(late.refused_after),
+            deduction=assignment.deduction or str(late.deduction),
+            grace=late.grace_minutes if assignment.grace == AS_ITS_OWN else assignment.grace,
             made=time.time(),
         )
     )
@@ -155,17 +155,17 @@ def _format_time(time_: datetime.datetime | None) -> str:
     return write(time_) if time_ else ""
 
 
-def check(assigned: CourseAssignment) -> CourseAssignment:
+def check(assignment: CourseAssignment) -> CourseAssignment:
     """Return an assignment with its title and dates as they are kept.
 
     Raises:
         UsageError: one of them cannot be read, or they do not go together.
     """
-    made = assigned._replace(
-        title=read_title(assigned.title),
-        opens=date("opens", assigned.opens),
-        deadline=date("deadline", assigned.deadline),
-        closes=date("closes", assigned.closes),
+    made = assignment._replace(
+        title=read_title(assignment.title),
+        opens=date("opens", assignment.opens),
+        deadline=date("deadline", assignment.deadline),
+        closes=date("closes", assignment.closes),
     )
     _check_dates(made)
     if not 0 <= made.grace < 100_000:

@@ -122,7 +122,7 @@ def _read_cases(assignment: Assignment) -> None:
 def make(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    course_assignment: CourseAssignment,
     place: Path,
     assignment: Assignment,
 ) -> CourseAssignment:
@@ -131,7 +131,7 @@ def make(
     Raises:
         UsageError: as :func:`making.assign`.
     """
-    made = making.assign(act, assigned, assignment)
+    made = making.assign(act, course_assignment, assignment)
     keep(settings, place, made)
     return made
 

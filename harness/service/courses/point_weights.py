@@ -229,10 +229,10 @@ def _weights(
     }
 
 
-def _number(what: str, text: str, expected: str) -> Fraction:
+def _number(name: str, text: str, expected: str) -> Fraction:
     found = exact(text)
     if found is None:
-        raise UsageError(f"{what}: found {text!r}, expected {expected}")
+        raise UsageError(f"{name}: found {text!r}, expected {expected}")
     return found
 
 

@@ -517,9 +517,9 @@ def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
     return found
 
 
-def _change(act: AuditedTransaction, member: Member, what: str) -> Member:
+def _change(act: AuditedTransaction, member: Member, action: str) -> Member:
     courses.MEMBERS.change(
         act.db, {"role": member.role}, course=member.course, person=member.person
     )
-    act.note(what, member.course, key=member.key, student=member.person)
+    act.note(action, member.course, key=member.key, student=member.person)
     return member

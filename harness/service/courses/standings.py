@@ -77,21 +77,21 @@ class _Standard(NamedTuple):
     overrides: Mapping[str, Override] = {}  # by the keys of students
 
 
-def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[StudentStanding]:
+def standings_of_all(db: Connection, assignment: CourseAssignment) -> list[StudentStanding]:
     """Return where each student or group of a course stands with its mark, in natural order."""
     students, jobs = (
-        courses.students(db, assigned.course),
-        queue.checks(db, assignment=assigned.id),
+        courses.students(db, assignment.course),
+        queue.checks(db, assignment=assignment.id),
     )
     failed = frozenset(one.about for one in jobs.values() if one.state == FAULT)
-    histories = submissions.histories(students, uploads.list_held(db, assigned.id), failed)
-    grading = uploads.in_force(db, assigned.id)
+    histories = submissions.histories(students, uploads.list_held(db, assignment.id), failed)
+    grading = uploads.in_force(db, assignment.id)
     standard = _Standard(
         jobs,
-        making.late(assigned, courses.extensions(db, assigned.id)),
+        making.late(assignment, courses.extensions(db, assignment.id)),
         grading.at if grading else 0.0,
         _load_marks(db, grading.id) if grading else {},
-        uploads.overrides(db, assigned.id),
+        uploads.overrides(db, assignment.id),
     )
     entries = roster.students(students)  # in natural order
     return [_standing(entry, histories[entry.key], standard) for entry in entries]
@@ -110,12 +110,12 @@ def _load_marks(db: Connection, grading: str) -> dict[str, _KnownMark]:
     return {one.student: marks[one.key] for one in uploads.RECEIVED_BY.all(db, grading=grading)}
 
 
-def standing_of(db: Connection, assigned: CourseAssignment, key: str) -> StudentStanding:
+def standing_of(db: Connection, assignment: CourseAssignment, key: str) -> StudentStanding:
     """Return where a student or group of a course stands, as students see it: without a mark."""
-    group = courses.submitting_as(db, assigned.course, key)
-    history = submissions.history_of(db, assigned, key)
+    group = courses.submitting_as(db, assignment.course, key)
+    history = submissions.history_of(db, assignment, key)
     jobs = queue.checks(db, about=[one.id for one in history.counting])
-    rule = making.late(assigned, courses.extensions(db, assigned.id))
+    rule = making.late(assignment, courses.extensions(db, assignment.id))
     return _standing(roster.entry(key, group), history, _Standard(jobs, rule))
 
 

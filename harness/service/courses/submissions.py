@@ -120,23 +120,23 @@ def _in_order(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
     return sorted((one.upload for one in owned_uploads), key=lambda one: one.order)
 
 
-def history_of(db: Connection, assigned: CourseAssignment, key: str) -> SubmissionHistory:
+def history_of(db: Connection, assignment: CourseAssignment, key: str) -> SubmissionHistory:
     """Return what one student or group submitted."""
-    group = courses.submitting_as(db, assigned.course, key)
+    group = courses.submitting_as(db, assignment.course, key)
     own = {one.key for one in group}
-    held = uploads.list_held(db, assigned.id, own)
+    held = uploads.list_held(db, assignment.id, own)
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
-        group += courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
-    return histories(group, held, queue.failed_checks(db, assigned.id)).get(
+        group += courses.MEMBERS.all(db, course=assignment.course, role=STUDENT, key=others)
+    return histories(group, held, queue.failed_checks(db, assignment.id)).get(
         key, SubmissionHistory()
     )
 
 
-def all_histories(db: Connection, assigned: CourseAssignment) -> dict[str, SubmissionHistory]:
+def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, SubmissionHistory]:
     """Return what each student or group submitted, by their keys."""
-    students, held = courses.students(db, assigned.course), uploads.list_held(db, assigned.id)
-    return histories(students, held, queue.failed_checks(db, assigned.id))
+    students, held = courses.students(db, assignment.course), uploads.list_held(db, assignment.id)
+    return histories(students, held, queue.failed_checks(db, assignment.id))
 
 
 def histories(
@@ -325,22 +325,22 @@ def keep(
 
 
 def explain_closed(
-    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, now: datetime.datetime
 ) -> str:
     """Return why ``key`` cannot submit now, or "" if it can.
 
     A grading does not refuse what was accepted here.
     """
-    if is_before(assigned, now):
-        return f"it opens on {describe_date(assigned.opens)}"
-    rule = load_rule(db, assigned, key)
+    if is_before(assignment, now):
+        return f"it opens on {describe_date(assignment.opens)}"
+    rule = load_rule(db, assignment, key)
     last = rule.refused_after
     return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
 
 
-def is_before(assigned: CourseAssignment, now: datetime.datetime) -> bool:
+def is_before(assignment: CourseAssignment, now: datetime.datetime) -> bool:
     """Whether an assignment is not open yet."""
-    opens = making.moment(assigned.opens)
+    opens = making.moment(assignment.opens)
     return opens is not None and measure(opens, now) < datetime.timedelta()
 
 
@@ -350,7 +350,7 @@ def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> boo
 
 def take(
     act: AuditedTransaction,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     member: Member,
     file: StoredFile,
     most: Quota | None = None,
@@ -363,33 +363,41 @@ def take(
         UsageError: nothing is taken now.
     """
     now, key = time.time(), member.submits_as
-    making.hold(act.db, assigned)
-    if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
-        raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
+    making.hold(act.db, assignment)
+    if reason := explain_closed(act.db, assignment, key, datetime.datetime.fromtimestamp(now)):
+        raise UsageError(f"{assignment.title} does not accept submissions now: {reason}")
     if most:
-        _check_room(act.db, assigned, member, file.size, most)
+        _check_room(act.db, assignment, member, file.size, most)
     name = one_line(file.name, _LONGEST) or "archive"
-    number = uploads.next_number(act.db, assigned.id)
+    number = uploads.next_number(act.db, assignment.id)
     upload = Upload(
-        new_id(), assigned.id, key, member.person, name, file.sha256, file.size, now, number=number
+        new_id(),
+        assignment.id,
+        key,
+        member.person,
+        name,
+        file.sha256,
+        file.size,
+        now,
+        number=number,
     )
     UPLOADS.add(act.db, upload)
     if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
-    together = courses.students_of(act.db, assigned.course, key)
+    together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
-    deadline = load_rule(act.db, assigned, key).deadline
+    deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
+    wanted = Job("", CHECK, assignment.id, upload.id, key, due=due, person=member.person)
     queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
 
 
 def _check_room(
-    db: Connection, assigned: CourseAssignment, member: Member, size: int, most: Quota
+    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Quota
 ) -> None:
-    count, total = uploads.measure(db, assigned.id, member.person)
+    count, total = uploads.measure(db, assignment.id, member.person)
     if count >= most.uploads:
         raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
     if total + size > most.size:
@@ -399,54 +407,54 @@ def _check_room(
 
 
 def explain_bound(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why a student or group cannot withdraw an upload, or "" if it can."""
-    if reason := explain_closed(db, assigned, key, now):
+    if reason := explain_closed(db, assignment, key, now):
         return reason
-    if all(one.upload.id != upload.id for one in history_of(db, assigned, key).own):
+    if all(one.upload.id != upload.id for one in history_of(db, assignment, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
-    return _explain_final(db, assigned, key, upload, now)
+    return _explain_final(db, assignment, key, upload, now)
 
 
 def _explain_final(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
-    rule = load_rule(db, assigned, key)
+    rule = load_rule(db, assignment, key)
     last = rule.deadline
     if last is not None and _is_over(last, rule, now):
         return f"the deadline was {describe_time(last)}"
-    released = uploads.find_released(db, assigned.id)
+    released = uploads.find_released(db, assignment.id)
     if released and upload.at > released.concluded:  # the mark is that of an earlier one
         return ""
-    students = courses.students_of(db, assigned.course, key) if released else ()
+    students = courses.students_of(db, assignment.course, key) if released else ()
     is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
     return "its mark is released" if is_known else ""
 
 
 def require_withdrawable(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
     """Require that a student or group can withdraw an upload now.
 
     Raises:
         InvalidGradingStateError: it stays.
     """
-    if reason := explain_bound(db, assigned, key, upload, datetime.datetime.now()):
+    if reason := explain_bound(db, assignment, key, upload, datetime.datetime.now()):
         raise InvalidGradingStateError(f"it cannot be withdrawn: {reason}")
 
 
 def withdraw(
-    act: AuditedTransaction, assigned: CourseAssignment, key: str, upload: Upload
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
     """Let an upload of a student or group not count.
 
     Raises:
         InvalidGradingStateError: it stays.
     """
-    courses.lock(act.db, assigned.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned  # other dates, perhaps
+    courses.lock(act.db, assignment.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
     UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
@@ -474,14 +482,16 @@ def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 
 
-def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[StudentSubmissions]:
+def entries(
+    db: Connection, store: Store, assignment: CourseAssignment
+) -> list[StudentSubmissions]:
     """Return an entry for each student or group, with what of theirs may be graded."""
-    found = all_histories(db, assigned)
+    found = all_histories(db, assignment)
     return [
         one._replace(
             files=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
         )
-        for one in roster.students(courses.students(db, assigned.course))
+        for one in roster.students(courses.students(db, assignment.course))
     ]
 
 

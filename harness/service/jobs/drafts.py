@@ -142,7 +142,7 @@ class DraftFolder:
 def begin(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     request: DraftRequest,
     games: Sequence[bytes],
 ) -> str:
@@ -153,12 +153,12 @@ def begin(
     """
     if not 1 <= request.tests <= MOST_TESTS:
         raise UsageError(f"tests: found {request.tests}, expected a number from 1 to {MOST_TESTS}")
-    if why := why_not(own_files.assignment_of(settings, assigned)):
+    if why := why_not(own_files.assignment_of(settings, assignment)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assigned.id), made).begin(request, games)
-    queue.put(act.db, Job("", DRAFT, assigned.id, made, person=act.by))
-    act.note("positions wanted", assigned.id, draft=made, games=len(games))
+    DraftFolder(settings.assignment_folder(assignment.id), made).begin(request, games)
+    queue.put(act.db, Job("", DRAFT, assignment.id, made, person=act.by))
+    act.note("positions wanted", assignment.id, draft=made, games=len(games))
     return made
 
 
@@ -293,7 +293,7 @@ def find_caught(findings: DraftFindings, places: Iterable[int]) -> int:
 def write(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    course_assignment: CourseAssignment,
     findings: DraftFindings,
     new: KeptCaseFile,
 ) -> None:
@@ -305,18 +305,18 @@ def write(
     """
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
-    courses.lock(act.db, assigned.id)  # two drafts may be written at once
-    files = cases.paths(settings, assigned)
+    courses.lock(act.db, course_assignment.id)  # two drafts may be written at once
+    files = cases.paths(settings, course_assignment)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:
         raise InvalidGradingStateError(
             f"there is a private case file {called} already; choose another name"
         )
-    assignment = own_files.assignment_of(settings, assigned)
+    assignment = own_files.assignment_of(settings, course_assignment)
     chosen = [findings.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
-    private_cases.add(act, settings, assigned, case)
+    private_cases.add(act, settings, course_assignment, case)
 
 
 class ShownCandidate(NamedTuple):

@@ -73,7 +73,7 @@ class NewCase(NamedTuple):
 
 
 def add(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, new: NewCase
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: NewCase
 ) -> None:
     """Add a private case file, and let a worker measure them all.
 
@@ -81,33 +81,33 @@ def add(
         UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
             with that name.
     """
-    courses.lock(act.db, assigned.id)
-    own = own_files.list_private(settings, assigned)
+    courses.lock(act.db, assignment.id)
+    own = own_files.list_private(settings, assignment)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    called = cases.put(settings.assignment_folder(assigned.id), *new)
-    act.note("private case file added", assigned.id, name=called)
-    let_measure(act, settings, assigned)
+    called = cases.put(settings.assignment_folder(assignment.id), *new)
+    act.note("private case file added", assignment.id, name=called)
+    let_measure(act, settings, assignment)
 
 
 def remove(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, name: str
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, name: str
 ) -> None:
     """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
         UsageError: no such case file has that name.
     """
-    courses.lock(act.db, assigned.id)
-    cases.remove(settings.assignment_folder(assigned.id), name)
-    act.note("private case file removed", assigned.id, name=name)
-    let_measure(act, settings, assigned)
+    courses.lock(act.db, assignment.id)
+    cases.remove(settings.assignment_folder(assignment.id), name)
+    act.note("private case file removed", assignment.id, name=name)
+    let_measure(act, settings, assignment)
 
 
-def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> None:
+def require_some(settings: Settings, assignment: CourseAssignment, how: str) -> None:
     """See before a grading that there are private case files if a part needs them.
 
     ``how``: how to grade without them.
@@ -115,26 +115,26 @@ def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> No
     Raises:
         UsageError: there are none.
     """
-    if part := lack_some(settings, assigned):
+    if part := lack_some(settings, assignment):
         raise UsageError(
             f"{part!r} needs private case files, and there are none: add some on the page of"
             f" the private case files, or {how}"
         )
 
 
-def lack_some(settings: Settings, assigned: CourseAssignment) -> str:
+def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
-    own = own_files.assignment_of(settings, assigned)
-    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+    own = own_files.assignment_of(settings, assignment)
+    if own.private_cases() or cases.added(settings.assignment_folder(assignment.id)):
         return ""
-    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assignment)).marks
     return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")
 
 
 def let_measure(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     over: Collection[str] = (DONE, FAULT),
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
@@ -142,9 +142,9 @@ def let_measure(
     A job about them may be over without one: other files were in their place then, or it failed.
     ``over``: the states in which it is done again.
     """
-    found = load_measured(settings, assigned)
+    found = load_measured(settings, assignment)
     if found.paths and found.caught is None:
-        options = Job("", MEASURE, assigned.id, found.about, person=act.by)
+        options = Job("", MEASURE, assignment.id, found.about, person=act.by)
         if queue.put(act.db, options).state in over:
             queue.put_anew(act.db, options)
 
@@ -188,11 +188,11 @@ def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
-def load_measured(settings: Settings, assigned: CourseAssignment) -> MeasuredCases:
+def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredCases:
     """Return the private case files with what they catch, once for all that a page says."""
-    paths = cases.paths(settings, assigned)
-    about = f"{assigned.id}-{cases.digest(paths)}"
-    made = settings.assignment_folder(assigned.id)
+    paths = cases.paths(settings, assignment)
+    about = f"{assignment.id}-{cases.digest(paths)}"
+    made = settings.assignment_folder(assignment.id)
     return MeasuredCases(paths, about, load_result(made, about))
 
 

@@ -87,13 +87,13 @@ def _find_target(db: Connection, settings: Settings, row: Score) -> _Target | No
 
 
 def _compose(
-    db: Connection, settings: Settings, assigned: CourseAssignment, row: Score
+    db: Connection, settings: Settings, assignment: CourseAssignment, row: Score
 ) -> dict[str, Any] | None:
-    released = uploads.find_released(db, assigned.id)
+    released = uploads.find_released(db, assignment.id)
     marked = uploads.mark_of(db, released.id, row.key) if released else None
     if marked is None:
         return None
-    own = uploads.overrides(db, assigned.id).get(row.key)
+    own = uploads.overrides(db, assignment.id).get(row.key)
     counts = counting_mark(
         canonical_json.loads(Marks, marked.marks), as_given(own) if own else None
     )
@@ -102,8 +102,8 @@ def _compose(
     if counts.withheld:  # a mark that was sent before does not stand any more
         none = {"activityProgress": "Completed", "gradingProgress": "Pending"}
         return none if row.sent else None
-    place = f"{settings.base}/courses/{assigned.course}/assignments/{assigned.id}/mark"
-    said = [one.text for one in uploads.comments(db, assigned.id, [row.key])]
+    place = f"{settings.base}/courses/{assignment.course}/assignments/{assignment.id}/mark"
+    said = [one.text for one in uploads.comments(db, assignment.id, [row.key])]
     parts = [f"{counts}.", *([counts.note] if counts.note else []), *said, f"Feedback: {place}"]
     text = "\n".join(parts)
     if len(text) > _LONGEST:

@@ -205,10 +205,10 @@ def _recent(context: _PruningContext, kind: str) -> set[str]:
     return {name for name, time_ in last.items() if time_ >= before}
 
 
-def _dates(db: Connection, assigned: CourseAssignment) -> Iterator[float]:
-    yield assigned.made
-    own = courses.extensions(db, assigned.id).values()
-    for text in (assigned.opens, assigned.deadline, assigned.closes, *own):
+def _dates(db: Connection, assignment: CourseAssignment) -> Iterator[float]:
+    yield assignment.made
+    own = courses.extensions(db, assignment.id).values()
+    for text in (assignment.opens, assignment.deadline, assignment.closes, *own):
         found: datetime.datetime | None = moment(text)
         if found:
             yield found.timestamp()

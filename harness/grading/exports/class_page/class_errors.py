@@ -217,5 +217,5 @@ def _sentence(error: CommonError, example: _Example) -> str:
     return f"{len(example.answer.keys)} of you answered {got} here. Right is {right}."
 
 
-def _quote(words: str, written: str) -> str:
-    return f"“{words}”" if words else written
+def _quote(words: str, text: str) -> str:
+    return f"“{words}”" if words else text
