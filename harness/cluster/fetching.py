@@ -199,12 +199,12 @@ def _as_count(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
 
-def _write(answer: _BytesResponse, size: int, missing: Missing) -> None:
+def _write(answer: _BytesResponse, size: int, target: Missing) -> None:
     """Write the next bytes of an answer into a file that everybody may read and nobody write.
 
     It is there as a whole, or not at all.
     """
-    folder, name = os.path.split(missing.place)
+    folder, name = os.path.split(target.place)
     unfinished = f"{folder}/{UNFINISHED}{os.getpid()}-{name}"
     found = hashlib.sha256()
     try:
@@ -216,9 +216,9 @@ def _write(answer: _BytesResponse, size: int, missing: Missing) -> None:
                     found.update(piece)
                     file.write(piece)
                     size -= len(piece)
-            if found.hexdigest() != missing.sha256:
-                raise FetchError(f"the server has sent other bytes than {missing.sha256}")
-            os.replace(unfinished, missing.place)
+            if found.hexdigest() != target.sha256:
+                raise FetchError(f"the server has sent other bytes than {target.sha256}")
+            os.replace(unfinished, target.place)
         except BaseException:
             Path(unfinished).unlink(missing_ok=True)
             raise

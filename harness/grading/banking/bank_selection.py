@@ -323,12 +323,12 @@ def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBeha
     return "" if behaviour.wrong else OTHER_COMMANDS
 
 
-def count_left_out(bank: Bank, added: Added) -> dict[str, int]:
+def count_left_out(bank: Bank, additions: Added) -> dict[str, int]:
     """Return why submissions are not in the bank, and how many.
 
     Last words of a program may have names in them, and are left out.
     """
-    reasons = (why.partition(":")[0] for _, why in added.left_out)
+    reasons = (why.partition(":")[0] for _, why in additions.left_out)
     return dict(Counter(bank.left_out) + Counter(reasons))
 
 

@@ -214,11 +214,11 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     return forms
 
 
-def _files(export: Export, material: Material, filled: Mapping[str, Filled]) -> Files:
+def _files(export: Export, material: Material, sheets: Mapping[str, Filled]) -> Files:
     if export.download is None:
         yield from import_module(export.module).files(material)
-    elif export.download.name in filled:
-        yield export.files[0], filled[export.download.name].data
+    elif export.download.name in sheets:
+        yield export.files[0], sheets[export.download.name].data
 
 
 def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:

@@ -372,29 +372,29 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
 
 
 def _remarks(
-    inside: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
+    inspection: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
 ) -> Iterable[str]:
     name = assignment.engine.overlay
-    yield from inside.remarks
-    yield from contents.remarks(inside.found, name)
-    if overlay and (changed := changes(path, inside.found, name, overlay)):
+    yield from inspection.remarks
+    yield from contents.remarks(inspection.found, name)
+    if overlay and (changed := changes(path, inspection.found, name, overlay)):
         yield contents.describe_changed_copy(changed)
 
 
 # --- the log -----------------------------------------------------------------------------------
 
 
-def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
+def _log(inspection: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:
         return CheckLog()
-    if not inside.found.has_log:
-        others = (*inside.found.kept, *inside.found.extra)
+    if not inspection.found.has_log:
+        others = (*inspection.found.kept, *inspection.found.extra)
         return absent(
             name, [one for one in others if contents.likeness(one) == contents.likeness(name)]
         )
-    wanted = {inside.root + kept: kept for kept in inside.found.kept}
+    wanted = {inspection.root + kept: kept for kept in inspection.found.kept}
     digests: dict[str, str] = {}
     data = b""
     for file in archive.files(path):

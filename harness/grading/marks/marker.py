@@ -256,17 +256,17 @@ class Marker:
         assignment: Assignment,
         ledger: Ledger,
         cases: Sequence[PlannedCase],
-        started: str,
+        start_time: str,
         set_aside: SetAside | None = None,
     ) -> None:
-        """``cases``: those that are graded with; ``started``: when, as the ledger has it.
+        """``cases``: those that are graded with; ``start_time``: when, as the ledger has it.
 
         ``set_aside``: of machines whose results count for nothing.
         """
         self._assignment = assignment
         self._ledger = ledger
         self._cases = cases
-        self._started = started
+        self._started = start_time
         own = ((case.kind, case.name, case.read()) for case in cases if case.kind != IMAGE)
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}

@@ -143,9 +143,9 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
     ]
 
 
-def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
+def keep_notes(folder: Path, filled_sheets: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
-    notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
+    notes = {name: [*_describe(FILES[name], one)] for name, one in filled_sheets.items()}
     file_system.write_whole(notes_of(folder), json.dumps(notes))
 
 

@@ -192,9 +192,9 @@ def _take_one(
     act: AuditedTransaction,
     course: str,
     listed_student: ListedStudent,
-    every: Mapping[str, Member],
+    members: Mapping[str, Member],
 ) -> _RosterIntake:
-    known = every.get(listed_student.roster_id)
+    known = members.get(listed_student.roster_id)
     if known is None:
         return _RosterIntake(None, _add(act, course, listed_student))
     person = people.PEOPLE.find(act.db, id=known.person)

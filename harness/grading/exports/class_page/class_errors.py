@@ -160,15 +160,18 @@ def _line(error: CommonError, overview: ClassOverview) -> dict[str, object]:
 
 
 def _about(
-    error: CommonError, overview: ClassOverview, example: _Example | None, linked: _Example | None
+    error: CommonError,
+    overview: ClassOverview,
+    example: _Example | None,
+    linked_example: _Example | None,
 ) -> dict[str, object]:
-    """Return what a card and a line both have; names lead to the ``linked`` example, if any."""
-    failed = linked.answer.keys if linked else ()
+    """Return what a card and a line both have; names lead to the ``linked_example``, if any."""
+    failed = linked_example.answer.keys if linked_example else ()
     names = []
     for key in error.keys[:_NAMED]:
         graded, anchor = overview.graded[key], ""
-        if linked and key in failed:
-            anchor = test_anchor(graded, linked.test.key, linked.test.verdict)
+        if linked_example and key in failed:
+            anchor = test_anchor(graded, linked_example.test.key, linked_example.test.verdict)
         names.append((evidence_address(graded, anchor), format_students(graded)))
     return {
         "title": _title(error, example),
