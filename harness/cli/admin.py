@@ -79,39 +79,41 @@ _WITH_OR_WITHOUT = ("tokens",)
 _TOKEN = "token"  # what a token is called that was given no name
 
 
-def _run(given: Namespace) -> int:
-    if mistake := _find_mistake(given):
+def _run(arguments: Namespace) -> int:
+    if mistake := _find_mistake(arguments):
         ADMIN.refuse(mistake)
-    settings = service.place(given)
-    if given.address:
-        settings = settings._replace(address=given.address)
+    settings = service.place(arguments)
+    if arguments.address:
+        settings = settings._replace(address=arguments.address)
         read_address(settings)
     service.require(settings)
     database = Database(settings)
     try:
         with database.acting() as act:
-            lines = _actions()[given.action](act, given, settings)
+            lines = _actions()[arguments.action](act, arguments, settings)
     finally:
         database.close()
     for line in lines:
         print(line)
-    return ExitCode.FAILED if lines and given.check else ExitCode.OK
+    return ExitCode.FAILED if lines and arguments.check else ExitCode.OK
 
 
-def _find_mistake(given: Namespace) -> str:
+def _find_mistake(arguments: Namespace) -> str:
     """Return what is wrong with a command line, or "" if it can be followed."""
-    action = given.action
+    action = arguments.action
     if action not in _actions():
         return f"expected one of {', '.join(_actions())}"
-    if action not in _WITH_OR_WITHOUT and bool(given.who) is (action in _ALONE):
+    if action not in _WITH_OR_WITHOUT and bool(arguments.who) is (action in _ALONE):
         return f"{action} needs {_missing_argument(action)}"
-    if action != "log" and (given.about or given.check):
+    if action != "log" and (arguments.about or arguments.check):
         return "--about and --check are for log"
-    if action == "change" and not (given.name or given.email):
+    if action == "change" and not (arguments.name or arguments.email):
         return "change needs --name NAME or --email ADDRESS"
-    if given.course and action not in _OF_COURSE:
+    if arguments.course and action not in _OF_COURSE:
         return f"--course is for {' and '.join(_OF_COURSE)}"
-    return f"{action} needs --course COURSE" if action in _OF_COURSE and not given.course else ""
+    return (
+        f"{action} needs --course COURSE" if action in _OF_COURSE and not arguments.course else ""
+    )
 
 
 def _missing_argument(action: str) -> str:
@@ -125,7 +127,7 @@ def _missing_argument(action: str) -> str:
     }.get(action, "a PERSON")
 
 
-def _people(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _people(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     rows = administration.everybody(act.db)
     return [_line(one.id, one.name, one.email, *_describe(one)) for one in rows]
 
@@ -134,127 +136,131 @@ def _describe(person: Person) -> tuple[str, str]:
     return "admin" if person.is_admin else "", "shut out" if person.is_shut_out else ""
 
 
-def _add(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    name = accounts.check_name(given.who)
-    email = accounts.check_address(given.email) if given.email else ""
-    person = accounts.add_person(act, name, email, is_admin=given.admin)
+def _add(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    name = accounts.check_name(arguments.who)
+    email = accounts.check_address(arguments.email) if arguments.email else ""
+    person = accounts.add_person(act, name, email, is_admin=arguments.admin)
     return [_line(person.id, person.name, person.email)]
 
 
-def _link(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    secret = administration.link(act, administration.find(act.db, given.who))
+def _link(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    secret = administration.link(act, administration.find(act.db, arguments.who))
     return [f"{settings.base}/enter/{secret.text}"]
 
 
-def _token(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, given.who)
+def _token(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, arguments.who)
     accounts.require_enabled(person)
-    name = given.name or _TOKEN
-    _, secret = accounts.make_token(act, name, given.scope, owner=person.id)
+    name = arguments.name or _TOKEN
+    _, secret = accounts.make_token(act, name, arguments.scope, owner=person.id)
     return [secret.text]
 
 
-def _tokens(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, given.who) if given.who else None
+def _tokens(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, arguments.who) if arguments.who else None
     return [
         _line(token.id, owner.name, token.name, token.scope, f"until {_day(token.until)}")
         for token, owner in administration.tokens(act.db, person)
     ]
 
 
-def _revoke(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    administration.revoke_token(act, given.who)
-    return [f"the token {given.who} is no longer valid"]
+def _revoke(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    administration.revoke_token(act, arguments.who)
+    return [f"the token {arguments.who} is no longer valid"]
 
 
-def _shut_out(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, given.who)
+def _shut_out(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, arguments.who)
     administration.shut_out(act, person)
     return [escape_controls(f"{person.name} is shut out, and has no link and no token")]
 
 
-def _let_in(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, given.who)
+def _let_in(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, arguments.who)
     administration.let_in(act, person)
     return [
         escape_controls(f"{person.name} may sign in again: gtp-harness admin link makes a link")
     ]
 
 
-def _change(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    person = administration.find(act.db, given.who)
-    if given.name:
-        person = accounts.rename(act, person, given.name)
-    if given.email:
-        person = accounts.change_email(act, person, accounts.check_address(given.email))
+def _change(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    person = administration.find(act.db, arguments.who)
+    if arguments.name:
+        person = accounts.rename(act, person, arguments.name)
+    if arguments.email:
+        person = accounts.change_email(act, person, accounts.check_address(arguments.email))
     return [_line(person.id, person.name, person.email)]
 
 
-def _courses(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _courses(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     return [
         _line(course.id, course.title, ", ".join(one.name for one in teachers))
         for course, teachers in administration.list_courses(act.db)
     ]
 
 
-def _add_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    course = administration.find_course(act.db, given.course)
-    person = administration.find(act.db, given.who)
+def _add_teacher(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
+    course = administration.find_course(act.db, arguments.course)
+    person = administration.find(act.db, arguments.who)
     administration.add_teacher(act, course, person)
     return [escape_controls(f"{person.name} is a teacher of {course.title}")]
 
 
-def _remove_teacher(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
-    course = administration.find_course(act.db, given.course)
-    person = administration.find(act.db, given.who)
+def _remove_teacher(
+    act: AuditedTransaction, arguments: Namespace, settings: Settings
+) -> list[str]:
+    course = administration.find_course(act.db, arguments.course)
+    person = administration.find(act.db, arguments.who)
     administration.remove_teacher(act, course, person)
     return [escape_controls(f"{person.name} is not a teacher of {course.title} any more")]
 
 
-def _platforms(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _platforms(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     return [
         _line(one.id, one.title, one.issuer, one.client_id, one.deployments)
         for one in lti.PLATFORMS.all(act.db, "title", "id")
     ]
 
 
-def _add_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _add_platform(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
-    addresses = (given.login_url, given.token_url, given.keyset_url)
-    own = (given.who, given.issuer, given.client_id, *addresses)
-    deployments, hosts = " ".join(given.deployment), " ".join(given.origin)
+    addresses = (arguments.login_url, arguments.token_url, arguments.keyset_url)
+    own = (arguments.who, arguments.issuer, arguments.client_id, *addresses)
+    deployments, hosts = " ".join(arguments.deployment), " ".join(arguments.origin)
     platform = Platform("", *own, deployments=deployments, hosts=hosts)
     made = platforms.register(act, settings, platform)
     return [_line(made.id, made.title)]
 
 
-def _link_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _link_platform(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
     return [platforms.make_link(act, settings.base)]
 
 
-def _remove_platform(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _remove_platform(
+    act: AuditedTransaction, arguments: Namespace, settings: Settings
+) -> list[str]:
     from harness.service.lti import platforms
 
-    found = platforms.find(act.db, given.who)
+    found = platforms.find(act.db, arguments.who)
     platforms.remove(act, found.id)
     return [escape_controls(f"{found.title} opens nothing here any more")]
 
 
-def _rotate_key(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _rotate_key(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     from harness.service.lti import platforms
 
     platforms.rotate_keys(act, settings, time.time())
     return ["there is a new key: it signs in an hour"]
 
 
-def _log(act: AuditedTransaction, given: Namespace, settings: Settings) -> list[str]:
+def _log(act: AuditedTransaction, arguments: Namespace, settings: Settings) -> list[str]:
     """Return the lines of the audit log; with ``--check``, what is wrong with it."""
-    if given.check:
+    if arguments.check:
         return [f"NOT GOOD: {one}" for one in audit.check(act.db, act.log)]
-    found = audit.read_history(act.db, act.log, given.about)
+    found = audit.read_history(act.db, act.log, arguments.about)
     return [_line(str(one.number), *one[1:]) for one in found]
 
 

@@ -146,12 +146,12 @@ Examples:
   gtp-harness strength @go-scoring --assignment go-scoring --bank ~/banks/go1"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if given.action not in ("add", "list") or not given.folder:
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.action not in ("add", "list") or not arguments.folder:
         BANK.refuse("expected add GRADED or list BANK")
     never_fail_to_encode()
-    if given.action == "list":
-        bank = banks.read(Path(given.folder))
+    if arguments.action == "list":
+        bank = banks.read(Path(arguments.folder))
         of = f" of {bank.assignment}" if bank.assignment else ""
         print(f"{number_of(len(bank.entries), 'engine')}{of}")
         for one in bank.entries:
@@ -161,7 +161,7 @@ def _run(given: argparse.Namespace) -> int:
         for why, count in sorted(bank.left_out.items()):
             print(escape_controls(f"  {count:4}  {why}"))
         return ExitCode.OK
-    return _add_bank(given)
+    return _add_bank(arguments)
 
 
 def _add_options(parser: CommandParser) -> None:
@@ -238,7 +238,7 @@ def _take(
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
     tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.planned)
+    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.attempts)
     added = selection.into(folder, before, trial.run)
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
@@ -279,7 +279,7 @@ def _class(
     reader = AttemptReader(
         ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}
     )
-    planned = grade.by_key(plan.planned)
+    planned = grade.by_key(plan.attempts)
     units = grade.units(plan, Store(originals))
     return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
 

@@ -42,19 +42,19 @@ Examples:
 _LIST = "list"  # what is done anyway, by the word that other programs have for it
 
 
-def _list_or_copy(given: argparse.Namespace) -> int:
-    is_list = given.names[:1] == [_LIST]
-    if is_list and given.copy:
+def _list_or_copy(arguments: argparse.Namespace) -> int:
+    is_list = arguments.names[:1] == [_LIST]
+    if is_list and arguments.copy:
         CASES.refuse("give either list or --copy")
-    wanted = [name.removeprefix("@") for name in given.names[is_list:]]
+    wanted = [name.removeprefix("@") for name in arguments.names[is_list:]]
     for name in wanted:
         if not shipped.find_paths(name):
             from oracle.sentences import hint
 
             told = hint(name, shipped.every_name()) or f"; known are {', '.join(shipped.names())}"
             raise UsageError(f"no cases are called {name!r}{told}")
-    if given.copy:
-        _copy(wanted or shipped.names(), Path(given.copy))
+    if arguments.copy:
+        _copy(wanted or shipped.names(), Path(arguments.copy))
     elif wanted:
         print("\n".join(_files(wanted)))
     else:
@@ -149,13 +149,13 @@ Examples:
   gtp-harness convert --to txt --output mine @go-scoring/public"""
 
 
-def _run_convert(given: argparse.Namespace) -> int:
-    if not given.files or not given.to:
+def _run_convert(arguments: argparse.Namespace) -> int:
+    if not arguments.files or not arguments.to:
         CONVERT.refuse("give FILE and --to")
-    paths = expand(given.files, has_answers=True)
-    if len(paths) > 1 and not given.output:
+    paths = expand(arguments.files, has_answers=True)
+    if len(paths) > 1 and not arguments.output:
         CONVERT.refuse(f"give --output DIR for {len(paths)} files")
-    errors = list(_convert(paths, given.to, given.output, drops=given.drop))
+    errors = list(_convert(paths, arguments.to, arguments.output, drops=arguments.drop))
     for error in errors:
         print(f"gtp-harness: {one_line(str(error))}", file=sys.stderr)
     return ExitCode.BROKEN if errors else ExitCode.OK
@@ -171,7 +171,9 @@ def _add_convert_options(parser: CommandParser) -> None:
     add("--drop", action="store_true", help="for GTP: turn tests of refusals into setup commands")
 
 
-def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> list[CaseError]:
+def _convert(
+    paths: Sequence[str], file_format: str, folder: str, *, drops: bool
+) -> list[CaseError]:
     """Write each file that can be converted; return what is wrong with the others."""
     errors: list[CaseError] = []
     for path in paths:
@@ -179,30 +181,30 @@ def _convert(paths: Sequence[str], wanted: str, folder: str, *, drops: bool) -> 
             case = read_case_file(path)
             from harness.reading import conversion
 
-            if case.format == wanted:
+            if case.format == file_format:
                 raise CaseError(
-                    f"found a file in this format already, expected another than {wanted}",
+                    f"found a file in this format already, expected another than {file_format}",
                     case.path,
                 )
             text = (
                 conversion.to_answers(case)
-                if wanted == ANSWERS_FILE
+                if file_format == ANSWERS_FILE
                 else conversion.to_gtp(case, drops=drops)
             )
         except CaseError as error:
             errors.append(error)
             continue
         if folder:
-            _write(path, folder, wanted, encode(text))
+            _write(path, folder, file_format, encode(text))
         else:
             sys.stdout.buffer.write(encode(text))
             sys.stdout.flush()
     return errors
 
 
-def _write(path: str, folder: str, wanted: str, data: bytes) -> None:
+def _write(path: str, folder: str, file_format: str, data: bytes) -> None:
     """Write a converted file; what is there already is not overwritten."""
-    target = Path(folder, f"{Path(path).stem}.{wanted}")
+    target = Path(folder, f"{Path(path).stem}.{file_format}")
     if target.exists():
         raise UsageError(f"{target} already exists; convert overwrites nothing")
     file_system.make(target.parent)

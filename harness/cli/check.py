@@ -47,16 +47,16 @@ Examples:
   gtp-harness check gosensei --assignment gosensei"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.assignment:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment:
         CHECK.refuse(f"give --assignment: {', '.join(shipped.names())}")
     never_fail_to_encode()
-    unicode = not given.ascii and can_draw(sys.stdout)
-    words = ["gtp-harness", "check", *given.typed]
+    unicode = not arguments.ascii and can_draw(sys.stdout)
+    words = ["gtp-harness", "check", *arguments.typed]
     again = " ".join(map(shell_word, words))
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
-    options = _options(given)
-    repeat = Repeat() if given.test else Repeat(again, test=TEST)
+    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+    options = _options(arguments)
+    repeat = Repeat() if arguments.test else Repeat(again, test=TEST)
     transcript = Transcript(shlex.join(words))
     width = columns(sys.stdout)
     sayer = CheckReporter(transcript, paint, unicode=unicode, repeat=repeat, width=width)

@@ -62,12 +62,12 @@ def read_token(arguments: argparse.Namespace) -> str:
 
 
 @contextmanager
-def telling_received(what: str) -> Iterator[None]:
-    """Say of what goes wrong here that ``what`` was received: nobody need send it once more."""
+def telling_received(noun: str) -> Iterator[None]:
+    """Say of what goes wrong here that ``noun`` was received: nobody need send it once more."""
     try:
         yield
     except (ServerError, UsageError) as error:
-        raise type(error)(f"the {what} was received, but not its results: {error}") from None
+        raise type(error)(f"the {noun} was received, but not its results: {error}") from None
 
 
 # --- ``gtp-harness submit``: submit an archive to a service, and wait for its public tests -------
@@ -94,15 +94,15 @@ Examples:
   gtp-harness submit --no-wait --token-file token.txt ADDRESS a1.tgz"""
 
 
-def _run_submit(given: argparse.Namespace) -> int:
-    if not given.address or not given.file:
+def _run_submit(arguments: argparse.Namespace) -> int:
+    if not arguments.address or not arguments.file:
         SUBMIT.refuse("give ADDRESS and FILE")
     require_httpx("submit")
     never_fail_to_encode()
-    place = place_of(given.address)
-    token = read_token(given)
-    with Client(place.base, token, allow_http=given.allow_http) as client:
-        return submit(client, place, given)
+    place = place_of(arguments.address)
+    token = read_token(arguments)
+    with Client(place.base, token, allow_http=arguments.allow_http) as client:
+        return submit(client, place, arguments)
 
 
 def submit(client: Client, place: RemoteAssignment, arguments: argparse.Namespace) -> int:
@@ -127,12 +127,12 @@ def _wait(client: Client, place: RemoteAssignment, submission: str) -> int:
     return status
 
 
-def _tell_end(found: dict[str, Any]) -> int:
+def _tell_end(response: dict[str, Any]) -> int:
     """Print how the check of a submission ended; return the exit status."""
-    if found["state"] == "fault" or found["check"] is None:
+    if response["state"] == "fault" or response["check"] is None:
         print("It was received, but the service failed to check it: ask your teacher.")
         return ExitCode.FAULT
-    check = found["check"]
+    check = response["check"]
     for fault in filter(None, [check["refused"], *check["faults"]]):
         print(escape_controls(f"The archive: {fault}"))
     if check["builds"] is False:
@@ -208,25 +208,27 @@ _SENTENCES = {
 }
 
 
-def _run_runs(given: argparse.Namespace) -> int:
-    if given.action not in _ACTIONS or not given.address:
+def _run_runs(arguments: argparse.Namespace) -> int:
+    if arguments.action not in _ACTIONS or not arguments.address:
         RUNS.refuse(
             "expected push ADDRESS FILE, cases ADDRESS FILE, list ADDRESS or compare ADDRESS NOW"
             " [FORMER]"
         )
-    least, most = _WORDS[given.action]
-    if not least <= len(given.words) <= most:
-        RUNS.refuse(f"{given.action}: found {len(given.words)} words after ADDRESS")
-    if given.revision and given.action != "push":
+    least, most = _WORDS[arguments.action]
+    if not least <= len(arguments.words) <= most:
+        RUNS.refuse(f"{arguments.action}: found {len(arguments.words)} words after ADDRESS")
+    if arguments.revision and arguments.action != "push":
         RUNS.refuse("--revision goes with push")
-    if bool(given.command) != (given.action == "cases") or (given.build and not given.command):
+    if bool(arguments.command) != (arguments.action == "cases") or (
+        arguments.build and not arguments.command
+    ):
         RUNS.refuse("cases needs --command; --command and --build go with cases")
     require_httpx("runs")
     never_fail_to_encode()
-    suite = suite_of(given.address)
-    token = read_token(given)
-    with Client(suite.base, token, allow_http=given.allow_http) as client:
-        return _ACTIONS[given.action](client, suite, given)
+    suite = suite_of(arguments.address)
+    token = read_token(arguments)
+    with Client(suite.base, token, allow_http=arguments.allow_http) as client:
+        return _ACTIONS[arguments.action](client, suite, arguments)
 
 
 def push(client: Client, suite: SuitePlace, arguments: argparse.Namespace) -> int:
@@ -294,7 +296,7 @@ def _as_archive(place: Path) -> Iterator[Path]:
         yield archive
 
 
-def list_runs(client: Client, suite: SuitePlace, _given: argparse.Namespace) -> int:
+def list_runs(client: Client, suite: SuitePlace, _arguments: argparse.Namespace) -> int:
     """Print the runs of a suite, the first one first; return the exit status."""
     for one in client.items(suite.path):
         print(escape_controls(_line(one)))
@@ -321,31 +323,31 @@ def _line(run: dict[str, Any]) -> str:
     return "  ".join(filter(None, parts))
 
 
-def _tell_comparison(found: dict[str, Any]) -> int:
+def _tell_comparison(comparison: dict[str, Any]) -> int:
     """Print how a run differs from a former one; return the exit status."""
-    print(f"Compared with run {found['former']}:")
-    sections = [*_sections(found)]
+    print(f"Compared with run {comparison['former']}:")
+    sections = [*_sections(comparison)]
     for heading, lines in sections:
         print(f"  {heading} ({len(lines)})")
         for line in lines:
             print(escape_controls(f"    {line}"))
     if not sections:
         print("  all verdicts are the same")
-    return ExitCode.FAILED if found["is_worse"] else ExitCode.OK
+    return ExitCode.FAILED if comparison["is_worse"] else ExitCode.OK
 
 
-def _sections(found: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _sections(comparison: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     for name in _KINDS:
-        if found[name]:
-            yield name, [_change_line(one) for one in found[name]]
+        if comparison[name]:
+            yield name, [_change_line(one) for one in comparison[name]]
     for name, heading in _SENTENCES.items():
-        if found[name]:
-            yield heading, found[name]
+        if comparison[name]:
+            yield heading, comparison[name]
 
 
-def _change_line(one: dict[str, Any]) -> str:
-    verdicts = " → ".join(filter(None, (one["before"], one["now"])))
-    return f"{one['path']}:{one['line']}  {one['command']}  {verdicts}"
+def _change_line(change: dict[str, Any]) -> str:
+    verdicts = " → ".join(filter(None, (change["before"], change["now"])))
+    return f"{change['path']}:{change['line']}  {change['command']}  {verdicts}"
 
 
 _ACTIONS: dict[str, Callable[[Client, SuitePlace, argparse.Namespace], int]] = {

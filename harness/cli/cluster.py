@@ -118,27 +118,31 @@ _days = whole(1, f"days, at most {_MOST_DAYS:,}", _MOST_DAYS)
 PORT = 8786
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.action:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.action:
         CLUSTER.refuse(f"expected one of {', '.join(_ACTIONS)}")
     require()
-    if given.action == "certificates":
+    if arguments.action == "certificates":
         from harness.cluster import tls
 
-        if not given.folder:
+        if not arguments.folder:
             CLUSTER.refuse("certificates needs DIR, where it writes them")
-        tls.make(Path(given.folder), given.days)
+        tls.make(Path(arguments.folder), arguments.days)
         for role in tls.ROLES:
             print(
-                escape_controls(f"{given.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}")
+                escape_controls(
+                    f"{arguments.folder}/{role}.pem: {tls.describe(role)}, with {tls.CA}"
+                )
             )
-        print(escape_controls(f"{given.folder}/{tls.AUTHORITY_KEY}: keep it away from workers"))
+        print(
+            escape_controls(f"{arguments.folder}/{tls.AUTHORITY_KEY}: keep it away from workers")
+        )
         return ExitCode.OK
-    if given.action == "status":
-        return _status(given)
-    if given.folder:
+    if arguments.action == "status":
+        return _status(arguments)
+    if arguments.folder:
         CLUSTER.refuse("DIR goes with certificates; scheduler has --tls DIR")
-    return _scheduler(given)
+    return _scheduler(arguments)
 
 
 def require() -> None:
@@ -307,24 +311,24 @@ _PAUSES = (2.0, 4.0, 8.0, 16.0, 30.0)  # seconds before it comes back, longer ea
 _FATAL = (ExitCode.BROKEN, ExitCode.FAULT)
 
 
-def _run_worker(given: argparse.Namespace) -> int:
-    if not given.scheduler:
+def _run_worker(arguments: argparse.Namespace) -> int:
+    if not arguments.scheduler:
         WORKER.refuse("give the ADDRESS of a scheduler: tls://HOST:PORT")
     require()
     from harness.cluster import tls
 
-    papers = read_papers(given.scheduler, given.tls, tls.WORKER)
-    machine = given.machine or socket.gethostname()
+    papers = read_papers(arguments.scheduler, arguments.tls, tls.WORKER)
+    machine = arguments.machine or socket.gethostname()
     settings = WorkerSettings(
-        scheduler=given.scheduler,
+        scheduler=arguments.scheduler,
         tls=str(papers.folder) if papers else "",
         machine=machine,
-        host=given.host or own_address(given.scheduler),
-        cache=str(Path(given.cache or Path(file_system.cache(), "cluster")).absolute()),
-        cache_size=given.cache_size,
+        host=arguments.host or own_address(arguments.scheduler),
+        cache=str(Path(arguments.cache or Path(file_system.cache(), "cluster")).absolute()),
+        cache_size=arguments.cache_size,
         locks=str(_make_locks_folder(machine)),
-        unsafe=given.unsafe_no_sandbox,
-        environments_size=given.environments_size,
+        unsafe=arguments.unsafe_no_sandbox,
+        environments_size=arguments.environments_size,
     )
     return _stay(lambda: run_cluster_process("worker", settings))
 
@@ -345,17 +349,17 @@ def _make_locks_folder(machine: str) -> Path:
     return folder
 
 
-def _stay(be: Callable[[], int]) -> int:
+def _stay(run: Callable[[], int]) -> int:
     """Be a worker again and again; return how it ended if it could not even begin.
 
     One that has begun comes back even if what it needs is missing for a while: its disk is full.
     """
-    if (status := be()) in _FATAL:
+    if (status := run()) in _FATAL:
         return status
     failed = 0
     while True:
         time.sleep(_PAUSES[min(failed, len(_PAUSES) - 1)])
-        failed = failed + 1 if be() in _FATAL else 0
+        failed = failed + 1 if run() in _FATAL else 0
 
 
 def _add_worker_options(parser: CommandParser) -> None:

@@ -1,4 +1,4 @@
-"""What a command is, how a plain command line is read, and readers of the values of options.
+"""Commands, a reader of plain command lines, and readers of the values of options.
 
 Nothing here loads :mod:`argparse`, which takes as long as some hundred commands of an engine. So
 the command line of a run is read here if it is plain (known options, spelled out, with valid
@@ -124,16 +124,16 @@ class Plain:
             return None
         return SimpleNamespace(**found, **{self._rest: rest})  # type: ignore[return-value]
 
-    def _take(self, word: str, left: Iterator[str], found: dict[str, Any]) -> bool:
+    def _take(self, word: str, words: Iterator[str], values: dict[str, Any]) -> bool:
         """Put the value of an option into what was found; return False if it is not plain."""
         flag, sign, value = word.partition("=")
         option = self._by_flag.get(flag)
         if option is None or (sign and option.action == "store_true"):
             return False
         if option.action == "store_true":
-            found[option.name] = True
+            values[option.name] = True
             return True
-        value = value if sign else next(left, "-")
+        value = value if sign else next(words, "-")
         if value[:1] == "-" and not sign:
             return False
         try:
@@ -143,7 +143,7 @@ class Plain:
         if option.choices is not None and read not in option.choices:
             return False
         is_list = option.action == "append"
-        found[option.name] = [*found[option.name], read] if is_list else read
+        values[option.name] = [*values[option.name], read] if is_list else read
         return True
 
 
@@ -188,13 +188,13 @@ def _config_words(path: str) -> list[str]:
 # --- readers of values, which say what is wrong as argparse wants it -----------------------------
 
 
-def _refusal(what: str) -> Exception:
+def _refusal(message: str) -> Exception:
     from argparse import ArgumentTypeError
 
-    return ArgumentTypeError(what)
+    return ArgumentTypeError(message)
 
 
-def number(least: float, what: str) -> Callable[[str], float]:
+def number(least: float, expected: str) -> Callable[[str], float]:
     """Return a reader of numbers of at least ``least``."""
 
     def read(text: str) -> float:
@@ -203,18 +203,18 @@ def number(least: float, what: str) -> Callable[[str], float]:
         except ValueError:
             value = float("nan")
         if not least <= value < float("inf"):
-            raise _refusal(f"found {text!r}, expected {what}")
+            raise _refusal(f"found {text!r}, expected {expected}")
         return value
 
     return read
 
 
-def whole(least: int, what: str, most: float = math.inf) -> Callable[[str], int]:
+def whole(least: int, expected: str, most: float = math.inf) -> Callable[[str], int]:
     """Return a reader of whole numbers from ``least`` to ``most``."""
 
     def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
-            raise _refusal(f"found {text!r}, expected {what}")
+            raise _refusal(f"found {text!r}, expected {expected}")
         return int(text)
 
     return read

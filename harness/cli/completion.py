@@ -34,10 +34,10 @@ Examples:
   source <(gtp-harness completion bash)"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.shell:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.shell:
         COMPLETION.refuse(f"give SHELL: {', '.join(_SHELLS)}")
-    print("\n".join(_SHELLS[given.shell](man.describe_commands())))
+    print("\n".join(_SHELLS[arguments.shell](man.describe_commands())))
     return ExitCode.OK
 
 
@@ -117,13 +117,13 @@ def _bash_values(commands: list[CommandHelp]) -> Iterator[str]:
                 yield f"            {names}) {_bash_offer(option.value)} ;;"
 
 
-def _bash_words(one: CommandHelp) -> Iterator[str]:
+def _bash_words(command: CommandHelp) -> Iterator[str]:
     """Yield what may stand for an option, and at each place of an argument."""
-    names = " ".join(name for option in one.options for name in option.names)
-    yield f'                    "{one.name} -") {_bash_offer(Value("", "", (names,)))} ;;'
-    for place, value in enumerate(one.arguments):
-        pattern = "*" if place == len(one.arguments) - 1 else str(place)
-        quoted = f'"{one.name} "{pattern}'
+    names = " ".join(name for option in command.options for name in option.names)
+    yield f'                    "{command.name} -") {_bash_offer(Value("", "", (names,)))} ;;'
+    for place, value in enumerate(command.arguments):
+        pattern = "*" if place == len(command.arguments) - 1 else str(place)
+        quoted = f'"{command.name} "{pattern}'
         yield f"                    {quoted}) {_bash_offer(value)} ;;"
 
 
@@ -191,13 +191,13 @@ def _zsh(commands: list[CommandHelp]) -> Iterator[str]:
     yield re.sub("@([A-Z]+)@", lambda found: parts[found[1]], _ZSH)
 
 
-def _zsh_command(one: CommandHelp) -> Iterator[str]:
-    yield f"        {one.name}) _arguments \\"
-    for option in one.options:
+def _zsh_command(command: CommandHelp) -> Iterator[str]:
+    yield f"        {command.name}) _arguments \\"
+    for option in command.options:
         for name in option.names:
             yield f"            {_zsh_quote(_zsh_option(option, name))} \\"
-    for place, value in enumerate(one.arguments):
-        number = "*" if place == len(one.arguments) - 1 else str(place + 1)
+    for place, value in enumerate(command.arguments):
+        number = "*" if place == len(command.arguments) - 1 else str(place + 1)
         yield f"            {_zsh_quote(f'{number}{_zsh_value(value)}')} \\"
     yield "            && return ;;"
 
@@ -239,15 +239,15 @@ def _fish(commands: list[CommandHelp]) -> Iterator[str]:
         yield from _fish_command(one)
 
 
-def _fish_command(one: CommandHelp) -> Iterator[str]:
-    begin = f"complete -c gtp-harness -n '__fish_seen_subcommand_from {one.name}'"
-    for option in one.options:
+def _fish_command(command: CommandHelp) -> Iterator[str]:
+    begin = f"complete -c gtp-harness -n '__fish_seen_subcommand_from {command.name}'"
+    for option in command.options:
         names = " ".join(map(_fish_name, option.names))
         yield f"{begin} {names}{_fish_value(option.value)} -d {_fish_quote(option.help)}"
-    words = [word for value in one.arguments for word in _words(value)]
-    if any(value.kind == PROGRAMS for value in one.arguments):
+    words = [word for value in command.arguments for word in _words(value)]
+    if any(value.kind == PROGRAMS for value in command.arguments):
         words.append("(__fish_complete_command)")
-    has_files = any(value.kind for value in one.arguments)
+    has_files = any(value.kind for value in command.arguments)
     yield f"{begin} {'-F' if has_files else '-f'}{_fish_offer(words)}"
 
 

@@ -35,7 +35,7 @@ _LISTED = 100  # lines of one section of a comparison
 
 
 class Style(NamedTuple):
-    """How to write, as the command line has it."""
+    """Output style of the command line."""
 
     long: bool = False  # gogui's lines, of the long format
     plain: bool = False  # gogui's lines, even on a terminal
@@ -193,7 +193,7 @@ _PLAIN = {
 
 
 def never_fail_to_encode() -> None:
-    """What the terminal's encoding cannot say is written in letters, or as an escape."""
+    """Write what the terminal's encoding lacks in letters, or as an escape."""
     codecs.register_error("gtp-harness", _in_letters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -87,24 +87,24 @@ _SECONDS = 60.0
 _TEMPORARY = ("/var/tmp", "/dev/shm")  # besides the usual one
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.program or not (given.assignment or given.against):
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.program or not (arguments.assignment or arguments.against):
         FUZZ.refuse("give PROGRAM, and --assignment or --against")
-    if given.bank and not given.assignment:
+    if arguments.bank and not arguments.assignment:
         FUZZ.refuse("--bank needs --assignment: the bank belongs to one")
     fuzzing.require_hypothesis("fuzz")
-    _find_out(given)
-    if given.json:
-        report_files.try_to_write(given.json)
+    _find_out(arguments)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     findings: list[tuple[FuzzFinding, Path]] = []
-    with _fuzzer(given) as fuzzer, _known_engines(given, given.found, fuzzer) as known:
-        is_over = _look(given, fuzzer, known, findings)
+    with _fuzzer(arguments) as fuzzer, _known_engines(arguments, arguments.found, fuzzer) as known:
+        is_over = _look(arguments, fuzzer, known, findings)
     print("\n".join(_summary(fuzzer, findings)))
-    if given.engine_python:
-        print(f"the engine was run by {given.engine_python}")
-    if given.json:
+    if arguments.engine_python:
+        print(f"the engine was run by {arguments.engine_python}")
+    if arguments.json:
         report_files.write(
-            given.json, [_document(given, fuzzer, findings)], encode_without_surrogates
+            arguments.json, [_document(arguments, fuzzer, findings)], encode_without_surrogates
         )
     return _status(fuzzer, findings) if is_over else ExitCode.INTERRUPTED
 
@@ -236,7 +236,7 @@ def _outside(shown: Sequence[str]) -> str:
     raise UsageError(f"--show {shown[0]} shows all folders for temporary files: show less")
 
 
-def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
+def _options(arguments: argparse.Namespace, folders: Sequence[str]) -> Options:
     limits = (Limits() if arguments.sandbox == "off" else UNTRUSTED)._replace(
         timeout=arguments.timeout
     )
@@ -245,7 +245,7 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
         sandbox=arguments.sandbox,
         box=engine_options.box_limits(arguments),
         show=engine_options.visible_paths(
-            arguments.program, arguments.sandbox, (*arguments.show, *shown)
+            arguments.program, arguments.sandbox, (*arguments.show, *folders)
         ),
     )
 
@@ -253,12 +253,12 @@ def _options(arguments: argparse.Namespace, shown: Sequence[str]) -> Options:
 def _look(
     arguments: argparse.Namespace,
     fuzzer: Fuzzer,
-    known: _KnownEngines,
-    found: list[tuple[FuzzFinding, Path]],
+    engines: _KnownEngines,
+    results: list[tuple[FuzzFinding, Path]],
 ) -> bool:
     """Look for causes, and write and tell each as soon as it is found.
 
-    ``known``: the wrong engines that findings may be like. Returns whether it looked to the end:
+    ``engines``: the wrong engines that findings may be like. Returns whether it looked to the end:
     findings before a Ctrl-C count.
     """
     from harness.fuzzing import findings
@@ -266,12 +266,12 @@ def _look(
     folder, judge = Path(arguments.output), fuzzer.judge
     try:
         for new in fuzzer.findings():
-            finding = new._replace(engines=known.like(new))
+            finding = new._replace(engines=engines.like(new))
             folder.mkdir(parents=True, exist_ok=True)
-            path = findings.write(folder, len(found) + 1, finding, judge, arguments.protocol)
-            found.append((finding, path))
+            path = findings.write(folder, len(results) + 1, finding, judge, arguments.protocol)
+            results.append((finding, path))
             print(_describe(finding, path), flush=True)
-            if len(found) == arguments.findings:
+            if len(results) == arguments.findings:
                 break
     except KeyboardInterrupt:
         return False

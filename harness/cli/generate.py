@@ -82,61 +82,61 @@ Examples:
   gtp-harness generate --assignment nogo --bank former -n 40 -o nogo/public.gtp"""
 
 
-def _run(given: Namespace) -> int:
-    if not given.assignment or not given.output:
+def _run(arguments: Namespace) -> int:
+    if not arguments.assignment or not arguments.output:
         GENERATE.refuse("give --assignment and -o")
-    assignment = find_assignment(given.assignment)
-    file_system.make(Path(given.output).parent)
-    report_files.try_to_write(given.output)
-    secret = record_reading.read_secret(given.secret) if given.secret else None
-    chosen = record_reading.choices(given.seed, secret)
+    assignment = find_assignment(arguments.assignment)
+    file_system.make(Path(arguments.output).parent)
+    report_files.try_to_write(arguments.output)
+    secret = record_reading.read_secret(arguments.secret) if arguments.secret else None
+    chosen = record_reading.choices(arguments.seed, secret)
     if assignment.declaration and not assignment.declaration.extends:
-        return _generate_declared(given, assignment, assignment.declaration, chosen)
-    return _generate(given, assignment, chosen)
+        return _generate_declared(arguments, assignment, assignment.declaration, chosen)
+    return _generate(arguments, assignment, chosen)
 
 
 def _cases(names: Sequence[str]) -> tuple[CaseFile, ...]:
     return tuple(read_case_file(path) for path in expand(names))
 
 
-def _half(given: Namespace) -> bool | None:
+def _half(arguments: Namespace) -> bool | None:
     """Return which half of the games is used; None: all."""
-    return _HALVES[given.half or ("private" if given.secret else "public")]
+    return _HALVES[arguments.half or ("private" if arguments.secret else "public")]
 
 
-def _heading(given: Namespace, name: str) -> list[str]:
-    secret = ", with a secret" if given.secret else ""
+def _heading(arguments: Namespace, name: str) -> list[str]:
+    secret = ", with a secret" if arguments.secret else ""
     return [
         f"{name}: generated cases",
-        f"Made by gtp-harness generate with the seed {given.seed}{secret}.",
+        f"Made by gtp-harness generate with the seed {arguments.seed}{secret}.",
     ]
 
 
-def _report_nothing(what: str, *, is_complete: bool) -> ExitCode:
-    """Say why there is no test; ``what``: each of what is to be caught."""
+def _report_nothing(noun: str, *, is_complete: bool) -> ExitCode:
+    """Say why there is no test; ``noun``: each of what is to be caught."""
     if not is_complete:
         raise UsageError("nothing can be asked with these options; no file is written")
-    print(f"these cases catch every {what}: no test is needed, and no file is written")
+    print(f"these cases catch every {noun}: no test is needed, and no file is written")
     return ExitCode.OK
 
 
 # --- a game of the oracle ----------------------------------------------------------------------
 
 
-def _generate(given: Namespace, assignment: Assignment, chosen: Choices) -> ExitCode:
-    request = _request(given, assignment, chosen)
-    own, options = request.specification, _options(given, request)
-    with _progress() as show, _bench(given, assignment, own) as bench:
+def _generate(arguments: Namespace, assignment: Assignment, choices: Choices) -> ExitCode:
+    request = _request(arguments, assignment, choices)
+    own, options = request.specification, _options(arguments, request)
+    with _progress() as show, _bench(arguments, assignment, own) as bench:
         request = request._replace(bench=bench)
-        harvest = _harvest(given, options, show)
+        harvest = _harvest(arguments, options, show)
         produced = scene_production.produce(request, harvest, lambda what: _step(show, what))
     if not produced.scenes:
         is_complete = request.only_survivors and not produced.survivors
         return _report_nothing("mistake", is_complete=is_complete)
-    _write_boards(Path(given.output).parent, produced.scenes)
-    heading = _heading(given, given.assignment)
+    _write_boards(Path(arguments.output).parent, produced.scenes)
+    heading = _heading(arguments, arguments.assignment)
     text = scene_text.case_file(own.kind, produced.scenes, heading, own.commands)
-    report_files.write(given.output, [text])
+    report_files.write(arguments.output, [text])
     print("\n".join(coverage.report(request, harvest, produced)))
     tests = sum(len(one.asked) for one in produced.scenes)
     too_few = tests < request.most and not request.only_survivors
@@ -144,62 +144,66 @@ def _generate(given: Namespace, assignment: Assignment, chosen: Choices) -> Exit
     return ExitCode.FAILED if too_few or is_alive else ExitCode.OK
 
 
-def _request(given: Namespace, assignment: Assignment, chosen: Choices) -> SceneRequest:
+def _request(arguments: Namespace, assignment: Assignment, choices: Choices) -> SceneRequest:
     specification = specification_of(assignment)
     return SceneRequest(
         specification,
-        chosen,
-        given.sizes or specification.kind.sizes,
-        most=given.tests or (_MANY if given.kill else _FEW),
-        secret=bool(given.secret),
-        existing_cases=_cases([*given.beside, *given.kill]),
-        excluded=_cases(given.exclude),
-        only_survivors=bool(given.kill),
+        choices,
+        arguments.sizes or specification.kind.sizes,
+        most=arguments.tests or (_MANY if arguments.kill else _FEW),
+        secret=bool(arguments.secret),
+        existing_cases=_cases([*arguments.beside, *arguments.kill]),
+        excluded=_cases(arguments.exclude),
+        only_survivors=bool(arguments.kill),
     )
 
 
 @contextmanager
 def _bench(
-    given: Namespace, assignment: Assignment, specification: Specification
+    arguments: Namespace, assignment: Assignment, specification: Specification
 ) -> Iterator[EngineBench | None]:
     """Give the wrong engines that are named; None if there are none."""
-    if not bank.are_known(given, assignment):
+    if not bank.are_known(arguments, assignment):
         yield None
         return
     with (
         TemporaryDirectory(prefix="gtp-harness-") as room,
-        bank.wrong_engines(given, assignment) as engines,
+        bank.wrong_engines(arguments, assignment) as engines,
     ):
         Path(room).chmod(0o755)  # an engine in a sandbox is another user
         yield EngineBench(
-            engines, specification, Path(room), _asker(given, assignment, specification)
+            engines, specification, Path(room), _asker(arguments, assignment, specification)
         )
 
 
-def _asker(given: Namespace, assignment: Assignment, asked: Specification) -> EngineAsker:
-    return EngineAsker(asked.commands, given.sandbox, protocol=assignment.protocol, strict=False)
-
-
-def _options(given: Namespace, request: SceneRequest) -> HarvestOptions:
-    return HarvestOptions(
-        request.specification.kind,
-        request.choices,
-        record_reading.parse(given.moves) if given.moves else record_reading.Moves(),
-        request.sizes,
-        _half(given),
-        strict=given.strict,
+def _asker(
+    arguments: Namespace, assignment: Assignment, specification: Specification
+) -> EngineAsker:
+    return EngineAsker(
+        specification.commands, arguments.sandbox, protocol=assignment.protocol, strict=False
     )
 
 
-def _harvest(given: Namespace, options: HarvestOptions, show: Callable[..., None]) -> Harvest:
-    if not given.games:
+def _options(arguments: Namespace, request: SceneRequest) -> HarvestOptions:
+    return HarvestOptions(
+        request.specification.kind,
+        request.choices,
+        record_reading.parse(arguments.moves) if arguments.moves else record_reading.Moves(),
+        request.sizes,
+        _half(arguments),
+        strict=arguments.strict,
+    )
+
+
+def _harvest(arguments: Namespace, options: HarvestOptions, show: Callable[..., None]) -> Harvest:
+    if not arguments.games:
         return Harvest.empty()
-    found = record_reading.records(given.games)
+    found = record_reading.records(arguments.games)
     show(total=record_reading.weight(found), completed=0)
     return record_reading.harvest(
         found,
         options,
-        given.jobs or processors(),
+        arguments.jobs or processors(),
         lambda done, games: show(completed=done, description=f"{games} games"),
     )
 
@@ -215,37 +219,39 @@ def _write_boards(folder: Path, scenes: Sequence[Staged]) -> None:
 
 
 def _generate_declared(
-    given: Namespace, assignment: Assignment, declared: Declaration, chosen: Choices
+    arguments: Namespace, assignment: Assignment, declared: Declaration, choices: Choices
 ) -> ExitCode:
     own, place = specification_of(assignment), assignment.place
-    declaration = _of_sizes(declared, given.sizes)
-    beside, excluded = _cases([*given.beside, *given.kill]), _cases(given.exclude)
-    found = drafts.Records(own, declaration, chosen, private=_half(given), strict=given.strict)
+    declaration = _of_sizes(declared, arguments.sizes)
+    beside, excluded = _cases([*arguments.beside, *arguments.kill]), _cases(arguments.exclude)
+    found = drafts.Records(
+        own, declaration, choices, private=_half(arguments), strict=arguments.strict
+    )
     positions = [
-        *found.openings(record_reading.records(given.games)),
+        *found.openings(record_reading.records(arguments.games)),
         *drafts.of_cases(beside, declaration),
     ]
-    refusals = not given.output.endswith(_ANSWERS)
+    refusals = not arguments.output.endswith(_ANSWERS)
     drafter = Drafter(own, declaration, place, positions, refusals=refusals)
-    is_chosen_for = given.kill or bank.are_known_wrong(given, assignment)
-    with _progress() as show, bank.wrong_engines(given, assignment) as engines:
-        bench = EngineBench(engines, own, place, _asker(given, assignment, own))
+    is_chosen_for = arguments.kill or bank.are_known_wrong(arguments, assignment)
+    with _progress() as show, bank.wrong_engines(arguments, assignment) as engines:
+        bench = EngineBench(engines, own, place, _asker(arguments, assignment, own))
         request = TestRequest(
-            chosen,
-            given.tests or (_MANY if is_chosen_for else _FEW),
+            choices,
+            arguments.tests or (_MANY if is_chosen_for else _FEW),
             {one for case in (*beside, *excluded) for one in drafts.identities(case, declaration)},
             bench.find_caught(beside),
-            bool(given.kill),
+            bool(arguments.kill),
         )
         produced = test_production.produce(request, drafter, bench, lambda what: _step(show, what))
     if not produced.drafts:
-        is_complete = bool(given.kill) and not produced.survivors
+        is_complete = bool(arguments.kill) and not produced.survivors
         return _report_nothing("engine", is_complete=is_complete)
-    _copy_files(produced.drafts, declaration, place, Path(given.output).parent)
-    text = test_production.case_file(produced.drafts, _heading(given, assignment.key))
+    _copy_files(produced.drafts, declaration, place, Path(arguments.output).parent)
+    text = test_production.case_file(produced.drafts, _heading(arguments, assignment.key))
     if not refusals:
-        text = conversion.to_answers(casefile.parse(text.encode(), given.output + _GTP))
-    report_files.write(given.output, [text])
+        text = conversion.to_answers(casefile.parse(text.encode(), arguments.output + _GTP))
+    report_files.write(arguments.output, [text])
     sources = Sources(found.counts, len(positions), drafter.unsaid)
     print("\n".join(test_production.report(produced, sources)))
     return ExitCode.FAILED if produced.survivors else ExitCode.OK
@@ -262,17 +268,17 @@ def _of_sizes(declaration: Declaration, sizes: range | None) -> Declaration:
 
 
 def _copy_files(
-    tests: Sequence[Draft], declaration: Declaration, place: Path, beside: Path
+    tests: Sequence[Draft], declaration: Declaration, place: Path, folder: Path
 ) -> None:
     """Copy the files that tests name beside the case file, unless they are there."""
     for name in test_production.find_named_files(tests, declaration, place):
         content = (place / name).read_bytes()
-        if not (beside / name).exists():
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            (beside / name).write_bytes(content)
-        elif (beside / name).read_bytes() != content:
+        if not (folder / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        elif (folder / name).read_bytes() != content:
             raise UsageError(
-                f"{beside / name} differs from the file of that name in {place}, and tests"
+                f"{folder / name} differs from the file of that name in {place}, and tests"
                 " need the latter: move it, or write the cases elsewhere"
             )
 
@@ -296,9 +302,9 @@ def _progress() -> Iterator[Callable[..., None]]:
         yield lambda **changes: live.update(task, **changes)
 
 
-def _step(show: Callable[..., None], what: str) -> None:
+def _step(show: Callable[..., None], description: str) -> None:
     """Show what goes on after the reading."""
-    show(total=None, completed=0, description=what)
+    show(total=None, completed=0, description=description)
 
 
 # --- options ----------------------------------------------------------------------------------

@@ -78,25 +78,25 @@ Examples:
   gtp-harness grade --marks-only --assignment go-scoring --output graded"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.assignment:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment:
         GRADE.refuse(f"give --assignment: {', '.join(shipped.names())}")
-    if (given.source is None) is not given.marks_only:
+    if (arguments.source is None) is not arguments.marks_only:
         GRADE.refuse("give either SOURCE or --marks-only")
-    if given.tournament and given.marks_only:
+    if arguments.tournament and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but a tournament runs engines")
-    if given.audit and given.marks_only:
+    if arguments.audit and arguments.marks_only:
         GRADE.refuse("--marks-only runs nothing, but --audit runs engines: give only one of them")
     never_fail_to_encode()
-    assignment = find_assignment(given.assignment)
-    if not (given.marks_only or given.scheduler):
+    assignment = find_assignment(arguments.assignment)
+    if not (arguments.marks_only or arguments.scheduler):
         needs.require(assignment)
     with (
         nullcontext(assignment)
-        if given.marks_only
-        else with_python(assignment, given.python) as assignment
+        if arguments.marks_only
+        else with_python(assignment, arguments.python) as assignment
     ):
-        return _Command(given, assignment).run()
+        return _Command(arguments, assignment).run()
 
 
 class _Command:
@@ -163,7 +163,7 @@ class _Command:
 
     def _add_audits(self, outcome: GradingOutcome, plan: GradingPlan) -> GradingOutcome:
         """Add what audits found, now or before, of the submissions as they are now."""
-        builds = {one.key: one.build for one in plan.planned}
+        builds = {one.key: one.build for one in plan.attempts}
         found = audit.load_known(self._options.output / audit.FOLDER, builds)
         return outcome._replace(result=outcome.result._replace(audits=found))
 
@@ -234,7 +234,7 @@ class _Command:
         left = grade.count_pending(ledger, plan)
         print(f"{number_of(len(plan.submissions), 'submission')},"
               f" {number_of(len(plan.cases), 'case file')},"
-              f" {left} of {number_of(len(plan.planned), 'attempt')} to be run")  # fmt: skip
+              f" {left} of {number_of(len(plan.attempts), 'attempt')} to be run")  # fmt: skip
         store = Store(self._originals)
         try:
             with self._other_machines() as machines, GradingProgress(left) as progress:

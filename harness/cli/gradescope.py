@@ -36,18 +36,18 @@ Examples:
   gtp-harness gradescope --assignment my/assignment --public-only"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if (given.assignment is None) is (given.grade is None):
+def _run(arguments: argparse.Namespace) -> int:
+    if (arguments.assignment is None) is (arguments.grade is None):
         GRADESCOPE.refuse(f"give --assignment: {', '.join(shipped.names())}, or a folder")
-    if given.grade is not None:
-        root = Path(given.grade)
+    if arguments.grade is not None:
+        root = Path(arguments.grade)
         from harness import gradescope
 
         marked = gradescope.mark(root)
         sandbox = f"The sandbox was {marked.sandbox}" if marked.sandbox else "Nothing was run"
         print(f"{marked.mark} points. {sandbox}.")
         return ExitCode.OK
-    return _make(given)
+    return _make(arguments)
 
 
 def _make(arguments: argparse.Namespace) -> int:

@@ -48,29 +48,29 @@ Examples:
   gtp-harness history runs.sqlite --output trend --json trend.json"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.file:
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.file:
         HISTORY.refuse("give FILE")
-    if given.json:
-        report_files.try_to_write(given.json)
-    if given.output:
-        report_files.try_to_write_into(given.output)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
+    if arguments.output:
+        report_files.try_to_write_into(arguments.output)
     never_fail_to_encode()
-    found = _trends(given)
-    if given.output:
+    found = _trends(arguments)
+    if arguments.output:
         from harness.history import pages
 
-        pages.write(given.output, found)
-    if given.json:
+        pages.write(arguments.output, found)
+    if arguments.json:
         from harness.history.text import document
 
-        report_files.write(given.json, [document(found)], encode_without_surrogates)
-    if given.json not in report_files.STDOUT:
+        report_files.write(arguments.json, [document(found)], encode_without_surrogates)
+    if arguments.json not in report_files.STDOUT:
         from harness.history import text
         from harness.report.paint import Paint
 
-        paint = Paint(0 if given.no_color else colors(sys.stdout))
-        for line in text.lines(found, paint, unicode=not given.ascii):
+        paint = Paint(0 if arguments.no_color else colors(sys.stdout))
+        for line in text.lines(found, paint, unicode=not arguments.ascii):
             print(line)
     return ExitCode.OK
 

@@ -40,19 +40,19 @@ _SHOWN = 100  # rows that are named
 _NAMES = {"case_file": "case files", "wanted": "attempts"}  # of tables, in plural
 
 
-def _run(given: argparse.Namespace) -> int:
-    if given.action not in ("check", "salvage") or not given.ledger:
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.action not in ("check", "salvage") or not arguments.ledger:
         LEDGER.refuse("expected check LEDGER or salvage LEDGER -o NEW")
-    if (given.action == "salvage") is not bool(given.output):
+    if (arguments.action == "salvage") is not bool(arguments.output):
         LEDGER.refuse("give -o NEW with salvage, and only there")
-    if given.unchecked and given.action != "salvage":
+    if arguments.unchecked and arguments.action != "salvage":
         LEDGER.refuse("--unchecked goes with salvage")
     never_fail_to_encode()
-    key = Path(given.key) if given.key else None
-    if given.action == "check":
+    key = Path(arguments.key) if arguments.key else None
+    if arguments.action == "check":
         from harness.grading.ledger import salvage
 
-        facts, wrong = salvage.check(given.ledger, key)
+        facts, wrong = salvage.check(arguments.ledger, key)
         for text in facts:
             print(escape_controls(text))
         _list(wrong)
@@ -61,14 +61,14 @@ def _run(given: argparse.Namespace) -> int:
             return ExitCode.OK
         print("it was edited or is damaged; gtp-harness ledger salvage saves what is intact")
         return ExitCode.FAILED
-    return _salvage(given.ledger, given.output, key, checked=not given.unchecked)
+    return _salvage(arguments.ledger, arguments.output, key, checked=not arguments.unchecked)
 
 
-def _salvage(where: str, new: str, key: Path | None, *, checked: bool) -> int:
-    place = places.of(new)
+def _salvage(source: str, target: str, key: Path | None, *, checked: bool) -> int:
+    place = places.of(target)
     if isinstance(place, places.LedgerFile):
         file_system.make(place.path.parent)
-    saved = salvage.salvage(where, new, key, checked=checked)
+    saved = salvage.salvage(source, target, key, checked=checked)
     for one in saved.tables:
         name = _NAMES.get(one.table, plural(2, one.table))
         lost = f", {len(one.lost)} lost" if one.lost else ""

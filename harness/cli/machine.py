@@ -46,17 +46,17 @@ Exit status:
     3  the level asked for cannot be used here"""
 
 
-def _run_doctor(given: argparse.Namespace) -> int:
-    asked = (given.level,) if given.level else (3, 2, 1)
+def _run_doctor(arguments: argparse.Namespace) -> int:
+    asked = (arguments.level,) if arguments.level else (3, 2, 1)
     facts, found = _facts(), _find_levels()
-    if not given.json:
+    if not arguments.json:
         _describe(facts, found)
-    if given.assignment and not _describe_needs(given.assignment):
+    if arguments.assignment and not _describe_needs(arguments.assignment):
         return ExitCode.FAILED
     working = [level for level, why in found.items() if not why]
-    attacked = [level for level in asked if level in working or given.level]
-    attacks = _attack(attacked) if given.attack else {}
-    if given.json:
+    attacked = [level for level in asked if level in working or arguments.level]
+    attacks = _attack(attacked) if arguments.attack else {}
+    if arguments.json:
         print(json.dumps(_as_json(facts, found, attacks), indent=2))
     elif attacks:
         print("\n".join(attack_report.text(attacks, ROSTER)))
@@ -151,34 +151,34 @@ def _find_levels() -> dict[int, str]:
     return found
 
 
-def _describe(facts: dict[str, str], found: dict[int, str]) -> None:
+def _describe(facts: dict[str, str], problems: dict[int, str]) -> None:
     for name, value in facts.items():
         print(f"{name:16}{value}")
-    reasons = set(found.values())
+    reasons = set(problems.values())
     if len(reasons) == 1 and all(reasons):
         print(f"levels 3 to 1   no: {reasons.pop()}")
-        found = {}
-    for level, why in found.items():
+        problems = {}
+    for level, why in problems.items():
         print(f"level {level}         {'no: ' + why if why else 'works: ' + levels.NAMES[level]}")
         if not why:
             if level in levels.GAPS:
                 print(f"{'':16}does not hold: {levels.GAPS[level]}")
             if level in levels.REMARKS:
                 print(f"{'':16}{levels.REMARKS[level]}")
-    best = max((level for level, why in found.items() if not why), default=0)
+    best = max((level for level, why in problems.items() if not why), default=0)
     print(f"{'':16}{'Engines are run at level ' + str(best) if best else _NONE}.")
 
 
 _NONE = "Engines cannot be contained here: untrusted ones are refused"
 
 
-def _attack(asked: list[int]) -> dict[int, list[AttackResult]]:
+def _attack(level_numbers: list[int]) -> dict[int, list[AttackResult]]:
     """Send the red team through the levels; return what was found, in the order of the roster."""
-    found: dict[int, list[AttackResult]] = {level: [] for level in asked}
-    total = sum(map(scene.can_run, ROSTER)) * len(asked)
+    found: dict[int, list[AttackResult]] = {level: [] for level in level_numbers}
+    total = sum(map(scene.can_run, ROSTER)) * len(level_numbers)
     _show_progress(0, total)
     try:
-        with contextlib.closing(referee.play_at_once(asked)) as findings:
+        with contextlib.closing(referee.play_at_once(level_numbers)) as findings:
             for number, finding in enumerate(findings, 1):
                 found[finding.level].append(finding)
                 _show_progress(number, total)
@@ -198,7 +198,7 @@ def _show_progress(done: int, total: int) -> None:
 
 
 def _as_json(
-    facts: dict[str, str], found: dict[int, str], attacks: dict[int, list[AttackResult]]
+    facts: dict[str, str], problems: dict[int, str], attacks: dict[int, list[AttackResult]]
 ) -> dict[str, object]:
     return {
         "schema": "gtp-harness doctor",
@@ -206,7 +206,7 @@ def _as_json(
         "machine": facts,
         "levels": [
             {"level": level, "works": not why, "why_not": why or None}
-            for level, why in found.items()
+            for level, why in problems.items()
         ],
         "left_out": attack_report.describe_left_out(ROSTER) if attacks else [],
         "attacks": [
@@ -246,13 +246,13 @@ Examples:
   gtp-harness env --remove python3.11.7-4790efd77e2e"""
 
 
-def _run_env(given: argparse.Namespace) -> int:
-    if sum(map(bool, (given.assignment, given.list, given.remove))) != 1:
+def _run_env(arguments: argparse.Namespace) -> int:
+    if sum(map(bool, (arguments.assignment, arguments.list, arguments.remove))) != 1:
         ENV.refuse("give --assignment, --list or --remove")
-    if given.remove:
-        environment_cache.remove(given.remove)
-        print(f"{given.remove} is removed")
-    elif given.list:
+    if arguments.remove:
+        environment_cache.remove(arguments.remove)
+        print(f"{arguments.remove} is removed")
+    elif arguments.list:
         found = environment_cache.all_of_them()
         for one in found:
             lines = [line for line in one.requirements.splitlines() if line.strip()]
@@ -261,7 +261,7 @@ def _run_env(given: argparse.Namespace) -> int:
     else:
         from harness import find_assignment
 
-        _build_environment(find_assignment(given.assignment))
+        _build_environment(find_assignment(arguments.assignment))
     return ExitCode.OK
 
 

@@ -36,7 +36,7 @@ _KINDS = {
 
 
 class Value(NamedTuple):
-    """What an option or an argument takes."""
+    """Value of an option or argument."""
 
     name: str  # as the help page calls it
     kind: str = ""  # one of the above; empty if nobody can tell what it may be
@@ -149,13 +149,13 @@ Examples:
 _WRAP = 78  # columns of the source
 
 
-def _run(given: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     commands = describe_commands()
-    if given.folder is None:
+    if arguments.folder is None:
         print(_overview(commands), end="")
         return ExitCode.OK
     pages = {f"gtp-harness-{one.name}": _page(one) for one in commands}
-    _write(Path(given.folder) / "man1", pages | {"gtp-harness": _overview(commands)})
+    _write(Path(arguments.folder) / "man1", pages | {"gtp-harness": _overview(commands)})
     return ExitCode.OK
 
 
@@ -184,12 +184,12 @@ def _overview(commands: list[CommandHelp]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _page(one: CommandHelp) -> str:
+def _page(command: CommandHelp) -> str:
     lines = [
-        *_head(f"gtp-harness-{one.name}", one.summary, one.usage),
-        *_text(one.description, "DESCRIPTION"),
-        *_options(one),
-        *_text(one.epilog, "NOTES"),
+        *_head(f"gtp-harness-{command.name}", command.summary, command.usage),
+        *_text(command.description, "DESCRIPTION"),
+        *_options(command),
+        *_text(command.epilog, "NOTES"),
         *_see_also(["gtp-harness"]),
     ]
     return "\n".join(lines) + "\n"
@@ -206,10 +206,10 @@ def _head(name: str, summary: str, usage: str) -> Iterator[str]:
         yield _roff(line.strip())
 
 
-def _options(one: CommandHelp) -> Iterator[str]:
+def _options(command: CommandHelp) -> Iterator[str]:
     yield ".SH OPTIONS"
-    for group in one.groups:
-        if len(one.groups) > 1:
+    for group in command.groups:
+        if len(command.groups) > 1:
             yield f".SS {_roff(group.title.capitalize())}"
         for option in group.options:
             value = rf" \fI{_roff(option.value.name)}\fR" if option.value else ""
@@ -222,16 +222,16 @@ def _see_also(names: list[str]) -> Iterator[str]:
     yield ",\n".join(rf"\fB{_roff(name)}\fR(1)" for name in names)
 
 
-def _text(text: str, otherwise: str) -> Iterator[str]:
+def _text(text: str, default: str) -> Iterator[str]:
     """Yield a text as :mod:`harness.cli.arguments` reads it, in sections.
 
-    A line that ends with a colon begins one. ``otherwise``: that of what has no such line.
+    A line that ends with a colon begins one. ``default``: that of what has no such line.
     """
     section = ""
     for first, *rest in arguments.blocks(text):
         heading = _heading(first) if rest else ""
-        if heading or section != otherwise:
-            section = heading or otherwise
+        if heading or section != default:
+            section = heading or default
             yield f".SH {_roff(section)}"
         elif not isinstance(first, DefinitionTable):
             yield ".PP"

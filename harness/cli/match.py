@@ -82,24 +82,24 @@ REPORTERS = (
 )  # fmt: skip
 
 
-def _run(given: argparse.Namespace) -> int:
-    if len(given.arguments) < 2:
+def _run(arguments: argparse.Namespace) -> int:
+    if len(arguments.arguments) < 2:
         MATCH.refuse("give two engines or more")
     never_fail_to_encode()
-    places = run.report_places(given, REPORTERS, {})
-    players = _players(given.arguments)
-    sprt, baseline = _test(given, [player.name for player in players])
-    rules, declared = _rules(given)
-    match = Match(players, rules, options=_options(given, players), place=str(Path.cwd()))
+    places = run.report_places(arguments, REPORTERS, {})
+    players = _players(arguments.arguments)
+    sprt, baseline = _test(arguments, [player.name for player in players])
+    rules, declared = _rules(arguments)
+    match = Match(players, rules, options=_options(arguments, players), place=str(Path.cwd()))
     with closing(Arbiter(match, declared)) as arbiter:
-        openings = _openings(given, arbiter)
+        openings = _openings(arguments, arbiter)
         arbiter.match = match = match._replace(openings=openings)
         arbiter.try_engines()
-        usual = _MOST_BY_TEST if sprt else _GAMES.get(given.format, _USUAL)
-        games = given.games or usual
-        schedule = Schedule(given.format, len(players), games, len(openings), given.rounds)
-        with closing(Journal(given.journal, _about(given, match, schedule))) as journal:
-            listener = _Progress(match, is_long=given.verbose)
+        usual = _MOST_BY_TEST if sprt else _GAMES.get(arguments.format, _USUAL)
+        games = arguments.games or usual
+        schedule = Schedule(arguments.format, len(players), games, len(openings), arguments.rounds)
+        with closing(Journal(arguments.journal, _about(arguments, match, schedule))) as journal:
+            listener = _Progress(match, is_long=arguments.verbose)
             tournament = Tournament(arbiter, schedule, journal, sprt, listener, baseline)
             status = ExitCode.OK
             try:
@@ -111,21 +111,21 @@ def _run(given: argparse.Namespace) -> int:
     return max(status, _report(found, places))
 
 
-def _report(found: Standings, places: Mapping[Reporter, str]) -> ExitCode:
+def _report(standings: Standings, places: Mapping[Reporter, str]) -> ExitCode:
     """Write all reports; return what the games say as an exit status."""
     status = ExitCode.OK
-    if found.result.unplayed:
+    if standings.result.unplayed:
         status = ExitCode.FAULT
-    elif any(one.is_weaker for one in found.comparisons):
+    elif any(one.is_weaker for one in standings.comparisons):
         status = ExitCode.FAILED
     for one, path in places.items():
         try:
-            one.write(path, found)  # type: ignore[arg-type]
+            one.write(path, standings)  # type: ignore[arg-type]
         except ReportError as error:
             print(f"gtp-harness: {error}", file=sys.stderr)
             status = ExitCode.FAULT
     if not any(path in report_files.STDOUT for path in places.values()):
-        print("\n".join(lines(found)))
+        print("\n".join(lines(standings)))
     return status
 
 
@@ -158,14 +158,14 @@ def _join_test(arguments: Sequence[str]) -> list[str]:
     return [*arguments[:place], f"--sprt={value}", *arguments[end:]]
 
 
-def _test(given: argparse.Namespace, names: Sequence[str]) -> tuple[Sprt | None, int | None]:
+def _test(arguments: argparse.Namespace, names: Sequence[str]) -> tuple[Sprt | None, int | None]:
     """Return the test, if there is one, and the player that is the baseline."""
-    if given.baseline and given.baseline not in names:
+    if arguments.baseline and arguments.baseline not in names:
         known = ", ".join(names)
-        raise UsageError(f"--baseline: found {given.baseline!r}, expected one of {known}")
-    if given.sprt and len(names) != 2:
+        raise UsageError(f"--baseline: found {arguments.baseline!r}, expected one of {known}")
+    if arguments.sprt and len(names) != 2:
         raise UsageError(f"--sprt: found {len(names)} engines, expected two")
-    return given.sprt, names.index(given.baseline) if given.baseline else None
+    return arguments.sprt, names.index(arguments.baseline) if arguments.baseline else None
 
 
 def _sprt(text: str) -> Sprt:
@@ -198,9 +198,9 @@ def _players(engines: Sequence[str]) -> tuple[Player, ...]:
     return tuple(found.values())
 
 
-def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
+def _rules(arguments: argparse.Namespace) -> tuple[Rules, Specification | None]:
     """Return the rules, and the specification of a declared game."""
-    name, size, declared, protocol = given.game, given.size, None, Rules().protocol
+    name, size, declared, protocol = arguments.game, arguments.size, None, Rules().protocol
     if name in _SIZES:
         size = size or (_SIZES[name], _SIZES[name])
     else:
@@ -212,58 +212,58 @@ def _rules(given: argparse.Namespace) -> tuple[Rules, Specification | None]:
         declared, name = specification_of(found), found.title
         if declaration is None or declaration.reference is None:
             raise UsageError(
-                f"--game {given.game}: it declares no [reference] that could referee;"
+                f"--game {arguments.game}: it declares no [reference] that could referee;"
                 " --game go and --game gomoku are played by the oracle's rules"
             )
-        check(declaration, given.game)
+        check(declaration, arguments.game)
         sizes = declaration.game.sizes
         size = size or sizes[-1]
         if size not in sizes:
             known = ", ".join(f"{columns}x{rows}" for columns, rows in sizes)
             raise UsageError(f"--size: found {size[0]}x{size[1]}, expected one of {known}")
-    if name != GO and (given.komi or given.ko or given.handicap):
+    if name != GO and (arguments.komi or arguments.ko or arguments.handicap):
         raise UsageError("--komi, --ko and --handicap go with --game go")
-    komi = given.komi or ("0.5" if given.handicap else "7.5")
-    rules = Rules(name, size, komi, given.ko or KOS[0], given.handicap, given.max_moves,
-                  given.time, protocol)  # fmt: skip
+    komi = arguments.komi or ("0.5" if arguments.handicap else "7.5")
+    rules = Rules(name, size, komi, arguments.ko or KOS[0], arguments.handicap,
+                  arguments.max_moves, arguments.time, protocol)  # fmt: skip
     return rules, declared
 
 
-def _openings(given: argparse.Namespace, arbiter: Arbiter) -> tuple[Opening, ...]:
+def _openings(arguments: argparse.Namespace, arbiter: Arbiter) -> tuple[Opening, ...]:
     rules = arbiter.match.rules
-    if not given.openings:
+    if not arguments.openings:
         begun = handicap_opening(rules)
-        if given.random_moves:
-            return arbiter.draw(begun, given.random_moves, given.drawn, given.seed)
+        if arguments.random_moves:
+            return arbiter.draw(begun, arguments.random_moves, arguments.drawn, arguments.seed)
         return (begun,)
-    if rules.game not in _SIZES or given.random_moves or rules.handicap:
+    if rules.game not in _SIZES or arguments.random_moves or rules.handicap:
         raise UsageError(
             "--openings goes with --game go or gomoku, and neither with --random-moves nor"
             " --handicap"
         )
-    found = tuple(read_openings(given.openings, rules, given.opening_moves))
+    found = tuple(read_openings(arguments.openings, rules, arguments.opening_moves))
     for opening in found:
         arbiter.referee(opening)
     return found
 
 
-def _options(given: argparse.Namespace, players: Sequence[Player]) -> Options:
+def _options(arguments: argparse.Namespace, players: Sequence[Player]) -> Options:
     shown = [
         path
         for player in players
-        for path in engine_options.visible_paths(player.command, given.sandbox, given.show)
+        for path in engine_options.visible_paths(player.command, arguments.sandbox, arguments.show)
     ]
     return Options(
-        limits=engine_options.read_limits(given),
-        box=engine_options.box_limits(given),
-        sandbox=given.sandbox,
+        limits=engine_options.read_limits(arguments),
+        box=engine_options.box_limits(arguments),
+        sandbox=arguments.sandbox,
         show=tuple(dict.fromkeys(shown)),
-        jobs=given.concurrency or processors(),
+        jobs=arguments.concurrency or processors(),
         strict=True,
     )
 
 
-def _about(given: argparse.Namespace, match: Match, schedule: Schedule) -> dict[str, object]:
+def _about(arguments: argparse.Namespace, match: Match, schedule: Schedule) -> dict[str, object]:
     """Return what makes games those of one match; their number may grow."""
     games = schedule.games if schedule.format == SWISS else 0
     return {
@@ -272,7 +272,7 @@ def _about(given: argparse.Namespace, match: Match, schedule: Schedule) -> dict[
         "openings": [one._asdict() for one in match.openings],
         "format": [schedule.format, games],
         "limits": match.options.limits._asdict(),
-        "sandbox": given.sandbox,
+        "sandbox": arguments.sandbox,
     }
 
 

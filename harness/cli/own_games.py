@@ -72,25 +72,25 @@ Examples:
   gtp-harness calibrate nogo/ --engine "python3 former/nogo.py" --seconds 60"""
 
 
-def _calibrate(given: argparse.Namespace) -> int:
-    if not given.assignment:
+def _calibrate(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment:
         CALIBRATE.refuse("give ASSIGNMENT")
-    if given.json:
-        report_files.try_to_write(given.json)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     never_fail_to_encode()
-    assignment = find_assignment(given.assignment)
-    trial = try_declaration(assignment, given)
-    paint = Paint(0 if given.no_color else colors(sys.stdout))
+    assignment = find_assignment(arguments.assignment)
+    trial = try_declaration(assignment, arguments)
+    paint = Paint(0 if arguments.no_color else colors(sys.stdout))
     print("\n".join(lines(trial, paint)))
-    if given.json:
-        report_files.write(given.json, [_document(trial)], encode_without_surrogates)
+    if arguments.json:
+        report_files.write(arguments.json, [_document(trial)], encode_without_surrogates)
     return ExitCode.FAILED if trial.notes else ExitCode.OK
 
 
 class TriedDeclaration(NamedTuple):
     """A declaration after it was tried."""
 
-    seen: Observed
+    observation: Observed
     notes: list[Note]
     bounds: list[str]  # what cases cannot ask, in sentences
 
@@ -281,19 +281,19 @@ Examples:
   gtp-harness new nogo --reference ./nogo --engine "python3 former/nogo.py\""""
 
 
-def _new(given: argparse.Namespace) -> int:
-    if not given.folder or not given.reference:
+def _new(arguments: argparse.Namespace) -> int:
+    if not arguments.folder or not arguments.reference:
         NEW.refuse("give DIR and --reference")
     never_fail_to_encode()
-    folder = Path(given.folder)
+    folder = Path(arguments.folder)
     if (folder / FILE).exists():
         raise UsageError(f"{folder / FILE} already exists: give a new DIR, or calibrate it")
-    cases = list(_cases(given.public))
-    _make(given, folder, cases)
+    cases = list(_cases(arguments.public))
+    _make(arguments, folder, cases)
     assignment = find_assignment(str(folder))
-    trial = try_declaration(assignment, given)
+    trial = try_declaration(assignment, arguments)
     print("\n".join(lines(trial, Paint(colors(sys.stdout)))))
-    print(f"\n{_next_steps(given, folder, cases, bool(trial.notes))}")
+    print(f"\n{_next_steps(arguments, folder, cases, bool(trial.notes))}")
     return ExitCode.OK
 
 
@@ -351,7 +351,7 @@ class Questions:
             return ""
 
 
-def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str]]:
+def _commands(words: list[str], named: str, questions: Questions) -> Iterator[list[str]]:
     """Yield the command, and while a module is missing, the same with Pythons that may have it."""
     if named or not interpreters.is_meant(words[0]):
         own = needs.in_command(words, named)[0][0] if named else ""
@@ -362,14 +362,14 @@ def _commands(words: list[str], named: str, ask: Questions) -> Iterator[list[str
     for program in interpreters.environments_near([Path.cwd(), *(one.parent for one in files)]):
         yield [program, *words[1:]]
     for found in interpreters.of_all_versions():
-        if ask.missing in dict(found.packages):
+        if questions.missing in dict(found.packages):
             yield [found.program, *words[1:]]
-    if answer := ask(f"{ask.missing} is missing. Which Python has it (its path)"):
+    if answer := questions(f"{questions.missing} is missing. Which Python has it (its path)"):
         yield [needs.in_command(["python3"], answer)[0][0], *words[1:]]
 
 
 def _explain(
-    arguments: argparse.Namespace, full: list[str], described: str, error: NoProtocolError
+    arguments: argparse.Namespace, full: list[str], description: str, error: NoProtocolError
 ) -> str:
     """Return why a program is not understood: its last words, and where it ran."""
     lines = [f"{arguments.reference!r} does not answer as a program for a game does:"]
@@ -378,8 +378,8 @@ def _explain(
         lines.append("The end of its standard error:")
         lines += [f"  {one_line(line, _SHOWN)}" for line in said]
     lines.append(f"It was started as {shlex.join(full)!r}, sandbox: {error.box}.")
-    if described:
-        lines.append(f"That is {described}.")
+    if description:
+        lines.append(f"That is {description}.")
     advice = needs.advise_on_module(" ".join(error.seen.values())).partition(", or declare")[0]
     if not advice:
         advice = (

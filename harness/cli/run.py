@@ -337,9 +337,9 @@ def _places(arguments: Namespace) -> dict[Reporter, str]:
 
 
 def report_places(
-    arguments: Namespace, formats: Sequence[Reporter], taken: dict[str, str]
+    arguments: Namespace, formats: Sequence[Reporter], outputs: dict[str, str]
 ) -> dict[Reporter, str]:
-    """Return where each of some reports goes that are asked for; ``taken``: see below."""
+    """Return where each of some reports goes that are asked for; ``outputs``: see below."""
     asked = {one: getattr(arguments, one.attribute) for one in formats}
     places = {one: path for one, path in asked.items() if path}
     for one, path in places.items():
@@ -348,17 +348,17 @@ def report_places(
                 raise UsageError(f"{one.option}: found {path}, expected a folder for many files")
             report_files.try_to_write_into(path)
         else:
-            _try_file(one.option, path, taken)
+            _try_file(one.option, path, outputs)
     return places
 
 
-def _try_file(option: str, path: str, taken: dict[str, str]) -> None:
-    """See whether a file can be written. ``taken``: those of other options; it is added."""
+def _try_file(option: str, path: str, outputs: dict[str, str]) -> None:
+    """See whether a file can be written. ``outputs``: those of other options; it is added."""
     report_files.try_to_write(path)
     real = STDOUT[0] if path in STDOUT else os.path.realpath(path)
-    if other := None if real == os.devnull else taken.get(real):
+    if other := None if real == os.devnull else outputs.get(real):
         raise UsageError(f"{other} and {option} would both be written to {path}")
-    taken[real] = option
+    outputs[real] = option
 
 
 def _enter_history(arguments: Namespace) -> RunKept | None:

@@ -48,25 +48,27 @@ Examples:
   gtp-harness serve --scheduler tls://10.0.0.1:8786 --tls ~/cluster --workers 40"""
 
 
-def _run_serve(given: argparse.Namespace) -> int:
-    settings = place(given)._replace(
-        host=given.host,
-        port=given.port,
-        address=given.address,
-        allowed_hosts=",".join(given.allowed_host),
-        workers=given.workers or processors(),
-        sandbox="off" if given.unsafe_no_sandbox else given.sandbox,
-        largest=given.largest << 20,
-        most_uploads=given.most_uploads,
-        most_uploaded=given.most_uploaded << 20,
-        log="-" if given.log_stderr else "",
-        keep=",".join(given.keep),
-        mail=given.mail,
-        mail_from=given.mail_from,
-        mail_password=str(Path(given.mail_password).absolute()) if given.mail_password else "",
+def _run_serve(arguments: argparse.Namespace) -> int:
+    settings = place(arguments)._replace(
+        host=arguments.host,
+        port=arguments.port,
+        address=arguments.address,
+        allowed_hosts=",".join(arguments.allowed_host),
+        workers=arguments.workers or processors(),
+        sandbox="off" if arguments.unsafe_no_sandbox else arguments.sandbox,
+        largest=arguments.largest << 20,
+        most_uploads=arguments.most_uploads,
+        most_uploaded=arguments.most_uploaded << 20,
+        log="-" if arguments.log_stderr else "",
+        keep=",".join(arguments.keep),
+        mail=arguments.mail,
+        mail_from=arguments.mail_from,
+        mail_password=str(Path(arguments.mail_password).absolute())
+        if arguments.mail_password
+        else "",
     )
-    settings = _with_cluster(_with_oidc(settings, given), given)
-    return _check(settings) if given.check else _serve(settings)
+    settings = _with_cluster(_with_oidc(settings, arguments), arguments)
+    return _check(settings) if arguments.check else _serve(settings)
 
 
 def _with_oidc(settings: Settings, arguments: argparse.Namespace) -> Settings:
@@ -96,7 +98,9 @@ def _check(settings: Settings) -> int:
     is_good = True
     for found in check_settings(settings):
         print(
-            escape_controls(f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.said}")
+            escape_controls(
+                f"{found.name:10}{'' if found.is_good else 'NOT GOOD: '}{found.message}"
+            )
         )
         is_good &= found.is_good
     return ExitCode.OK if is_good else ExitCode.FAILED
@@ -266,13 +270,13 @@ _KEYLESS_SERVICE = (
 )
 
 
-def _backup(given: argparse.Namespace) -> int:
-    if not given.folder:
+def _backup(arguments: argparse.Namespace) -> int:
+    if not arguments.folder:
         BACKUP.refuse("expected the new folder DIR")
-    settings = place(given)
+    settings = place(arguments)
     data_folder.keep_files_private()
-    made = back_up(settings, Path(given.folder).absolute())
-    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {given.folder}")
+    made = back_up(settings, Path(arguments.folder).absolute())
+    print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {arguments.folder}")
     for key in made.keyless:
         print(f"warning: {_KEYLESS_SERVICE.format(key)}", file=sys.stderr)
     return ExitCode.FAILED if made.keyless else ExitCode.OK
@@ -311,12 +315,12 @@ _KEYLESS_BACKUP = (
 )
 
 
-def _restore(given: argparse.Namespace) -> int:
-    if not given.folder:
+def _restore(arguments: argparse.Namespace) -> int:
+    if not arguments.folder:
         RESTORE.refuse("expected the folder DIR of a backup")
-    settings = place(given)
+    settings = place(arguments)
     data_folder.keep_files_private()
-    made = restore(Path(given.folder).absolute(), settings)
+    made = restore(Path(arguments.folder).absolute(), settings)
     print(f"{number_of(made.files, 'file')}, {made.size:,} bytes, in {settings.data}")
     for key in made.keyless:
         print(f"warning: {_KEYLESS_BACKUP.format(key)}", file=sys.stderr)
@@ -355,15 +359,15 @@ Examples:
   gtp-harness prune --keep logs=14 --keep originals=forever --data /srv/tests"""
 
 
-def _prune(given: argparse.Namespace) -> int:
-    settings = place(given)._replace(keep=",".join(given.keep))
+def _prune(arguments: argparse.Namespace) -> int:
+    settings = place(arguments)._replace(keep=",".join(arguments.keep))
     pruning.read(settings.keep)
     require(settings)
     with closing(Database(settings)) as database:
-        found = pruning.prune(settings, database, is_dry=given.dry_run)
+        found = pruning.prune(settings, database, is_dry=arguments.dry_run)
     for one in found:
         print(f"{one.kind:10}{one.number:8,}{f'  {one.size:,} bytes' if one.size else ''}")
-    if given.dry_run:
+    if arguments.dry_run:
         print("nothing was deleted: --dry-run")
     return ExitCode.OK
 

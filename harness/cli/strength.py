@@ -77,12 +77,12 @@ class StrengthReport:
             yield f"\nLeft out, because the specification allows what they do: {names}"
         yield f"\n{self._sum(caught, total)}"
 
-    def _sum(self, caught: int, total: int) -> str:
+    def _sum(self, count: int, total: int) -> str:
         if self._noun == MUTANT:
-            return f"{caught} of {total} mutants are caught; the others may be equivalent"
+            return f"{count} of {total} mutants are caught; the others may be equivalent"
         if self._noun == ENGINE:
-            return f"{caught} of {number_of(total, 'engine')} caught"
-        return f"kill rate {percent(self._found)} ({caught} of {total} mistakes)"
+            return f"{count} of {number_of(total, 'engine')} caught"
+        return f"kill rate {percent(self._found)} ({count} of {total} mistakes)"
 
 
 def percent(strength: Strength) -> str:
@@ -139,13 +139,13 @@ def _place(test: MeasuredTest) -> str:
     return f"{test.place}  {one_line(test.step.text, 60)}"
 
 
-def _describe(one: KnownWrong) -> str:
-    return f"{one.name}  {one_line(one.sentence, 120)}"
+def _describe(engine: KnownWrong) -> str:
+    return f"{engine.name}  {one_line(engine.sentence, 120)}"
 
 
-def describe_clause(one: Clause) -> str:
+def describe_clause(clause: Clause) -> str:
     """Return a clause with its place in the assignment's document."""
-    return f"{one.name}: {one.sentence} ({one.source})"
+    return f"{clause.name}: {clause.sentence} ({clause.source})"
 
 
 # --- for programs ------------------------------------------------------------------------------
@@ -254,14 +254,14 @@ Examples:
   gtp-harness strength nogo/cases --assignment nogo --mutants 40"""
 
 
-def _run(given: argparse.Namespace) -> int:
-    if not given.assignment and (given.cases or given.private):
+def _run(arguments: argparse.Namespace) -> int:
+    if not arguments.assignment and (arguments.cases or arguments.private):
         STRENGTH.refuse("give --assignment")
-    if (given.bank or given.engine or given.mutants) and not given.cases:
+    if (arguments.bank or arguments.engine or arguments.mutants) and not arguments.cases:
         STRENGTH.refuse("give CASES for these engines")
-    if given.json:
-        report_files.try_to_write(given.json)
-    return _tell_cases(given) if given.cases else _tell_sets(given)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
+    return _tell_cases(arguments) if arguments.cases else _tell_sets(arguments)
 
 
 def _tell_cases(arguments: argparse.Namespace) -> ExitCode:
@@ -354,12 +354,12 @@ def _tell_sets(arguments: argparse.Namespace) -> ExitCode:
     return ExitCode.OK if good else ExitCode.FAILED
 
 
-def _row(one: Set) -> str:
-    found = one.strength
+def _row(row: Set) -> str:
+    found = row.strength
     caught = f"{found.caught.bit_count()} of {len(found.mistakes)}, {percent(found)}"
     lost = "".join(f"; not {mistake.name}" for mistake in found.survivors[:_NAMED])
     lost += count_rest(len(found.survivors) - _NAMED, " and {} more")
-    return f"{one.name:20}{one.files:5}{one.tests:7}  {caught}{lost}"
+    return f"{row.name:20}{row.files:5}{row.tests:7}  {caught}{lost}"
 
 
 STRENGTH = Command("strength", _PAGE, _add_options, _run)

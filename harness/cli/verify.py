@@ -27,7 +27,7 @@ from harness.verifying.whole import verify
 
 
 def with_questions(
-    verified: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
+    result: Verified, cases: Sequence[CaseFile], commands: Sequence[str], asker: EngineAsker
 ) -> Verified:
     """Return what was found; a wrong test that all other programs pass is a question instead.
 
@@ -36,20 +36,20 @@ def with_questions(
     """
     from harness.assignments import banked
 
-    wrong = {(one.path, one.line) for one in verified.findings if one.kind is FindingKind.WRONG}
+    wrong = {(one.path, one.line) for one in result.findings if one.kind is FindingKind.WRONG}
     asked = [case for case in cases if any(path == case.path for path, _ in wrong)]
     for command in commands if wrong else ():
         wrong -= asker.find_failed(asked, banked.engine_of(command, command))
     findings = (
         _question(one, len(commands)) if (one.path, one.line) in wrong else one
-        for one in verified.findings
+        for one in result.findings
     )
-    return verified._replace(findings=tuple(findings))
+    return result._replace(findings=tuple(findings))
 
 
-def _question(finding: CaseFinding, others: int) -> CaseFinding:
-    told = number_of(others, "other program")
-    agree = "agrees" if others == 1 else "agree"
+def _question(finding: CaseFinding, number: int) -> CaseFinding:
+    told = number_of(number, "other program")
+    agree = "agrees" if number == 1 else "agree"
     text = f"{told} {agree} with the test, and only the reference disagrees: who is right?"
     return finding._replace(kind=FindingKind.QUESTION, message=text)
 
@@ -109,35 +109,35 @@ Examples:
   gtp-harness verify cases/ --format sarif > verified.sarif"""
 
 
-def _run(given: Namespace) -> int:
-    if not given.cases:
+def _run(arguments: Namespace) -> int:
+    if not arguments.cases:
         VERIFY.refuse("give CASES")
-    if given.against and not given.assignment:
+    if arguments.against and not arguments.assignment:
         VERIFY.refuse("--against needs --assignment: its reference is compared with the others")
-    if given.json:
-        report_files.try_to_write(given.json)
+    if arguments.json:
+        report_files.try_to_write(arguments.json)
     never_fail_to_encode()
-    gathered = gather(given.cases, given.dialect, protocol=STATUS_LAST)
-    found = _verify(gathered.cases, given)
-    allowed = {FindingKind(name) for name in given.allow}
+    gathered = gather(arguments.cases, arguments.dialect, protocol=STATUS_LAST)
+    found = _verify(gathered.cases, arguments)
+    allowed = {FindingKind(name) for name in arguments.allow}
     shown = [one for one in found.findings if one.kind not in allowed]
-    if given.format == _TEXT:
-        _print(found, shown, Paint(0 if given.no_color else colors(sys.stdout)))
+    if arguments.format == _TEXT:
+        _print(found, shown, Paint(0 if arguments.no_color else colors(sys.stdout)))
     else:
         checked = in_place.VerifiedText(gathered.cases, shown, gathered.refusals, Path.cwd())
-        for line in in_place.FORMATS[given.format](checked):
+        for line in in_place.FORMATS[arguments.format](checked):
             print(without_surrogates(line))
     for error in gathered.errors:
         print(f"gtp-harness: {one_line(error)}", file=sys.stderr)
-    if given.json:
-        report_files.write(given.json, [_document(found)], encode_without_surrogates)
+    if arguments.json:
+        report_files.write(arguments.json, [_document(found)], encode_without_surrogates)
     is_bad = bool(gathered.errors) or _is_vain(found)
     return ExitCode.BROKEN if is_bad else ExitCode.FAILED if shown else ExitCode.OK
 
 
-def _is_vain(verified: Verified) -> bool:
+def _is_vain(result: Verified) -> bool:
     """Whether nothing could be found, because no test has right and wrong answers."""
-    return verified.tests == verified.unchecked and not verified.findings
+    return result.tests == result.unchecked and not result.findings
 
 
 def _verify(cases: Sequence[CaseFile], arguments: Namespace) -> Verified:
@@ -183,10 +183,10 @@ def _add_options(parser: CommandParser) -> None:
 # --- for a reader ------------------------------------------------------------------------------
 
 
-def _print(verified: Verified, shown: Sequence[CaseFinding], paint: Paint) -> None:
-    for one in shown:
+def _print(result: Verified, findings: Sequence[CaseFinding], paint: Paint) -> None:
+    for one in findings:
         print("\n".join(_paragraph(one, paint)) + "\n")
-    print(_summary(verified))
+    print(_summary(result))
 
 
 def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
@@ -203,14 +203,14 @@ def _paragraph(finding: CaseFinding, paint: Paint) -> Iterator[str]:
         yield f"    {'' if place_ else 'because':10}{line}"
 
 
-def _summary(verified: Verified) -> str:
+def _summary(result: Verified) -> str:
     """Return the last line: what was looked at, and how much was found."""
-    counts = Counter(one.kind for one in verified.findings)
+    counts = Counter(one.kind for one in result.findings)
     listed = ", ".join(f"{counts[kind]} {kind.value}" for kind in FindingKind if counts[kind])
-    line = f"{_many(verified.tests, 'test')} in {_many(verified.files, 'file')}"
-    if verified.unchecked:
-        line += f", {verified.unchecked:,} not checked (no answer to them is wrong)"
-    if _is_vain(verified):
+    line = f"{_many(result.tests, 'test')} in {_many(result.files, 'file')}"
+    if result.unchecked:
+        line += f", {result.unchecked:,} not checked (no answer to them is wrong)"
+    if _is_vain(result):
         return f"{line}: nothing checked, so this says nothing about the expectations"
     return f"{line}: {listed or 'nothing found'}"
 
@@ -222,7 +222,7 @@ def _many(number: int, noun: str) -> str:
 # --- for programs ------------------------------------------------------------------------------
 
 
-def _document(verified: Verified) -> str:
+def _document(result: Verified) -> str:
     """Return the findings of ``verify`` as JSON.
 
     The document is an object with these members::
@@ -236,10 +236,10 @@ def _document(verified: Verified) -> str:
     document = {
         "schema": SCHEMA,
         "version": VERSION,
-        "files": verified.files,
-        "tests": verified.tests,
-        "unchecked": verified.unchecked,
-        "findings": [one._asdict() | {"kind": one.kind.value} for one in verified.findings],
+        "files": result.files,
+        "tests": result.tests,
+        "unchecked": result.unchecked,
+        "findings": [one._asdict() | {"kind": one.kind.value} for one in result.findings],
     }
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 

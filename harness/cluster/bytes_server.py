@@ -29,7 +29,7 @@ _HEADERS, _HEADER = 100, 1 << 16  # headers of a request, and bytes of each
 
 
 class Tokens:
-    """What each token opens. Threads share it."""
+    """Files by token. Threads share it."""
 
     def __init__(self) -> None:
         self._files: dict[str, dict[str, str]] = {}

@@ -123,10 +123,10 @@ class _PlainClient(Client):  # type: ignore[misc] # Dask has no types
         super().__init__(*arguments, **options)
         self._stream_handlers[dask_messages.BROUGHT] = self._handle_brought
 
-    def send_task(self, key: str, **told: object) -> Future:
-        """Have a task done; ``told``: see :meth:`dask_messages.GuardedScheduler.add_task`."""
+    def send_task(self, key: str, **fields: object) -> Future:
+        """Have a task done; ``fields``: see :meth:`dask_messages.GuardedScheduler.add_task`."""
         future = Future(key, self)
-        self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **told})
+        self._send_to_scheduler({"op": dask_messages.TASK, "key": key, **fields})
         return future
 
     def _handle_brought(self, key: str, address: str, report: str) -> None:
@@ -153,7 +153,7 @@ class Connector:
     def __init__(
         self,
         client: Client,
-        served: BytesServer,
+        server: BytesServer,
         say: Callable[[records.News], object],
         *,
         watches: bool = False,
@@ -161,7 +161,7 @@ class Connector:
         """``watches``: whether it also tells what each worker does."""
         self._client = client
         self._watches = watches
-        self._served = served
+        self._served = server
         self._send_news = say
         self._on_the_way: dict[str, _SentUnit] = {}
         self._ended: list[Future] = []
@@ -206,11 +206,11 @@ class Connector:
         for sent in list(self._on_the_way.values()):
             self._report_if_no_worker(sent)
 
-    def _report_if_no_worker(self, sent: _SentUnit) -> None:
+    def _report_if_no_worker(self, sent_unit: _SentUnit) -> None:
         addresses = {one.address for one in self._present or ()}
-        if not addresses & set(sent.load.only):
-            who = self._who_had(sent) or "its worker"
-            self._report_lost(sent, f"{who} is gone")
+        if not addresses & set(sent_unit.load.only):
+            who = self._who_had(sent_unit) or "its worker"
+            self._report_lost(sent_unit, f"{who} is gone")
 
     def drop(self, order: records.Drop) -> None:
         """Cancel a load if it is on its way."""
@@ -236,26 +236,26 @@ class Connector:
         task.add_done_callback(self._tasks.discard)
         self._report_if_no_worker(sent)
 
-    async def _await_report(self, sent: _SentUnit) -> None:
+    async def _await_report(self, sent_unit: _SentUnit) -> None:
         with contextlib.suppress(Exception, asyncio.CancelledError):  # its status tells of it
-            await wait(sent.future)
-        status = sent.future.status
-        brought = await self._fetch_report(sent.future) if status == "finished" else None
+            await wait(sent_unit.future)
+        status = sent_unit.future.status
+        brought = await self._fetch_report(sent_unit.future) if status == "finished" else None
         if status == "error":
             await self._look_who_left()
-        if sent.load.id not in self._on_the_way:
+        if sent_unit.load.id not in self._on_the_way:
             return
         if brought is None:
-            died = f"{self._who_had(sent) or 'its worker'} died"
-            self._report_lost(sent, died if status == "error" else "it was lost on the way")
+            died = f"{self._who_had(sent_unit) or 'its worker'} died"
+            self._report_lost(sent_unit, died if status == "error" else "it was lost on the way")
             return
-        self._take_back(sent)
+        self._take_back(sent_unit)
         # It is released with the next load: that is one message to the scheduler, and not two.
         if not self._ended:
             loop = asyncio.get_running_loop()
             self._releasing = loop.call_later(_LINGERS, self._release_ended)
-        self._ended.append(sent.future)
-        self._send_news(records.FinishedUnit(sent.load.id, *brought))
+        self._ended.append(sent_unit.future)
+        self._send_news(records.FinishedUnit(sent_unit.load.id, *brought))
 
     async def _fetch_report(self, future: Future) -> tuple[str, str] | None:
         """Return the worker and its result, or None if it is lost."""
@@ -278,25 +278,25 @@ class Connector:
                 await _ask_scheduler(self._client, dask_messages.LEFT)
             )
 
-    def _who_had(self, sent: _SentUnit) -> str:
+    def _who_had(self, sent_unit: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
         for one in reversed(self._left):
-            if sent.load.id in {unit.id for unit in one.lost}:
+            if sent_unit.load.id in {unit.id for unit in one.lost}:
                 return f"the worker {one.address} on {one.machine}"
         return ""
 
-    def _report_lost(self, sent: _SentUnit, why: str) -> None:
-        self._send_news(records.LostUnit(sent.load.id, why, self._forget(sent)))
+    def _report_lost(self, sent_unit: _SentUnit, reason: str) -> None:
+        self._send_news(records.LostUnit(sent_unit.load.id, reason, self._forget(sent_unit)))
 
-    def _forget(self, sent: _SentUnit) -> bool:
+    def _forget(self, sent_unit: _SentUnit) -> bool:
         """Cancel a load; return whether a worker was running it."""
-        self._release(sent.future)
-        return self._take_back(sent)
+        self._release(sent_unit.future)
+        return self._take_back(sent_unit)
 
-    def _take_back(self, sent: _SentUnit) -> bool:
+    def _take_back(self, sent_unit: _SentUnit) -> bool:
         """Take a load from those on their way; return whether a worker had begun with it."""
-        del self._on_the_way[sent.load.id]
-        return self._served.tokens.end(sent.token)
+        del self._on_the_way[sent_unit.load.id]
+        return self._served.tokens.end(sent_unit.token)
 
     def _release_ended(self) -> None:
         if self._releasing:
@@ -322,15 +322,15 @@ async def identity(client: Client) -> Mapping[str, Any]:
     return found
 
 
-async def describe_cluster(client: Client, found: Mapping[str, Any]) -> records.ClusterState:
-    """Return what a cluster does now; ``found``: the scheduler's identity.
+async def describe_cluster(client: Client, scheduler: Mapping[str, Any]) -> records.ClusterState:
+    """Return what a cluster does now; ``scheduler``: the scheduler's identity.
 
     Raises:
         NoSchedulerError: the scheduler does not answer.
     """
     loads = await _ask_scheduler(client, "processing")
     left = await _ask_scheduler(client, dask_messages.LEFT)
-    return state.summarize(found, loads, left, found[dask_messages.NOW])
+    return state.summarize(scheduler, loads, left, scheduler[dask_messages.NOW])
 
 
 async def wait(future: Future) -> None:

@@ -20,9 +20,9 @@ _PIECE = 1 << 16  # bytes read or written at once
 _PATIENCE = 10.0  # seconds for it to end
 
 
-def explain(said: str) -> str:
+def explain(message: str) -> str:
     """Return what a process of a cluster said, without what it begins each message with."""
-    return said.removeprefix("gtp-harness: ").removeprefix(SCHEDULER)
+    return message.removeprefix("gtp-harness: ").removeprefix(SCHEDULER)
 
 
 def command(kind: str) -> list[str]:

@@ -54,7 +54,7 @@ Rule = Callable[[str], frozenset[str] | None]
 
 
 class _TaskText(str):
-    """What a task is made of for our workers, sent as it is: Dask would send a pickle of it."""
+    """Task text for our workers, sent as it is: Dask would send a pickle of it."""
 
     __slots__ = ()
     data_producer = False  # Dask asks for it
@@ -71,26 +71,26 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         for name in _IDLE:
             del self.periodic_callbacks[name]
 
-    async def add_worker(self, comm: Comm, **said: Any) -> None:
+    async def add_worker(self, comm: Comm, **fields: Any) -> None:
         """Take in a worker if what it says of itself is of the right kinds.
 
         ``extra`` is left out: it would replace whatever else is told of the worker.
         """
-        if any(type(said.get(name)) is not kind for name, kind in _SAID.items()):
+        if any(type(fields.get(name)) is not kind for name, kind in _SAID.items()):
             comm.abort()
             return
-        await super().add_worker(comm, **{**said, "extra": {}})
+        await super().add_worker(comm, **{**fields, "extra": {}})
 
     def identity(self, n_workers: int = -1) -> dict[str, Any]:
         """Return what this scheduler is and has, and its time: clocks of others may differ."""
         return {**super().identity(n_workers), NOW: time.time()}
 
-    def heartbeat_worker(self, **said: Any) -> dict[str, Any]:
+    def heartbeat_worker(self, **fields: Any) -> dict[str, Any]:
         """Take note that a worker is there; it need not say so as often as Dask wants.
 
         What it measures for extensions of Dask is left out: we do not have these.
         """
-        answer: dict[str, Any] = super().heartbeat_worker(**{**said, "extensions": None})
+        answer: dict[str, Any] = super().heartbeat_worker(**{**fields, "extensions": None})
         asked = answer.get("heartbeat-interval", 0.0)
         return {**answer, "heartbeat-interval": max(asked, _BEAT)}
 
@@ -133,20 +133,20 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         """Listen to a worker, which speaks of itself alone: not as another one."""
         await super().handle_worker(speaking_as(comm, worker), worker)
 
-    def handle_task_finished(self, key: Any, worker: str, stimulus_id: str, **said: Any) -> None:
+    def handle_task_finished(self, key: Any, worker: str, stimulus_id: str, **fields: Any) -> None:
         """Pass on the report that a worker sends along, if it is the one that has the task.
 
         To fetch it afterwards takes two requests more.
         """
-        metadata = said.get("metadata")
+        metadata = fields.get("metadata")
         report = metadata.pop(BROUGHT, None) if isinstance(metadata, dict) else None
         task = self.tasks.get(key)
-        if isinstance(report, str) and task and _is_doing(worker, task, said.get("run_id")):
+        if isinstance(report, str) and task and _is_doing(worker, task, fields.get("run_id")):
             told = {"op": BROUGHT, "key": key, "address": worker, "report": report}
             for client in task.who_wants or ():
                 if client.client_key in self.client_comms:  # else it has just gone
                     self.client_comms[client.client_key].send(told)
-        super().handle_task_finished(key, worker, stimulus_id, **said)
+        super().handle_task_finished(key, worker, stimulus_id, **fields)
 
     async def find_report(
         self, key: str, serializers: list[str] | None = None
@@ -202,11 +202,11 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         self._async_instructions.add(started)
         started.add_done_callback(self._take_event)
 
-    def _take_event(self, ended: asyncio.Task[StateMachineEvent]) -> None:
+    def _take_event(self, task: asyncio.Task[StateMachineEvent]) -> None:
         """Take note of how a task has ended; cancelled: this worker is closing."""
-        self._async_instructions.discard(ended)
-        if not ended.cancelled():
-            self.handle_stimulus(ended.result())
+        self._async_instructions.discard(task)
+        if not task.cancelled():
+            self.handle_stimulus(task.result())
 
     async def execute(self, key: str, *, stimulus_id: str) -> Any:
         """Do a task in the thread for tasks; it needs no result of another one.
@@ -279,15 +279,15 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
     return comm
 
 
-def guard(comm: Comm, allowed: frozenset[str] | None) -> Comm:
+def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
     """Return a connection that carries only the operations that are allowed; None: all."""
-    if allowed is None:
+    if operations is None:
         return comm
     read = comm.read
 
     async def read_allowed(deserializers: Any = None) -> Any:
         said = await read(deserializers=deserializers)
-        if unwanted := forbidden_operation(said, allowed):
+        if unwanted := forbidden_operation(said, operations):
             comm.abort()
             raise CommClosedError(f"{comm.peer_address} may not ask for {unwanted}")
         return said
@@ -303,11 +303,11 @@ def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
     return rule(tls.role(comm.extra_info["peercert"]))
 
 
-def forbidden_operation(said: Any, allowed: frozenset[str]) -> str:
+def forbidden_operation(message: Any, operations: frozenset[str]) -> str:
     """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
-    messages = said if isinstance(said, list | tuple) else (said,)
+    messages = message if isinstance(message, list | tuple) else (message,)
     for one in messages:
-        if isinstance(one, dict) and str(one.get("op")) not in allowed:
+        if isinstance(one, dict) and str(one.get("op")) not in operations:
             return repr(one.get("op"))[:60]
     return ""
 

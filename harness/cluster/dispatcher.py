@@ -203,22 +203,22 @@ class Dispatcher:
         self._patient_until = time.monotonic() + self._wait
         self._waits.clear()
 
-    def _wait_for(self, why: str) -> None:
+    def _wait_for(self, reason: str) -> None:
         """Wait as :meth:`require_patience`, and say so once if it takes long."""
         waited = time.monotonic() - (self._patient_until - self._wait)
-        if waited > _LONG and why not in self._waits:
-            self._waits.add(why)
-            self.remark(f"{why}. It is waited for")
-        self.require_patience(why)
+        if waited > _LONG and reason not in self._waits:
+            self._waits.add(reason)
+            self.remark(f"{reason}. It is waited for")
+        self.require_patience(reason)
 
-    def require_patience(self, why: str) -> None:
+    def require_patience(self, reason: str) -> None:
         """Continue waiting.
 
         Raises:
             NoClusterError: that has lasted for too long.
         """
         if time.monotonic() > self._patient_until:
-            raise NoClusterError(f"{why}. Results are kept; the same command continues")
+            raise NoClusterError(f"{reason}. Results are kept; the same command continues")
 
     def remark(self, text: str) -> None:
         """Tell a person."""
@@ -261,13 +261,13 @@ class Dispatcher:
         """Let an attempt be tried on another machine next, if there is one."""
         self.failed_on[basis] = self.failed_on.get(basis, frozenset()) | {machine}
 
-    def set_aside(self, address: str, why: str) -> None:
+    def set_aside(self, address: str, reason: str) -> None:
         """Stop trusting all workers of a worker's machine."""
         machine = self.machine(address)
         if machine and machine not in self._book.machines():
             told = "what its machine did before counts for no mark"
-            self.remark(f"the worker {address} on {machine} is set aside: {why}; {told}")
-            self._book.add(machine, why)
+            self.remark(f"the worker {address} on {machine} is set aside: {reason}; {told}")
+            self._book.add(machine, reason)
 
     def machine(self, address: str) -> str:
         """Return where a worker is, as it said when it came: not as it says now."""
@@ -372,11 +372,11 @@ class _UnitRun:
         order = records.order(piece.tries, piece.place)
         heapq.heappush(self._waiting, (order, next(self._count), piece))
 
-    def _wait_for_worker(self, believed: Sequence[records.Facts]) -> None:
+    def _wait_for_worker(self, workers: Sequence[records.Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
         why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
-        if believed:
-            lacking = min((records.missing(one, self._needs) for one in believed), key=len)
+        if workers:
+            lacking = min((records.missing(one, self._needs) for one in workers), key=len)
             why += f"; what is missing: {', '.join(lacking)}"
             if not self._is_lack_told:
                 self._dispatcher.remark(f"{why}. A worker that has it is waited for")
@@ -418,7 +418,7 @@ class _UnitRun:
         else:
             self._take_finished(piece, news)
 
-    def _take_death(self, piece: Piece, why: str) -> None:
+    def _take_death(self, piece: Piece, reason: str) -> None:
         """Take note that a worker died over a piece."""
         if piece.is_opinion:
             self._settle(piece)
@@ -428,11 +428,11 @@ class _UnitRun:
             for one in piece.cases:
                 self._wait(piece._replace(cases=(one,), tries=tries))
         else:
-            self._on_event(piece.place, HarnessFailed(piece.cases[0].basis, why))
+            self._on_event(piece.place, HarnessFailed(piece.cases[0].basis, reason))
             self._end(piece)
 
-    def _requeue(self, piece: Piece, not_on: str = "") -> None:
-        machines = piece.not_on | ({not_on} - {""})
+    def _requeue(self, piece: Piece, excluded_machine: str = "") -> None:
+        machines = piece.not_on | ({excluded_machine} - {""})
         self._wait(piece._replace(tries=piece.tries + 1, not_on=machines))
 
     def _take_finished(self, piece: Piece, news: records.FinishedUnit) -> None:
@@ -587,11 +587,15 @@ def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
     )
 
 
-def _needs(context: GradingContext, level: str, sent: SendableEnvironment | None) -> records.Needs:
+def _needs(
+    context: GradingContext, level: str, environment: SendableEnvironment | None
+) -> records.Needs:
     own = context.assignment
     tools = tuple(tool.name for tool in needs.of(own) if tool.name in needs.PACKAGES)
     python = own.python.fingerprint if own.python else ""
-    return records.Needs(__version__, level, tools, python, sent.packed.base if sent else "")
+    return records.Needs(
+        __version__, level, tools, python, environment.packed.base if environment else ""
+    )
 
 
 def _describe(needs: records.Needs, python: EnginePython | None) -> str:

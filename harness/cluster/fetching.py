@@ -1,4 +1,4 @@
-"""How a worker fetches files by their SHA-256: one connection, one answer for those of a unit."""
+"""Fetching of files by their SHA-256: one connection, one answer for those of a unit."""
 
 import contextlib
 import hashlib
@@ -157,13 +157,13 @@ class ByteConnection:
 
 
 class Source:
-    """Where the bytes of one unit come from."""
+    """Source of the bytes of one unit."""
 
     def __init__(self, connection: ByteConnection, token: str) -> None:
         self._connection = connection
         self._token = token
 
-    def fetch(self, wanted: Sequence[Missing], most: int = LARGEST) -> None:
+    def fetch(self, files: Sequence[Missing], most: int = LARGEST) -> None:
         """Write bytes into files, each as a whole or not at all.
 
         All come with one answer. The server then knows that the unit is in hand.
@@ -172,8 +172,8 @@ class Source:
         Raises:
             FetchError: they cannot be had, or are others.
         """
-        for first in range(0, len(wanted), MOST_AT_ONCE):
-            some = wanted[first : first + MOST_AT_ONCE]
+        for first in range(0, len(files), MOST_AT_ONCE):
+            some = files[first : first + MOST_AT_ONCE]
             with self._connection.ask(self._token, [one.sha256 for one in some]) as answer:
                 for one, size in zip(some, _sizes(answer, len(some)), strict=True):
                     if size > most:
@@ -199,12 +199,12 @@ def _as_count(text: str) -> int | None:
     return int(text) if text.isdecimal() and len(text) <= _DIGITS else None
 
 
-def _write(answer: _BytesResponse, size: int, missing: Missing) -> None:
+def _write(answer: _BytesResponse, size: int, target: Missing) -> None:
     """Write the next bytes of an answer into a file that everybody may read and nobody write.
 
     It is there as a whole, or not at all.
     """
-    folder, name = os.path.split(missing.place)
+    folder, name = os.path.split(target.place)
     unfinished = f"{folder}/{UNFINISHED}{os.getpid()}-{name}"
     found = hashlib.sha256()
     try:
@@ -216,9 +216,9 @@ def _write(answer: _BytesResponse, size: int, missing: Missing) -> None:
                     found.update(piece)
                     file.write(piece)
                     size -= len(piece)
-            if found.hexdigest() != missing.sha256:
-                raise FetchError(f"the server has sent other bytes than {missing.sha256}")
-            os.replace(unfinished, missing.place)
+            if found.hexdigest() != target.sha256:
+                raise FetchError(f"the server has sent other bytes than {target.sha256}")
+            os.replace(unfinished, target.place)
         except BaseException:
             Path(unfinished).unlink(missing_ok=True)
             raise

@@ -196,10 +196,10 @@ class Hub:
         dispatcher.close()
 
 
-def _as_flight(name: str, sent: _HeldLoad) -> Flight:
-    load = sent.load
+def _as_flight(name: str, held_load: _HeldLoad) -> Flight:
+    load = held_load.load
     assignment, whose = escape_controls(load.assignment), escape_controls(load.submission)
-    return Flight(name, assignment, whose, load.cases, load.alone, sent.since)
+    return Flight(name, assignment, whose, load.cases, load.alone, held_load.since)
 
 
 def _last_line(text: bytes) -> str:

@@ -124,7 +124,7 @@ class LostUnit(NamedTuple):
 
 
 class NamedUnit(NamedTuple):
-    """What a person knows a unit by."""
+    """Names of a unit for people."""
 
     id: str
     assignment: str
@@ -273,21 +273,23 @@ def _had(facts: Facts) -> frozenset[str]:
 def eligible_workers(
     workers: Iterable[Facts],
     needs: Needs,
-    not_on: Collection[str] = (),
-    aside: Collection[str] = (),
+    excluded_machines: Collection[str] = (),
+    untrusted: Collection[str] = (),
 ) -> list[Facts]:
     """Return the workers that may do a unit.
 
-    ``not_on``: machines that are not to, if there is any other one. ``aside``: addresses of
+    ``excluded_machines``: are not to, if there is any other one. ``untrusted``: addresses of
     workers that are no longer trusted.
     """
-    fitting = [one for one in workers if one.address not in aside and fits(one, needs)]
-    return elsewhere(fitting, not_on)
+    fitting = [one for one in workers if one.address not in untrusted and fits(one, needs)]
+    return elsewhere(fitting, excluded_machines)
 
 
-def elsewhere(workers: list[Facts], not_on: Collection[str]) -> list[Facts]:
+def elsewhere(workers: list[Facts], machines: Collection[str]) -> list[Facts]:
     """Return the workers that are not on these machines; all if there is no other one."""
-    return [one for one in workers if one.machine not in not_on] or workers if not_on else workers
+    return (
+        [one for one in workers if one.machine not in machines] or workers if machines else workers
+    )
 
 
 def is_seconded(basis: str, secret: str) -> bool:
@@ -358,8 +360,8 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     return Facts(address, machine, version, levels, tools, pythons, pace, bases)
 
 
-def _is_printable(found: object) -> bool:
-    return isinstance(found, str) and found.isprintable()
+def _is_printable(value: object) -> bool:
+    return isinstance(value, str) and value.isprintable()
 
 
 # --- Messages to and from a connector, as lines of JSON ------------------------------------------
@@ -377,9 +379,9 @@ _NAMES = {one: name for name, one in _BY_NAME.items()}
 _ORDERS = (Load, Drop)
 
 
-def to_line(said: News | Order) -> bytes:
+def to_line(record: News | Order) -> bytes:
     """Return a record as a line."""
-    return f'{{"record":"{_NAMES[type(said)]}",{canonical_json.dumps(said)[1:]}\n'.encode()
+    return f'{{"record":"{_NAMES[type(record)]}",{canonical_json.dumps(record)[1:]}\n'.encode()
 
 
 def read_news(text: bytes) -> News:

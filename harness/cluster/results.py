@@ -100,8 +100,8 @@ def _unsure(opinions: list[_Opinion]) -> str:
     return f"runs on {machines} differ, and nothing tells which of them is right"
 
 
-def _agree(one: AttemptFinished, other: AttemptFinished) -> bool:
-    return _verdicts(one.result) == _verdicts(other.result)
+def _agree(event: AttemptFinished, other_event: AttemptFinished) -> bool:
+    return _verdicts(event.result) == _verdicts(other_event.result)
 
 
 def _verdicts(text: str) -> object:
@@ -176,15 +176,15 @@ def _check(
         raise UnbelievableError("it has limited an engine by another pace than its own")
 
 
-def _check_result(found: Any, case: CaseFile) -> None:
+def _check_result(value: Any, case: CaseFile) -> None:
     """Check that a result from JSON has the fields and values that we write."""
-    if not _tester(FileResult)(found):
+    if not _tester(FileResult)(value):
         raise UnbelievableError("a result is not what the result of a case file is made of")
     tests = [index for index, step in enumerate(case.steps) if step.is_test]
-    steps = [one["step"] for one in found["outcomes"]]
-    if len(found["replies"]) != len(case.steps) or steps != tests:
+    steps = [one["step"] for one in value["outcomes"]]
+    if len(value["replies"]) != len(case.steps) or steps != tests:
         raise UnbelievableError("a result has other commands or tests than its case file")
-    named = [one["step"] for one in (*found["failures"], *found["restarts"])]
+    named = [one["step"] for one in (*value["failures"], *value["restarts"])]
     if any(step is not None and not 0 <= step <= len(case.steps) for step in named):
         raise UnbelievableError("a result names a command that its case file does not have")
 

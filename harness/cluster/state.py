@@ -22,9 +22,9 @@ _MOST = 1 << 53  # of a figure
 _KIND = "unit"  # by what a name begins with, Dask learns how long its kind takes
 
 
-def own_figures(done: int, troubles: int, trouble: str) -> dict[str, object]:
+def own_figures(number: int, troubles: int, trouble: str) -> dict[str, object]:
     """Return what a worker tells of itself, as it is sent."""
-    return {"done": done, "troubles": troubles, "trouble": trouble[:_LONGEST]}
+    return {"done": number, "troubles": troubles, "trouble": trouble[:_LONGEST]}
 
 
 def task_name(load: records.Load) -> str:
@@ -43,10 +43,10 @@ def read_task_name(name: object) -> records.NamedUnit:
     return records.NamedUnit(*map(escape_controls, (own, assignment, submission)))
 
 
-def read_departed(left: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
+def read_departed(departures: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
     """Return the workers that have gone.
 
-    ``left``: for each its address and name, when it went, and the tasks that it had.
+    ``departures``: for each its address and name, when it went, and the tasks that it had.
     """
     return tuple(
         records.DepartedWorker(
@@ -55,7 +55,7 @@ def read_departed(left: Sequence[Any]) -> tuple[records.DepartedWorker, ...]:
             escape_controls(str(name).rpartition(":")[0]),
             tuple(map(read_task_name, had)),
         )
-        for address, name, at, had in left
+        for address, name, at, had in departures
     )
 
 
@@ -78,21 +78,21 @@ def summarize(
 
 
 def _worker_status(
-    address: str, one: Mapping[str, Any], loads: Sequence[Any], now: float
+    address: str, worker: Mapping[str, Any], loads: Sequence[Any], now: float
 ) -> records.WorkerStatus | None:
-    facts = records.facts_of(address, str(one["name"]), one["resources"])
+    facts = records.facts_of(address, str(worker["name"]), worker["resources"])
     if facts is None:
         return None
-    figures = one.get("metrics")
+    figures = worker.get("metrics")
     figures = figures if isinstance(figures, dict) else {}
     own = figures.get(OWN)
     own = own if isinstance(own, dict) else {}
     return records.WorkerStatus(
         facts,
-        str(one["name"]),
+        str(worker["name"]),
         load=_number(figures.get("cpu")),
         memory=int(_number(figures.get("memory"))),
-        silent=round(max(now - _number(one.get("last_seen")), 0.0), 1),
+        silent=round(max(now - _number(worker.get("last_seen")), 0.0), 1),
         loads=tuple(map(read_task_name, loads)),
         done=int(_number(own.get("done"))),
         troubles=int(_number(own.get("troubles"))),
@@ -100,8 +100,8 @@ def _worker_status(
     )
 
 
-def _number(found: Any) -> float:
-    return float(found) if is_number(found) and found < _MOST else 0.0
+def _number(value: Any) -> float:
+    return float(value) if is_number(value) and value < _MOST else 0.0
 
 
 # --- The state of a hub, in a file of its folder: a reader need not talk to the hub --------------

@@ -37,7 +37,7 @@ IsWanted = Callable[[], bool]  # whether somebody waits for a result
 
 
 class Equipment(NamedTuple):
-    """What a worker has."""
+    """Worker equipment."""
 
     facts: Facts
     pythons: tuple[EnginePython, ...]
@@ -126,7 +126,7 @@ class UnitExecutor:
         return self._connection
 
     def _python(
-        self, python: EnginePython | None, sent: PackedEnvironment | None, source: Source
+        self, python: EnginePython | None, environment: PackedEnvironment | None, source: Source
     ) -> AbstractContextManager[str]:
         """Give the program of the Python that a unit needs, or "" if it needs none.
 
@@ -137,10 +137,10 @@ class UnitExecutor:
         here = {one.fingerprint: one.program for one in self._own.pythons}
         if python is None or python.fingerprint in here:
             return nullcontext(here[python.fingerprint] if python else "")
-        if sent is None:
+        if environment is None:
             raise UsageError(f"{python.described} is not on this worker")
         share = partial(self._share_machine, alone=False)
-        return self._own.environments.in_use(sent, source, share)
+        return self._own.environments.in_use(environment, source, share)
 
     def _share_machine(self, *, alone: bool) -> AbstractContextManager[object]:
         """Give a time in which engines may run here; ``alone``: nobody else's do meanwhile."""

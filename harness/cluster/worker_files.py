@@ -60,12 +60,12 @@ class Cache:
         except OSError as error:
             raise UsageError(f"cannot use {folder} as a cache: {error.strerror}") from None
 
-    def use(self, wanted: Iterable[Sha256]) -> list[Missing]:
+    def use(self, digests: Iterable[Sha256]) -> list[Missing]:
         """Let these files be in use, and no others; return those that are to be fetched first.
 
         What the unit before had as well is not read again unless it was touched since.
         """
-        names = dict.fromkeys(wanted)
+        names = dict.fromkeys(digests)
         for sha256 in self._checked.keys() - names.keys():
             del self._checked[sha256]
             own = f"{self.in_use}/{sha256}"
@@ -92,9 +92,9 @@ class Cache:
         self._checked[sha256] = now
         return True
 
-    def keep(self, fetched: Iterable[Missing]) -> None:
+    def keep(self, files: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
-        for one in fetched:
+        for one in files:
             _share(str(one.place), f"{self.folder}/{one.sha256}")
             self._checked[one.sha256] = stamp = _stamp(one.place)
             self._room -= stamp[1]
@@ -150,14 +150,14 @@ def _list_kept(folder: Path) -> Iterator[_CachedFile]:
                 yield _CachedFile(told.st_mtime, told.st_size, told.st_nlink > 1, path)
 
 
-def _share(own: str, shared: str) -> None:
+def _share(source: str, target: str) -> None:
     """Put a file in its place for all, instead of a damaged one if there is one."""
     try:
-        os.link(own, shared)
+        os.link(source, target)
     except FileExistsError:
-        beside = f"{own}.shared"
-        os.link(own, beside)
-        os.replace(beside, shared)
+        beside = f"{source}.shared"
+        os.link(source, beside)
+        os.replace(beside, target)
         Path(beside).unlink(missing_ok=True)  # it stays where both are the same file
 
 
@@ -191,9 +191,9 @@ class Memory:
         self.room.chmod(0o711)
         self.folder.mkdir(0o700)
 
-    def places(self, wanted: Iterable[Sha256]) -> list[Missing]:
+    def places(self, digests: Iterable[Sha256]) -> list[Missing]:
         """Return where files are to be fetched to."""
-        return [Missing(sha256, self.folder / sha256) for sha256 in dict.fromkeys(wanted)]
+        return [Missing(sha256, self.folder / sha256) for sha256 in dict.fromkeys(digests)]
 
     def clear(self) -> None:
         """Remove what is there."""

@@ -61,7 +61,7 @@ class GradingPlan(NamedTuple):
     started: str
     submissions: tuple[records.Submission, ...]  # sorted by key
     cases: tuple[PlannedCase, ...]
-    planned: tuple[PlannedAttempt, ...]
+    attempts: tuple[PlannedAttempt, ...]
 
 
 class GradingOutcome(NamedTuple):
@@ -153,7 +153,7 @@ def plan_attempts(
     run = ledger.begin(Run(plan.started, __version__, assignment.key, digest, told))
     ledger.set_cases(run, [CaseRow(*one, one.sha256) for one in plan.cases])
     ledger.set_submissions(run, {one.key: canonical_json.dumps(one) for one in plan.submissions})
-    ledger.plan(run, plan.planned)
+    ledger.plan(run, plan.attempts)
     return plan._replace(run=run)
 
 
@@ -173,7 +173,7 @@ def overlay(options: GradeOptions) -> Path | None:
 
 
 def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
-    now = by_key(plan.planned)
+    now = by_key(plan.attempts)
     marks = ledger.in_force()
     keys = [one.key for one in plan.submissions if one.key in marks]
     stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
@@ -186,17 +186,17 @@ def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
         )
 
 
-def by_key(planned: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
+def by_key(attempts: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
     """Return the attempts with each submission."""
     found: dict[str, list[PlannedAttempt]] = {}
-    for one in planned:
+    for one in attempts:
         found.setdefault(one.key, []).append(one)
     return found
 
 
-def _bases(planned: Iterable[PlannedAttempt]) -> tuple[str, ...]:
+def _bases(attempts: Iterable[PlannedAttempt]) -> tuple[str, ...]:
     """Return the fingerprints of the attempts that count for a mark: variants do not."""
-    return tuple(sorted(one.basis for one in planned if one.kind != records.IMAGE))
+    return tuple(sorted(one.basis for one in attempts if one.kind != records.IMAGE))
 
 
 def load_last_plan(ledger: Ledger, number: int | None = None) -> GradingPlan:
@@ -227,7 +227,7 @@ def _now() -> str:
 def units(plan: GradingPlan, store: Store) -> list[GradingUnit]:
     """Return what is to be run, a unit for each submission."""
     read = {(case.kind, case.name): (case.read(case.path), case.content) for case in plan.cases}
-    planned = by_key(plan.planned)
+    planned = by_key(plan.attempts)
     return [
         GradingUnit(
             submission,
@@ -252,7 +252,7 @@ def is_outdated(options: GradeOptions, plan: GradingPlan) -> bool:
         plan.submissions,
         plan.cases,
     )
-    return set(today) != set(plan.planned)
+    return set(today) != set(plan.attempts)
 
 
 def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan) -> list[str]:
@@ -260,14 +260,14 @@ def withdraw_distrusted(options: GradeOptions, ledger: Ledger, plan: GradingPlan
 
     Return the keys of the submissions.
     """
-    bases = (one.basis for one in plan.planned)
+    bases = (one.basis for one in plan.attempts)
     again = set(orders.withdraw(ledger, bases, orders.SetAside(options.set_aside)))
-    return sorted({one.key for one in plan.planned if one.basis in again})
+    return sorted({one.key for one in plan.attempts if one.basis in again})
 
 
 def count_pending(ledger: Ledger, plan: GradingPlan) -> int:
     """Return how many attempts have no result yet."""
-    states = ledger.states(one.basis for one in plan.planned)
+    states = ledger.states(one.basis for one in plan.attempts)
     return sum(state.state != "done" for state in states.values())
 
 
@@ -368,7 +368,7 @@ def update_marks(
     ledger.check()
     set_aside = orders.SetAside(options.set_aside)
     marker = Marker(options.assignment, ledger, plan.cases, plan.started, set_aside)
-    planned = by_key(plan.planned)
+    planned = by_key(plan.attempts)
     new = {
         one.key: marker.mark_submission(one, planned.get(one.key, ())) for one in plan.submissions
     }

@@ -213,14 +213,14 @@ class GivenMark(NamedTuple):
     reason: str
 
 
-def counting_mark(computed: Marks, given_mark: GivenMark | None) -> Marks:
+def counting_mark(marks: Marks, given_mark: GivenMark | None) -> Marks:
     """Return the mark that counts for a student: the given one, else the computed one."""
     if given_mark is None:
-        return computed
-    was = "there was none" if computed.withheld else f"{computed}"
+        return marks
+    was = "there was none" if marks.withheld else f"{marks}"
     note = f"Given by a person instead of the computed mark ({was}): {given_mark.reason}"
-    parts = () if computed.withheld else computed.parts
-    return computed._replace(parts=parts, total=given_mark.points, note=note, withheld=False)
+    parts = () if marks.withheld else marks.parts
+    return marks._replace(parts=parts, total=given_mark.points, note=note, withheld=False)
 
 
 class Newcomer(NamedTuple):

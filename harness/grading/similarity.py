@@ -112,19 +112,19 @@ def twins(submissions: Mapping[str, Files], course: Iterable[Files] = ()) -> tup
     )
 
 
-def _read(files: Files, known: dict[str, tuple[str, int]]) -> list[_File]:
-    return [_file(name, content, known) for name, content in files.items() if is_program(name)]
+def _read(files: Files, cache: dict[str, tuple[str, int]]) -> list[_File]:
+    return [_file(name, content, cache) for name, content in files.items() if is_program(name)]
 
 
-def _file(name: str, content: bytes, known: dict[str, tuple[str, int]]) -> _File:
-    """Return what is to be compared; ``known``: that of files read before, by their digests."""
+def _file(name: str, content: bytes, cache: dict[str, tuple[str, int]]) -> _File:
+    """Return what is to be compared; ``cache``: that of files read before, by their digests."""
     exact = hashlib.sha256(content).hexdigest()
     kind = PurePosixPath(name).suffix + exact
-    if kind not in known:
+    if kind not in cache:
         found = tokens(name, content)
         text = "\n".join(found).encode("utf-8", "replace")
-        known[kind] = hashlib.sha256(text).hexdigest(), len(found)
-    digest, size = known[kind]
+        cache[kind] = hashlib.sha256(text).hexdigest(), len(found)
+    digest, size = cache[kind]
     return _File(digest, exact, name, size)
 
 
@@ -135,10 +135,10 @@ def _starters(class_: Collection[Iterable[_File]]) -> set[str]:
     return {digest for digest, count in counts.items() if count >= most}
 
 
-def _own(files: Iterable[_File], shared: Collection[str]) -> list[_File]:
-    return [one for one in files if one.tokens not in shared and one.size >= _FEW_TOKENS]
+def _own(files: Iterable[_File], shared_tokens: Collection[str]) -> list[_File]:
+    return [one for one in files if one.tokens not in shared_tokens and one.size >= _FEW_TOKENS]
 
 
-def _twins(keys: list[str], own: Mapping[str, list[_File]]) -> Twins:
-    bytes_of = {tuple(sorted(one.exact for one in own[key])) for key in keys}
-    return Twins(tuple(keys), len(bytes_of) == 1, tuple(one.name for one in own[keys[0]]))
+def _twins(keys: list[str], files: Mapping[str, list[_File]]) -> Twins:
+    bytes_of = {tuple(sorted(one.exact for one in files[key])) for key in keys}
+    return Twins(tuple(keys), len(bytes_of) == 1, tuple(one.name for one in files[keys[0]]))

@@ -37,7 +37,7 @@ _PER_PAIRING = 2  # games
 
 
 class TournamentOptions(NamedTuple):
-    """What the teacher chooses."""
+    """Choices of the teacher."""
 
     format: str = SWISS
     size: int = 0  # lines of the board; 0: the usual ones
@@ -67,7 +67,7 @@ def hold_tournament(
     context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
-    wanted: TournamentOptions,
+    choices: TournamentOptions,
     output: Path,
 ) -> MatchResult:
     """Let all submissions play; games that were played before, with the same ones, are kept.
@@ -79,7 +79,7 @@ def hold_tournament(
         SandboxError: this machine has no such sandbox.
         KeyboardInterrupt: what was played is kept.
     """
-    assignment, rules = context.assignment, rules_of(context.assignment, wanted.size)
+    assignment, rules = context.assignment, rules_of(context.assignment, choices.size)
     declared = specification_of(assignment) if assignment.declaration else None
     options = Options(
         limits=assignment.limits,
@@ -91,7 +91,7 @@ def hold_tournament(
     about = {
         "builds": [[one.key, one.sha256, one.refused] for one in submissions],
         "rules": rules._asdict(),
-        "format": wanted.format,
+        "format": choices.format,
     }
     digest = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
     journal = str(output / f"games-{digest[:12]}.jsonl")  # another one if others play
@@ -101,7 +101,7 @@ def hold_tournament(
         arbiter = open_.enter_context(closing(Arbiter(match, declared, context.hidden)))
         drawn = arbiter.draw(match.openings[0], _DRAWN, _OPENINGS, _SEED)
         arbiter.match = match._replace(openings=drawn)
-        schedule = Schedule(wanted.format, len(players), _PER_PAIRING, len(drawn))
+        schedule = Schedule(choices.format, len(players), _PER_PAIRING, len(drawn))
         kept = open_.enter_context(closing(Journal(journal, about)))
         tournament = Tournament(arbiter, schedule, kept)
         tournament.hold()

@@ -23,11 +23,11 @@ class ShownTime(str):
 
     @classmethod
     def of(
-        cls, aware: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
+        cls, moment: datetime.datetime, pattern: str, *, has_distance: bool = False, day: str = ""
     ) -> ShownTime:
         """Return a time; ``pattern``: of its hours and minutes; ``day``: of the week."""
-        made = cls(f"{day}{aware.day} {aware:%b %Y}, {aware.strftime(pattern)}")
-        made._moment, made._has_distance = aware, has_distance
+        made = cls(f"{day}{moment.day} {moment:%b %Y}, {moment.strftime(pattern)}")
+        made._moment, made._has_distance = moment, has_distance
         return made
 
     def __html__(self) -> str:
@@ -90,10 +90,10 @@ def to_field(text: str) -> str:
     return read_moment(text).isoformat() if text else ""
 
 
-def keep_same(typed: str, kept: str) -> str:
+def keep_same(text: str, stored: str) -> str:
     """Return a date that was typed; the kept one if it has the same figures, which come twice."""
-    figures = to_field(kept)
-    return kept if kept and typed in (figures, figures.removesuffix(":00")) else typed
+    figures = to_field(stored)
+    return stored if stored and text in (figures, figures.removesuffix(":00")) else text
 
 
 def read_seconds(text: str) -> float:

@@ -69,7 +69,7 @@ class Measure(NamedTuple):
     """Something that is counted with its duration."""
 
     name: str
-    told: str  # a sentence
+    description: str  # a sentence
     bounds: tuple[float, ...]  # seconds: the upper ends of the buckets except the last
 
 
@@ -81,7 +81,7 @@ MEASURES = (REQUESTS, ATTEMPTS, JOBS, WAITS)
 
 
 class Histogram(NamedTuple):
-    """How many took how long."""
+    """Counts by duration."""
 
     counts: tuple[int, ...]  # for each bucket, those in it alone
     total: float = 0.0  # seconds
@@ -172,9 +172,9 @@ def announce_worker(folder: Path) -> Iterator[None]:
         own.unlink(missing_ok=True)
 
 
-def _show(own: Path) -> None:
+def _show(path: Path) -> None:
     with contextlib.suppress(OSError):  # a full disk, perhaps: readiness tells of it
-        own.touch(0o600)
+        path.touch(0o600)
 
 
 def count_workers(folder: Path) -> int:
@@ -182,8 +182,8 @@ def count_workers(folder: Path) -> int:
     return sum(map(_lives, folder.glob("*")))
 
 
-def _lives(own: Path) -> bool:
+def _lives(path: Path) -> bool:
     try:
-        return time.time() - own.stat().st_mtime < GONE
+        return time.time() - path.stat().st_mtime < GONE
     except FileNotFoundError:
         return False

@@ -1,4 +1,4 @@
-"""What the processes of a service have in common: settings, database, socket and end."""
+"""Common parts of a service's processes: settings, database, socket and end."""
 
 import contextlib
 import ctypes

@@ -54,7 +54,7 @@ class Person(NamedTuple):
 
 
 class Token(NamedTuple):
-    """What an API client signs in with; the secret itself is nowhere."""
+    """Token of an API client; the secret itself is nowhere."""
 
     id: str
     person: str
@@ -90,9 +90,9 @@ class Member(NamedTuple):
         """Whether somebody may do one of RIGHTS: teachers all, assistants what they were given."""
         return self.role == TEACHER or (self.role == ASSISTANT and right in self.may.split())
 
-    def may_remove(self, one: Comment) -> bool:
+    def may_remove(self, comment: Comment) -> bool:
         """Whether somebody may remove a comment: its author, and any teacher of the course."""
-        return self.has(COMMENT) and (self.role == TEACHER or self.person == one.person)
+        return self.has(COMMENT) and (self.role == TEACHER or self.person == comment.person)
 
     @property
     def submits_as(self) -> str:
@@ -138,7 +138,7 @@ class Upload(NamedTuple):
 
     @property
     def order(self) -> tuple[int, float, str]:
-        """What uploads are sorted by: as they came, even if a clock was set back between."""
+        """Sort key of uploads: as they came, even if a clock was set back between."""
         return self.number, self.at, self.id
 
 
@@ -184,7 +184,7 @@ class MarkRecipient(NamedTuple):
 
 
 class Comment(NamedTuple):
-    """What somebody of the staff says to a student or a group."""
+    """Comment by the staff for a student or a group."""
 
     id: str
     assignment: str
@@ -343,7 +343,7 @@ class CourseLink(NamedTuple):
 
 
 class PlatformUser(NamedTuple):
-    """Whom a platform means in a course."""
+    """A platform's user in a course."""
 
     link: str
     subject: str  # as the platform calls somebody
@@ -373,7 +373,7 @@ class Score(NamedTuple):
 
 
 class LaunchSecret(NamedTuple):
-    """What is kept of a secret that holds once and not for long."""
+    """Stored part of a secret for one use and a short time."""
 
     digest: str
     kind: str

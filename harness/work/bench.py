@@ -1,4 +1,4 @@
-"""Where submissions are run: in a room of their own, built, and asked case file by case file."""
+"""Runner of submissions: in a room of their own, built, and asked case file by case file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OnTest = Callable[[CaseFile, Outcome], object]
 
 
 class UnitRunner:
-    """Where the submissions of an assignment are run, each in the same way."""
+    """Runner of an assignment's submissions, each in the same way."""
 
     def __init__(  # noqa: PLR0913 - what all submissions are run with
         self,
@@ -77,17 +77,17 @@ class UnitRunner:
 
     @contextmanager
     def furnish(
-        self, archive: Path, root: str, kept: Iterable[str], build: str, say: Say
+        self, archive: Path, root: str, names: Iterable[str], build: str, say: Say
     ) -> Iterator[tuple[Path, Build | None]]:
         """Give a folder with a submission, built, and the course's beside it.
 
         Also the result of the build, None where there is nothing to be built; it is said, too.
-        ``root``: what the names of its own files begin with in the archive. ``kept``: these files
+        ``root``: what the names of its own files begin with in the archive. ``names``: these files
         by their names below it. ``build``: what the result of the build is known by.
         """
         with workspace.workspace() as room:
             assignment, sandbox = self._assignment, self._sandbox
-            workspace.unpack(str(archive), room / assignment.archive.folder, root, kept)
+            workspace.unpack(str(archive), room / assignment.archive.folder, root, names)
             if self._overlay:
                 workspace.overlay(self._overlay, room / assignment.engine.overlay)
             begun = time.monotonic()
@@ -178,15 +178,15 @@ class UnitRunner:
         self,
         case: CaseFile,
         room: Path,
-        shown: Sequence[str] = (),
+        visible_paths: Sequence[str] = (),
         variables: Mapping[str, str] = NOTHING_MORE,
     ) -> Launcher:
-        """Return what starts the engine in a room; ``shown``: what else it sees there."""
+        """Return what starts the engine in a room; ``visible_paths``: what else it sees there."""
         if not self._sandbox:
             return PlainLauncher(variables)
         home = room / self._assignment.archive.folder
         beside = workspace.beside_submission(home)
-        return self._sandbox.launcher(case, (*beside, *shown), str(home), variables)
+        return self._sandbox.launcher(case, (*beside, *visible_paths), str(home), variables)
 
     def _setting(
         self, gauge: _Gauge, room: Path, ends: float, patience: HangPolicy, on_test: OnTest | None

@@ -188,23 +188,25 @@ def strip_measurements(result: FileResult, folder: str, environment: str = "") -
     def clean(text: str) -> str:
         return without_places(text, folder, environment)
 
-    def reply(one: Reply | None) -> Reply | None:
-        if one is None:
+    def reply(item: Reply | None) -> Reply | None:
+        if item is None:
             return None
-        said = one._replace(text=clean(one.text), raw=clean(one.raw), invalid=clean(one.invalid))
-        return said._replace(seconds=0.0, status=clean(one.status))
+        said = item._replace(
+            text=clean(item.text), raw=clean(item.raw), invalid=clean(item.invalid)
+        )
+        return said._replace(seconds=0.0, status=clean(item.status))
 
-    def exchange(one: Exchange) -> Exchange:
-        kept = reply(one.reply)
-        if kept and one.text == "cputime":
+    def exchange(item: Exchange) -> Exchange:
+        kept = reply(item.reply)
+        if kept and item.text == "cputime":
             kept = kept._replace(text="", raw=kept.raw[:1])
-        return Exchange(one.text, kept)
+        return Exchange(item.text, kept)
 
-    def failure(one: Failure) -> Failure:
-        return one.without_measurements._replace(text=clean(one.text), rest=clean(one.rest))
+    def failure(item: Failure) -> Failure:
+        return item.without_measurements._replace(text=clean(item.text), rest=clean(item.rest))
 
-    def restart(one: Restart) -> Restart:
-        return one._replace(sent=tuple(map(exchange, one.sent)))
+    def restart(item: Restart) -> Restart:
+        return item._replace(sent=tuple(map(exchange, item.sent)))
 
     return result._replace(
         case=NO_CASE,
@@ -237,8 +239,8 @@ def add_measurements(result: FileResult, case: CaseFile, figures: Measurements) 
     def add_time(reply: Reply | None) -> Reply | None:
         return reply and reply._replace(seconds=next(times, 0.0))
 
-    def exchanges(some: Sequence[Exchange]) -> tuple[Exchange, ...]:
-        return tuple(Exchange(one.text, add_time(one.reply)) for one in some)
+    def exchanges(items: Sequence[Exchange]) -> tuple[Exchange, ...]:
+        return tuple(Exchange(one.text, add_time(one.reply)) for one in items)
 
     judged = dialect_of(case, find_dialect(Options().dialect)).judged or (lambda reply: reply)
 

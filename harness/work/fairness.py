@@ -1,4 +1,4 @@
-"""Which time limits decide a mark, which runs were cut short, and when to rerun. Pure."""
+"""Time limits that decide a mark, runs that were cut short, and reruns. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _name(result: FileResult, step: int) -> str:
 
 
 class Evidence(NamedTuple):
-    """How a submission answers its commands, by their names, in all its runs."""
+    """A submission's answers to commands, by their names, in all its runs."""
 
     hung: tuple[str, ...] = ()  # for the full limit, in a run that counts
     slow: tuple[str, ...] = ()  # answered, but later than the short limit

@@ -160,9 +160,9 @@ def value(kind: Any, plain: Any, place: str) -> Any:
 class _RefusedValueError(Exception):
     """A value that is not what its type says."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, message: str) -> None:
         self.place = ""  # within the whole: told as the error goes up, so that no other value pays
-        self.what = what
+        self.what = message
 
     def within(self, place: str) -> _RefusedValueError:
         """Return this error of a part, as one of what it is a part of."""
@@ -236,12 +236,12 @@ def _refuse_keys(kind: Any, plain: Any) -> NoReturn:
     raise _RefusedValueError(f": the key {missing[0]!r} is missing")
 
 
-def _refuse(found: Any, expected: str) -> NoReturn:
-    raise _RefusedValueError(f": found {_shorten(found)}, expected {expected}")
+def _refuse(value: Any, expected: str) -> NoReturn:
+    raise _RefusedValueError(f": found {_shorten(value)}, expected {expected}")
 
 
-def _shorten(found: Any) -> str:
-    text = json.dumps(found)
+def _shorten(value: Any) -> str:
+    text = json.dumps(value)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -38,7 +38,7 @@ from harness.work.worker_events import (
 
 
 class MissingBytesError(HarnessError):
-    """What a unit names is nowhere, or is something else by now: the harness's own trouble."""
+    """A file of a unit is missing, or has changed by now: the harness's own trouble."""
 
 
 class FileFinder:

@@ -90,9 +90,9 @@ def grade_class(wanted, away, *, accept=False):
         if away:
             grade.run(wanted, ledger, found, store, GradingListener(), other_machines=away)
         machines = set().union(
-            *(map(ran_on, ledger.figures(one.basis for one in found.planned).values()))
+            *(map(ran_on, ledger.figures(one.basis for one in found.attempts).values()))
         )
-        builds = filter(None, (ledger.build(one.build) for one in found.planned))
+        builds = filter(None, (ledger.build(one.build) for one in found.attempts))
         outcome = grade.update_marks(wanted._replace(accept=accept), ledger, found)
         ledger.check()
         return outcome, machines, {canonical_json.loads(Build, one).output for one in builds}
@@ -184,8 +184,8 @@ def test_a_salvaged_ledger_has_not_forgotten_what_counts(class_of_two, tmp_path)
     salvage(class_of_two.output / LEDGER, into)
     with closing(Ledger(into)) as ledger:
         found = grade.load_last_plan(ledger)
-        assert grade.count_pending(ledger, found) == len(found.planned) == 4
-        assert not any(ledger.results(one.basis) for one in found.planned)
+        assert grade.count_pending(ledger, found) == len(found.attempts) == 4
+        assert not any(ledger.results(one.basis) for one in found.attempts)
 
 
 def test_a_file_of_machines_is_read_again_when_it_was_changed(tmp_path):
@@ -200,7 +200,7 @@ def test_a_file_of_machines_is_read_again_when_it_was_changed(tmp_path):
 def test_what_somebody_has_leased_is_not_withdrawn(class_of_two):
     grade_class(class_of_two, Away(("liar", FAILED)))
     with closing(Ledger(class_of_two.output / LEDGER)) as ledger:
-        bases = sorted(one.basis for one in grade.load_last_plan(ledger).planned)
+        bases = sorted(one.basis for one in grade.load_last_plan(ledger).attempts)
         assert ledger.withdraw(bases, "why") == bases
         token = ledger.lease(bases[:1])
         assert ledger.withdraw(bases, "why") == bases[1:]

@@ -124,12 +124,12 @@ def images(assignment: Assignment, public: Iterable[PlannedCase], seed: str) -> 
 def attempts(
     assignment: Assignment,
     overlay: Path | None,
-    boxed: bool,
+    is_sandboxed: bool,
     submissions: Iterable[Submission],
     cases: Sequence[PlannedCase],
 ) -> list[PlannedAttempt]:
     """Return the attempts of a grading: every case file with whatever can be graded."""
-    ground = canonical_json.dumps(_ground(assignment, overlay, boxed))
+    ground = canonical_json.dumps(_ground(assignment, overlay, is_sandboxed))
     beside = {
         case: [(word, _digest(path.read_bytes())) for word, path in companions(case)]
         for case in cases
@@ -151,7 +151,7 @@ def attempts(
     ]
 
 
-def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[object]:
+def _ground(assignment: Assignment, overlay: Path | None, is_sandboxed: bool) -> list[object]:
     """Return the inputs of all attempts, without those of marks, lateness and visibility."""
     files = sorted(path for path in overlay.rglob("*") if path.is_file()) if overlay else []
     course = [
@@ -165,7 +165,7 @@ def _ground(assignment: Assignment, overlay: Path | None, boxed: bool) -> list[o
     if not assignment.limits.thinking:  # attempts of former gradings stay valid
         del limits["thinking"]
     rules = (limits, assignment.box, assignment.cases.restart)
-    return [__version__, *parts, *rules, course, boxed, python, *_list_protocol(assignment)]
+    return [__version__, *parts, *rules, course, is_sandboxed, python, *_list_protocol(assignment)]
 
 
 def _list_protocol(assignment: Assignment) -> list[str]:

@@ -62,9 +62,9 @@ class UnitsProgress(GradingListener):
         if self._live:
             self._live.stop()
 
-    def _draw(self, said: str) -> None:
+    def _draw(self, description: str) -> None:
         if self._live:
-            self._live.update(self._line, completed=self._done, description=said)
+            self._live.update(self._line, completed=self._done, description=description)
             self._live.refresh()
 
     def on_time(self, under_way: Sequence[GradingUnit]) -> None:

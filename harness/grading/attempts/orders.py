@@ -106,7 +106,7 @@ class SetAside:
         """
         return frozenset(self._own | {one.name for one in self.read_kept()})
 
-    def add(self, machine: str, why: str) -> None:
+    def add(self, machine: str, reason: str) -> None:
         """Set a machine aside.
 
         Raises:
@@ -116,7 +116,7 @@ class SetAside:
         if self._path is None:
             return
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        line = json.dumps({"at": round(time.time(), 3), "machine": machine, "why": why})
+        line = json.dumps({"at": round(time.time(), 3), "machine": machine, "why": reason})
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(descriptor, f"{line}\n".encode())
@@ -177,7 +177,7 @@ class OtherMachines(Protocol):
 
 
 class GradingContext(NamedTuple):
-    """What all submissions of a grading share."""
+    """Context shared by all submissions."""
 
     assignment: Assignment
     overlay: Path | None
@@ -241,7 +241,7 @@ class Orders:
 
     @cached_property
     def _make_unit(self) -> Callable[..., records.WorkUnit]:
-        """What makes a unit of what it has besides all others: they are run in the same way."""
+        """Maker of a unit from what it has besides all others: they are run in the same way."""
         context, assignment = self._context, self._context.assignment
         if context.other_machines:
             level = context.other_machines.level(context.sandbox)
@@ -335,7 +335,7 @@ def bench_of(context: GradingContext, box: BoxLimits) -> UnitRunner:
 
 
 class Concurrency(Protocol):
-    """How a grading shares its machine and its ledger; by default it does with nobody."""
+    """Sharing of a grading's machine and ledger; by default with nobody."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease attempts: those that may be run by us."""

@@ -61,7 +61,7 @@ def image_of(
     for its own folder.
     """
     place = folder_of(case) if folder is None else folder
-    scenes = [scene for scene in _scenes(case, specification, place) if scene.asked]
+    scenes = [scene for scene in _scenes(case, specification, place) if scene.commands]
     lines: list[str] = []
     for number, kind in enumerate(KINDS):
         random = Random(f"{seed}\0{case.path}\0{kind}")
@@ -90,7 +90,7 @@ class _AnsweredCommand(NamedTuple):
 class _VariantScene(NamedTuple):
     start: Beginning
     settings: list[str]  # in force when it begins
-    asked: list[_AnsweredCommand]
+    commands: list[_AnsweredCommand]
     folder: str  # of the files that are loaded
 
 
@@ -104,7 +104,7 @@ def _scenes(case: CaseFile, specification: Specification, folder: str) -> Iterat
             start = specification.beginning(engine)
             scene = _VariantScene(start, list(settings.values()), [], folder)
         else:
-            scene.asked.append(asked)
+            scene.commands.append(asked)
         if asked.properties.is_setting:
             settings |= dict.fromkeys(asked.properties.lasting, step.command)
     yield scene
@@ -161,18 +161,18 @@ def _translate(
     opening, plain = (scene.start.opening(scene.settings, one) for one in (change, UNCHANGED))
     stage = _VariantStage(specification, scene, opening, number, differs=opening != plain)
     commands = _commands(scene, change, random)
-    for asked, command in zip(scene.asked, commands, strict=True):
+    for asked, command in zip(scene.commands, commands, strict=True):
         if not stage.play(asked, command, change):
             break
     if not stage.kept:
         return _NONE
-    first = scene.asked[0].step.line
+    first = scene.commands[0].step.line
     return _Image([f"# From line {first}: {change}.", *opening, *stage.kept], stage.tests)
 
 
 def _commands(scene: _VariantScene, change: Transformation, random: Random) -> list[str]:
     """Return what is sent for each command of the scene."""
-    commands = [one.step.command for one in scene.asked]
+    commands = [one.step.command for one in scene.commands]
     if change.kind == ORDER:
         return reorder(commands, random)
     return [scene.start.command(command, change) for command in commands]
@@ -201,50 +201,50 @@ class _VariantStage:
         self.kept: list[str] = []
         self.tests = 0
 
-    def play(self, asked: _AnsweredCommand, command: str, change: Transformation) -> bool:
+    def play(self, entry: _AnsweredCommand, command: str, change: Transformation) -> bool:
         """Take the next command; return whether what follows is still known."""
-        builds = _builds(asked, self._specification)
+        builds = _builds(entry, self._specification)
         if not self._start.allows(self._engine, command):
             return False
-        if not builds and not is_exact(asked.step.command, self._specification):
-            return asked.properties.is_known and asked.properties.asks  # others may do anything
-        self._differs = self._differs or command != asked.step.command
-        got = _ask(self._engine, asked.step._replace(command=command), self._specification)
-        settled = asked.is_settled and got.is_settled and asked.reply.ok is got.reply.ok
+        if not builds and not is_exact(entry.step.command, self._specification):
+            return entry.properties.is_known and entry.properties.asks  # others may do anything
+        self._differs = self._differs or command != entry.step.command
+        got = _ask(self._engine, entry.step._replace(command=command), self._specification)
+        settled = entry.is_settled and got.is_settled and entry.reply.ok is got.reply.ok
         known = settled and got.reply.ok  # what is refused in both does nothing
-        alike = change.kind != ORDER or got.position == asked.position  # not so between two plays
+        alike = change.kind != ORDER or got.position == entry.position  # not so between two plays
         if (
             known
             and alike
-            and _is_test(asked)
-            and is_exact(asked.step.command, self._specification)
+            and _is_test(entry)
+            and is_exact(entry.step.command, self._specification)
         ):
-            self._keep(asked, command, got.reply, builds=builds)
+            self._keep(entry, command, got.reply, builds=builds)
         elif builds and known:
             self._pending.append(command)
         return settled or not builds
 
-    def _keep(self, asked: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
-        if not self._differs or asked.properties.names_file:
+    def _keep(self, entry: _AnsweredCommand, command: str, reply: Reply, *, builds: bool) -> None:
+        if not self._differs or entry.properties.names_file:
             self._pending += [command] * builds
             return
         wanted = expression(command, reply, self._specification)
-        test = f"{asked.step.line * 10 + self._number} {command}"
+        test = f"{entry.step.line * 10 + self._number} {command}"
         self.kept += [*self._pending, test, f"#? [{wanted}]"]
         self._pending = []
         self.tests += 1
 
 
-def _builds(asked: _AnsweredCommand, specification: Specification) -> bool:
+def _builds(entry: _AnsweredCommand, specification: Specification) -> bool:
     """Whether what follows depends on a command that all have, and is known after it."""
-    properties, name = asked.properties, asked.step.command.partition(" ")[0]
+    properties, name = entry.properties, entry.step.command.partition(" ")[0]
     is_free = properties.chooses or properties.begins_board or properties.ends
     is_had = properties.is_setting or name in specification.forms
     return properties.is_known and properties.sets_up and is_had and not is_free
 
 
-def _is_test(asked: _AnsweredCommand) -> bool:
+def _is_test(entry: _AnsweredCommand) -> bool:
     """Whether it is a test that may be relied on."""
-    pattern = asked.step.pattern
+    pattern = entry.step.pattern
     unreliable = pattern is not None and (pattern.expected_fail or pattern.ignored)
-    return asked.step.is_test and not unreliable
+    return entry.step.is_test and not unreliable

@@ -78,25 +78,25 @@ def read(folder: Path, key: str) -> Audited | None:
     return found if found.submission == key else None
 
 
-def write(folder: Path, audited: Audited, files: Mapping[str, str]) -> None:
+def write(folder: Path, findings: Audited, files: Mapping[str, str]) -> None:
     """Write the findings for a submission in place of earlier ones.
 
     Raises:
         UsageError: it cannot be written.
     """
-    place = folder / audited.submission
+    place = folder / findings.submission
     try:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         for name, text in files.items():
             (place / name).write_text(text, encoding="utf-8")
-        _write_state(place, audited)
+        _write_state(place, findings)
     except OSError as error:
         raise UsageError(f"cannot write {place}: {error.strerror}") from None
 
 
-def _write_state(place: Path, audited: Audited) -> None:
-    file_system.write_whole(place / _STATE, canonical_json.dumps(audited) + "\n")
+def _write_state(place: Path, findings: Audited) -> None:
+    file_system.write_whole(place / _STATE, canonical_json.dumps(findings) + "\n")
 
 
 def load_known(folder: Path, builds: Mapping[str, str]) -> tuple[Audited, ...]:
@@ -127,10 +127,10 @@ class AuditProgress(UnitsProgress):
         super().__init__(total, partial(bars, refresh=False), "audit")
         self._wrong = 0
 
-    def on_audited(self, audited: Audited) -> None:
+    def on_audited(self, findings: Audited) -> None:
         """Take in the findings for a submission."""
         self._done += 1
-        self._wrong += bool(audited.wrong)
+        self._wrong += bool(findings.wrong)
         self._draw(f"audit, {self._summarize()}")
 
     def _summarize(self) -> str:
@@ -216,11 +216,11 @@ class Audit:
         return broke
 
     def _confirm(
-        self, unit: GradingUnit, found: Audited, orders: Orders, progress: AuditProgress
+        self, unit: GradingUnit, findings: Audited, orders: Orders, progress: AuditProgress
     ) -> list[str]:
         """Keep those findings for a submission that show each time; remove the others."""
-        place = self._folder / found.submission
-        cases = {one.file: casefile.read(str(place / one.file)) for one in found.wrong}
+        place = self._folder / findings.submission
+        cases = {one.file: casefile.read(str(place / one.file)) for one in findings.wrong}
         tasks = [
             Task(name, case, (place / name).read_bytes())
             for name, case in cases.items()
@@ -240,12 +240,12 @@ class Audit:
         if faults:
             return [_broke(unit, faults[0])]
         shown = Counter(event.basis for event in heard if _shows(event, cases))
-        wrong = tuple(one for one in found.wrong if shown[one.file] == _REPEATS)
-        for one in set(found.wrong) - set(wrong):
+        wrong = tuple(one for one in findings.wrong if shown[one.file] == _REPEATS)
+        for one in set(findings.wrong) - set(wrong):
             for path in place.glob(f"{one.file[:2]}-*"):
                 path.unlink()
-        unsure = found.unsure + len(found.wrong) - len(wrong)
-        left = found._replace(wrong=wrong, unsure=unsure, confirmed=True)
+        unsure = findings.unsure + len(findings.wrong) - len(wrong)
+        left = findings._replace(wrong=wrong, unsure=unsure, confirmed=True)
         _write_state(place, left)
         progress.on_audited(left)
         return []

@@ -204,18 +204,18 @@ class NeutralNames:
         self._words |= {part for part in _WORD.findall(_plain(local)) if len(part) >= _SHORTEST_ID}
 
     def without(
-        self, files: Files, kept: Collection[str] = (), authors: Sequence[BankPerson] = ()
+        self, files: Files, fixed_names: Collection[str] = (), authors: Sequence[BankPerson] = ()
     ) -> dict[str, tuple[str, bytes]]:
         """Return a program's files with neutral words for all names.
 
         By its name each file's new name and content.
-        ``kept``: names of files that stay, as the course wants them.
+        ``fixed_names``: names of files that stay, as the course wants them.
         """
         own = (self._parts | _affixes(authors, _SHORTEST_OWN)) - self._common
         words = _Neutral(self._words | own)
         found = {}
         for name, content in sorted(files.items()):
-            called = name if name in kept else self._clean(name, words)
+            called = name if name in fixed_names else self._clean(name, words)
             text = self._clean(content.decode("utf-8", "surrogateescape"), words)
             found[name] = called, text.encode("utf-8", "surrogateescape")
         return found

@@ -35,12 +35,12 @@ class ProgramTrial:
     """Run programs that are in no ledger."""
 
     def __init__(
-        self, context: GradingContext, tasks: Sequence[Task], planned: Sequence[PlannedAttempt]
+        self, context: GradingContext, tasks: Sequence[Task], attempts: Sequence[PlannedAttempt]
     ) -> None:
-        """``tasks``: the case files; ``planned``: what the assignment calls them, by basis."""
+        """``tasks``: the case files; ``attempts``: what the assignment calls them, by basis."""
         self._context = context
         self._tasks = tuple(tasks)
-        self._called = {one.basis: (one.kind, one.name) for one in planned}
+        self._called = {one.basis: (one.kind, one.name) for one in attempts}
 
     def run(self, programs: Mapping[str, AnonymousProgram]) -> dict[str, ProgramBehaviour | None]:
         """Return the behaviour of programs by their keys; None if one did nothing."""
@@ -250,39 +250,39 @@ class BankSelection:
             for key, one in plain.items()
         }
 
-    def _sort(self, one: Former) -> None:
+    def _sort(self, submission: Former) -> None:
         """Put a submission to those that did the same, or note why it is left out."""
-        results = [(each.kind, each.case, each.result) for each in one.attempts if each.result]
+        results = [
+            (each.kind, each.case, each.result) for each in submission.attempts if each.result
+        ]
         whole = behaviour(results)
         found = whole.where(self._counts)
-        why = _useless(one, whole, found)
+        why = _useless(submission, whole, found)
         if why:
-            self._left_out[one.key] = why  # rather than that it cannot be made anonymous
-        elif one.key not in self._left_out:
-            self._behaviours[one.key] = found
-            self._groups.setdefault(found.signature, []).append(one.key)
+            self._left_out[submission.key] = why  # rather than that it cannot be made anonymous
+        elif submission.key not in self._left_out:
+            self._behaviours[submission.key] = found
+            self._groups.setdefault(found.signature, []).append(submission.key)
 
-    def into(self, folder: Path, before: Bank, attempt: Try) -> Added:
+    def into(self, folder: Path, bank: Bank, attempt: Try) -> Added:
         """Put one of each behaviour into the bank's folder that has not one yet."""
-        self._leave_known(folder, before, attempt)
+        self._leave_known(folder, bank, attempt)
         chosen = self._choose_representatives(attempt)
         ordered = sorted(chosen, key=lambda key: self._programs[key].digest)
         entries = []
-        for key, name in zip(ordered, _free_names(before), strict=False):
+        for key, name in zip(ordered, _free_names(bank), strict=False):
             program = self._programs[key]
             banks.add_files(folder, name, program.files, program.run)
             entries.append(BankEntry(name, _sentence(self._behaviours[key]), folder=name))
             self._leave(chosen[key], _SAME.format(name))
         return Added(tuple(entries), tuple(sorted(self._left_out.items())))
 
-    def _leave(self, keys: Iterable[str], why: str) -> None:
-        self._left_out.update(dict.fromkeys(keys, why))
+    def _leave(self, keys: Iterable[str], reason: str) -> None:
+        self._left_out.update(dict.fromkeys(keys, reason))
 
-    def _leave_known(self, folder: Path, before: Bank, attempt: Try) -> None:
+    def _leave_known(self, folder: Path, bank: Bank, attempt: Try) -> None:
         """Leave out what does as an engine does that is in the bank already."""
-        known = {
-            one.name: _read_stored(folder / one.folder) for one in before.entries if one.folder
-        }
+        known = {one.name: _read_stored(folder / one.folder) for one in bank.entries if one.folder}
         for name, found in attempt(known).items() if known and self._groups else ():
             signature = found and found.where(self._counts).signature
             self._leave(self._groups.pop(signature, ()), _SAME.format(name))
@@ -307,10 +307,10 @@ class BankSelection:
         return chosen
 
 
-def _useless(one: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) -> str:
+def _useless(submission: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) -> str:
     """Return why a submission tells nothing about tests; "" if it does."""
-    results = [each.result for each in one.attempts if each.result]
-    if any(each.fault for each in one.attempts):
+    results = [each.result for each in submission.attempts if each.result]
+    if any(each.fault for each in submission.attempts):
         return UNFINISHED
     if not results:
         return NOTHING
@@ -323,13 +323,13 @@ def _useless(one: Former, whole: ProgramBehaviour, behaviour: ProgramBehaviour) 
     return "" if behaviour.wrong else OTHER_COMMANDS
 
 
-def count_left_out(before: Bank, added: Added) -> dict[str, int]:
+def count_left_out(bank: Bank, additions: Added) -> dict[str, int]:
     """Return why submissions are not in the bank, and how many.
 
     Last words of a program may have names in them, and are left out.
     """
-    reasons = (why.partition(":")[0] for _, why in added.left_out)
-    return dict(Counter(before.left_out) + Counter(reasons))
+    reasons = (why.partition(":")[0] for _, why in additions.left_out)
+    return dict(Counter(bank.left_out) + Counter(reasons))
 
 
 # --- programs ----------------------------------------------------------------------------------
@@ -355,18 +355,18 @@ def _read_stored(folder: Path) -> AnonymousProgram:
 
 
 def _rename_files(
-    one: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
+    program: AnonymousProgram, files: Mapping[str, tuple[str, bytes]]
 ) -> AnonymousProgram:
     """Return a program with other names of files; what could be executed still can be."""
-    run = frozenset(called for name, (called, _) in files.items() if name in one.run)
+    run = frozenset(called for name, (called, _) in files.items() if name in program.run)
     return AnonymousProgram(dict(files.values()), run)
 
 
-def _authors(one: Former) -> list[BankPerson]:
+def _authors(submission: Former) -> list[BankPerson]:
     """Return those whose names may stand in a program."""
     return [
         BankPerson(student.name, (student.key, *(text for _, text in student.ids)))
-        for student in one.unit.submission.students
+        for student in submission.unit.submission.students
     ]
 
 

@@ -53,7 +53,7 @@ def form(sheet: Sheet, columns: Sequence[str], title: str, _: Shown) -> SheetFor
     )
 
 
-def _column(sheet: Sheet, wanted: str) -> int:
+def _column(sheet: Sheet, column: str) -> int:
     header = sheet.header
     if "ID" not in header or "Section" not in header:
         raise UsageError(
@@ -61,22 +61,22 @@ def _column(sheet: Sheet, wanted: str) -> int:
             "expected Student, ID, Section and assignments"
         )
     places = [place for place, name in enumerate(header) if name not in _STUDENT]
-    found = [place for place in places if header[place] == wanted] or [
-        place for place in places if _has_title_or_id(header[place], wanted)
+    found = [place for place in places if header[place] == column] or [
+        place for place in places if _has_title_or_id(header[place], column)
     ]
     if len(found) > 1:
         several = _columns(header[place] for place in found)
-        raise ColumnError(f"{sheet.name} has several columns {wanted!r}: {several}")
+        raise ColumnError(f"{sheet.name} has several columns {column!r}: {several}")
     if not found:
         titles = _columns(header[place] for place in places)
-        raise ColumnError(f"{sheet.name} has no column {wanted!r}; it has {titles}")
+        raise ColumnError(f"{sheet.name} has no column {column!r}; it has {titles}")
     return found[0]
 
 
-def _has_title_or_id(name: str, wanted: str) -> bool:
+def _has_title_or_id(name: str, column: str) -> bool:
     found = _TITLE.fullmatch(name)
     title, number = found.groups() if found else (name, "")
-    return title.strip().casefold() == wanted.strip().casefold() or number == wanted.strip()
+    return title.strip().casefold() == column.strip().casefold() or number == column.strip()
 
 
 def _columns(names: Iterable[str]) -> str:

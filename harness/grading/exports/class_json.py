@@ -92,14 +92,14 @@ def _head(result: ClassResult) -> dict[str, object]:
     }
 
 
-def _audit(one: Audited) -> dict[str, object]:
+def _audit(audit: Audited) -> dict[str, object]:
     return {
-        "submission": one.submission,
-        "seconds": one.seconds,
-        "conversations": one.conversations,
-        "unsure": one.unsure,
-        "trouble": one.trouble,
-        "wrong": [wrong._asdict() for wrong in one.wrong],
+        "submission": audit.submission,
+        "seconds": audit.seconds,
+        "conversations": audit.conversations,
+        "unsure": audit.unsure,
+        "trouble": audit.trouble,
+        "wrong": [wrong._asdict() for wrong in audit.wrong],
     }
 
 

@@ -41,7 +41,7 @@ def files(material: showing.Material) -> showing.Files:
     listed, places, cards = parts.order_by_mark(result), parts.Places(result), Cards()
     beside = [None, *listed, None]
     for place, one in enumerate(listed):
-        about = _EvidencePage(one, result, places, cards, material.seen[one.submission.key])
+        about = _EvidencePage(one, result, places, cards, material.summaries[one.submission.key])
         neighbors = (beside[place], beside[place + 2])
         yield f"evidence/{one.submission.key}.html", showing.as_file(about.page(neighbors))
 
@@ -51,14 +51,14 @@ class _EvidencePage:
 
     def __init__(
         self,
-        one: Graded,
+        graded: Graded,
         result: ClassResult,
         places: parts.Places,
         cards: Cards,
-        seen: Sequence[showing.CaseSummary],
+        summaries: Sequence[showing.CaseSummary],
     ) -> None:
-        self._one, self._result, self._places, self._cards = one, result, places, cards
-        self._views = {id(each.attempt): each.view for each in seen}
+        self._one, self._result, self._places, self._cards = graded, result, places, cards
+        self._views = {id(each.attempt): each.view for each in summaries}
 
     def page(self, neighbors: tuple[Graded | None, Graded | None]) -> Iterator[str]:
         """Yield the page. ``neighbors``: those with the next higher and lower mark."""

@@ -27,7 +27,7 @@ class Download(NamedTuple):
 
     @property
     def attributes(self) -> tuple[str, str]:
-        """What the values of both options are called among those that were read."""
+        """Names of both options' values among those that were read."""
         return self.name.replace("-", "_"), self.columns.replace("-", "_")
 
 
@@ -196,10 +196,10 @@ def write(
     return written
 
 
-def _summarize_cases(one: Graded, views: Views) -> Iterator[CaseSummary]:
+def _summarize_cases(graded: Graded, views: Views) -> Iterator[CaseSummary]:
     """Yield the result of the case files; of variants only where they speak against somebody."""
-    for attempt in one.attempts:
-        if attempt.result and (attempt.kind != IMAGE or one.suspicion):
+    for attempt in graded.attempts:
+        if attempt.result and (attempt.kind != IMAGE or graded.suspicion):
             yield CaseSummary(attempt, views.of(attempt.result, attempt.case, attempt.path))
 
 
@@ -214,26 +214,26 @@ def _forms(sheets: Sheets, title: str, shown: Shown) -> dict[str, SheetForm]:
     return forms
 
 
-def _files(one: Export, material: Material, filled: Mapping[str, Filled]) -> Files:
-    if one.download is None:
-        yield from import_module(one.module).files(material)
-    elif one.download.name in filled:
-        yield one.files[0], filled[one.download.name].data
+def _files(export: Export, material: Material, sheets: Mapping[str, Filled]) -> Files:
+    if export.download is None:
+        yield from import_module(export.module).files(material)
+    elif export.download.name in sheets:
+        yield export.files[0], sheets[export.download.name].data
 
 
-def find_stale(folder: Path, written: tuple[Path, ...]) -> Iterator[Path]:
+def find_stale(folder: Path, paths: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the sheets of an earlier grading that were not filled in anew."""
     for one in EXPORTS:
         path = folder / one.files[0]
-        if one.download and path.exists() and path not in written:
+        if one.download and path.exists() and path not in paths:
             yield path
 
 
-def _remove_old(folder: Path, written: set[Path]) -> None:
+def _remove_old(folder: Path, paths: set[Path]) -> None:
     """Remove what an earlier grading said of submissions that have no mark now."""
     patterns = [pattern for one in EXPORTS for pattern in one.patterns]
     for pattern in patterns:
-        for path in set(folder.glob(pattern)) - written:
+        for path in set(folder.glob(pattern)) - paths:
             path.unlink()
 
 

@@ -77,27 +77,27 @@ def unsafe(is_so: bool) -> Markup:
     return macro("grading/exports/student_parts.html", "unsafe")() if is_so else Markup("")
 
 
-def body_of(shown: Feedback, cards: Cards | None = None) -> Markup:
+def body_of(feedback: Feedback, cards: Cards | None = None) -> Markup:
     """Return all of a page that the members of a group have in common: all but their names.
 
     With the same ``cards`` the pages of others are made sooner.
     """
     made = cards or Cards()
-    time = f"{shown.time:%Y-%m-%d %H:%M}" if shown.time else ""
-    group = f"by a group of {shown.members}" if shown.members > 1 else ""
+    time = f"{feedback.time:%Y-%m-%d %H:%M}" if feedback.time else ""
+    group = f"by a group of {feedback.members}" if feedback.members > 1 else ""
     return render(
         "grading/exports/feedback.html",
-        shown=shown,
-        unsafe=unsafe(shown.is_unsafe),
-        mark=_mark(shown.marks),
-        public=_tests(shown.public, "P", shown.home.repeat, made),
-        private=_tests(shown.private_files, "S", _NO_REPEAT, made),
-        private_passed=sum(test.verdict is Verdict.PASSED for test in shown.private),
-        are_commands_shown=any(test.command for test in shown.private),
+        shown=feedback,
+        unsafe=unsafe(feedback.is_unsafe),
+        mark=_mark(feedback.marks),
+        public=_tests(feedback.public, "P", feedback.home.repeat, made),
+        private=_tests(feedback.private_files, "S", _NO_REPEAT, made),
+        private_passed=sum(test.verdict is Verdict.PASSED for test in feedback.private),
+        are_commands_shown=any(test.command for test in feedback.private),
         submission=(
-            ("File", one_line(shown.name)),
-            ("Submitted", ", ".join(filter(None, (time, group, "late" if shown.late else "")))),
-            ("SHA-256", shown.sha256),
+            ("File", one_line(feedback.name)),
+            ("Submitted", ", ".join(filter(None, (time, group, "late" if feedback.late else "")))),
+            ("SHA-256", feedback.sha256),
         ),
     )
 
@@ -162,7 +162,7 @@ class _Shown(NamedTuple):
 def _tests(
     views: Sequence[FileView], anchor: str, repeat: Repeat, cards: Cards
 ) -> dict[str, object] | None:
-    """What happened to case files: what went wrong first and in full, then what passed."""
+    """Results of case files: failures first and in full, then what passed."""
     if not views:
         return None
     shown = []  # what failed first, in the order of the files
@@ -201,9 +201,9 @@ def _tests(
     }
 
 
-def _other(one: _Shown) -> tuple[Markup, str, str]:
+def _other(test: _Shown) -> tuple[Markup, str, str]:
     """Return the verdict, the command and the place of a test that does not fit."""
-    case, outcome = one.view.file.case, one.outcome
+    case, outcome = test.view.file.case, test.outcome
     step = case.steps[outcome.step]
     sign = badge(outcome.verdict, outcome.flaky)
     return sign, one_line(step.text, _COMMAND), f"{case.path}, line {step.line}"
@@ -213,8 +213,8 @@ def _is_plain(outcome: Outcome) -> bool:
     return outcome.verdict is Verdict.PASSED and not outcome.flaky
 
 
-def _list_passed(seen: FileView, outcomes: Sequence[Outcome]) -> list[Markup]:
-    steps = seen.file.case.steps
+def _list_passed(view: FileView, outcomes: Sequence[Outcome]) -> list[Markup]:
+    steps = view.file.case.steps
     return [_line(steps[one.step].text, one.reply.text if one.reply else "") for one in outcomes]
 
 

@@ -38,7 +38,7 @@ Test = dict[str, object]
 
 
 class Later(NamedTuple):
-    """What students see later than the rest, or never: anything that reveals private tests."""
+    """Delayed or hidden results: anything that reveals private tests."""
 
     visibility: str = "visible"  # of these; Gradescope's word
     parts: frozenset[str] = frozenset()  # of the marks, by name: those of private tests
@@ -66,37 +66,37 @@ def files(material: Material) -> Files:
             yield f"gradescope/{one.submission.key}/results.json", text.encode()
 
 
-def results(shown: Feedback, later: Later = Later()) -> str:  # noqa: B008
+def results(feedback: Feedback, later: Later = Later()) -> str:  # noqa: B008
     """Return the document about a submission whose mark is not withheld."""
     members: dict[str, object] = {
-        "score": float(decimal(shown.marks.total)),
-        "output": _summary(shown, with_total=not later.hides_total),
+        "score": float(decimal(feedback.marks.total)),
+        "output": _summary(feedback, with_total=not later.hides_total),
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
     }
-    parts = (_part(part, later) for part in shown.marks.parts)
-    tests = (*parts, *_late(shown, later), *_tests(shown, later))
+    parts = (_part(part, later) for part in feedback.marks.parts)
+    tests = (*parts, *_late(feedback, later), *_tests(feedback, later))
     # A line for each: with an indent within it, it would be made by a slower encoder.
     lines = ([json.dumps(test, ensure_ascii=False)] for test in tests)
     return "".join(with_list(members, "tests", lines)) + "\n"
 
 
-def _summary(shown: Feedback, *, with_total: bool) -> str:
-    """What there is to be said of the submission as a whole, a line for each thing."""
-    marks, build = shown.marks, shown.build
+def _summary(feedback: Feedback, *, with_total: bool) -> str:
+    """Summary of the submission as a whole, a line for each thing."""
+    marks, build = feedback.marks, feedback.build
     lines = [
-        f"{shown.title}: {marks}" if with_total else shown.title,
+        f"{feedback.title}: {marks}" if with_total else feedback.title,
         marks.note,
         marks.deduction_reason if with_total else "",
-        f"Nothing was graded: {shown.refused}" if shown.refused else "",
-        *(f"Wrong: {fault}" for fault in shown.faults),
-        *shown.remarks,
+        f"Nothing was graded: {feedback.refused}" if feedback.refused else "",
+        *(f"Wrong: {fault}" for fault in feedback.faults),
+        *feedback.remarks,
         f"The build failed: {build.message}\n{build.output}" if build and not build.ok else "",
-        *chain.from_iterable(one.lines for one in shown.diagnoses),
-        "Run without a sandbox." if shown.is_unsafe else "",
+        *chain.from_iterable(one.lines for one in feedback.diagnoses),
+        "Run without a sandbox." if feedback.is_unsafe else "",
     ]
     return escape_controls("\n".join(line for line in lines if line))
 
@@ -113,42 +113,42 @@ def _part(part: PartMark, later: Later) -> Test:
     }
 
 
-def _late(shown: Feedback, later: Later) -> Iterator[Test]:
+def _late(feedback: Feedback, later: Later) -> Iterator[Test]:
     """Yield why points were deducted, to be seen with the total: it tells the total."""
-    if shown.marks.deduction_reason and later.hides_total:
-        output = escape_controls(shown.marks.deduction_reason)
+    if feedback.marks.deduction_reason and later.hides_total:
+        output = escape_controls(feedback.marks.deduction_reason)
         yield {"name": "Late", "output": output, "visibility": later.visibility}
 
 
-def _tests(shown: Feedback, later: Later) -> Iterator[Test]:
-    for seen in shown.public:
+def _tests(feedback: Feedback, later: Later) -> Iterator[Test]:
+    for seen in feedback.public:
         yield from _of_file(seen)
-    for test in _private(shown):
+    for test in _private(feedback):
         yield test | {"visibility": later.visibility}
 
 
-def _private(shown: Feedback) -> Iterator[Test]:
-    for seen in shown.private_files:
+def _private(feedback: Feedback) -> Iterator[Test]:
+    for seen in feedback.private_files:
         yield from _of_file(seen)
-    if not shown.private_files:
-        for test in shown.private:
+    if not feedback.private_files:
+        for test in feedback.private:
             name = f"Private test {test.number}" + (f": {test.command}" if test.command else "")
             yield _status(name, test.verdict, WORDS[test.verdict][1])
 
 
-def _of_file(seen: FileView) -> Iterator[Test]:
-    for place, outcome in enumerate(seen.file.outcomes):
-        yield _test(seen, outcome, with_board=place < _SHOWN)
+def _of_file(view: FileView) -> Iterator[Test]:
+    for place, outcome in enumerate(view.file.outcomes):
+        yield _test(view, outcome, with_board=place < _SHOWN)
 
 
-def _test(seen: FileView, outcome: Outcome, *, with_board: bool) -> Test:
-    step = seen.file.case.steps[outcome.step]
-    name = f"{seen.file.case.path}:{step.line}: {step.command}"
+def _test(view: FileView, outcome: Outcome, *, with_board: bool) -> Test:
+    step = view.file.case.steps[outcome.step]
+    name = f"{view.file.case.path}:{step.line}: {step.command}"
     lines = [WORDS[outcome.verdict][1]]
     if outcome.verdict is Verdict.FAILED and outcome.reply:
-        lines += [*_sides(sides(seen, outcome)), seen.reasons.get(outcome.step, "")]
-        if with_board and outcome.step in seen.boards:
-            lines.append(draw_text(seen.boards[outcome.step]))
+        lines += [*_sides(sides(view, outcome)), view.reasons.get(outcome.step, "")]
+        if with_board and outcome.step in view.boards:
+            lines.append(draw_text(view.boards[outcome.step]))
     return _status(name, outcome.verdict, "\n".join(line for line in lines if line))
 
 

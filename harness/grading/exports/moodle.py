@@ -83,25 +83,25 @@ def _place(sheet: Sheet, name: str) -> int | None:
 # --- comments -----------------------------------------------------------------------------------
 
 
-def comment(shown: Feedback) -> str:
+def comment(feedback: Feedback) -> str:
     """Return the mark with its reasons, and what was wrong with the submission."""
-    lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(shown) if line)
-    markup = f"<p>{escape(str(shown.marks))}</p><ul>{lines}</ul>"
+    lines = "".join(f"<li>{escape(line)}</li>" for line in _lines(feedback) if line)
+    markup = f"<p>{escape(str(feedback.marks))}</p><ul>{lines}</ul>"
     return escape_controls(markup).replace("\n", " ").encode("ascii", "xmlcharrefreplace").decode()
 
 
-def _lines(shown: Feedback) -> Iterator[str]:
-    marks = shown.marks
+def _lines(feedback: Feedback) -> Iterator[str]:
+    marks = feedback.marks
     yield marks.note
     for part in marks.parts:
         reason = f": {part.reason}" if part.reason else ""
         yield f"{part.name} {decimal(part.points)} of {decimal(part.of)}{reason}"
     if marks.deduction:
         yield f"late: \N{MINUS SIGN}{decimal(marks.deduction)}: {marks.deduction_reason}"
-    yield from shown.faults
-    for one in shown.diagnoses:
+    yield from feedback.faults
+    for one in feedback.diagnoses:
         yield from one.lines
-    if shown.is_unsafe:
+    if feedback.is_unsafe:
         yield "Run without a sandbox."
 
 

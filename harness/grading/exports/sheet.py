@@ -296,12 +296,12 @@ def _id(kind: str, value: str) -> tuple[str, str]:
     return kind, value.strip().casefold()
 
 
-def _note(names: Sequence[str], what: str) -> list[str]:
+def _note(names: Sequence[str], text: str) -> list[str]:
     """Return a sentence that names students; none if there are none."""
     if not names:
         return []
     shown = some(map(one_line, names), _NAMED)
-    return [f"{number_of(len(names), 'student')} {what}: {shown}."]
+    return [f"{number_of(len(names), 'student')} {text}: {shown}."]
 
 
 # --- points ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What every export gets of a graded class, and the output of engines shortened to be shown."""
+"""Input of every export of a graded class, and the output of engines shortened to be shown."""
 
 from __future__ import annotations
 
@@ -139,10 +139,10 @@ def _files(graded: records.Graded, kind: str, views: Views) -> tuple[FileView, .
     )
 
 
-def _shorten_view(seen: FileView) -> FileView:
+def _shorten_view(view: FileView) -> FileView:
     """Return a view that is short enough to be read and mailed."""
-    remarkable = tuple(map(short_outcome, seen.remarkable))
-    return seen._replace(file=shorten(seen.file), remarkable=remarkable)
+    remarkable = tuple(map(short_outcome, view.remarkable))
+    return view._replace(file=shorten(view.file), remarkable=remarkable)
 
 
 # --- marks -------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ class Material(NamedTuple):
     shown: Shown
     pages: Sequence[tuple[records.Student, bytes]]  # of the students
     notes: Sequence[str]  # what the teacher must know of sheets, sentences
-    seen: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
+    summaries: Mapping[str, Sequence[CaseSummary]]  # the result of the case files, by submission
 
 
 def as_file(parts: Iterable[str]) -> bytes:

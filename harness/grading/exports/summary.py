@@ -38,9 +38,9 @@ def _parts(result: ClassResult) -> list[str]:
     return [part.name for part in result.assignment.marks if part.name in worth]
 
 
-def _row(name: str, cells: Sequence[str], widths: Sequence[int], late: str, mark: str) -> str:
+def _row(name: str, cells: Sequence[str], widths: Sequence[int], lateness: str, mark: str) -> str:
     table = "".join(f"{cell:>{width}}  " for cell, width in zip(cells, widths, strict=True))
-    return f"{one_line(name, _WIDTH):{_WIDTH}}  {table}{late:>5}  {mark:>5}"
+    return f"{one_line(name, _WIDTH):{_WIDTH}}  {table}{lateness:>5}  {mark:>5}"
 
 
 def _line(graded: Graded, names: Sequence[str], widths: Sequence[int], paint: Paint) -> str:

@@ -149,7 +149,7 @@ _END = re.compile(r"exit$|logout$|Script done on ")
 class _LoggedRun(NamedTuple):
     """A run of tests that a log shows."""
 
-    said: str  # what is wrong with it, as a sentence; empty when it has its result
+    problem: str  # what is wrong with it, as a sentence; empty when it has its result
     failed: int = 0  # tests
 
 
@@ -172,12 +172,12 @@ def of_log(name: str, data: bytes, expected: Receipt) -> CheckLog:
     unpacked, missing = _check_unpacking(name, lines)
     run = _best_run(name, lines)
     failures = f"The run in {name} shows {number_of(run.failed, 'test')} that failed."
-    said = (odd, missing, run.said, failures if run.failed else "")
+    said = (odd, missing, run.problem, failures if run.failed else "")
     return CheckLog(
         present=True,
         transcript=transcript,
         unpacked=unpacked,
-        ran=not run.said,
+        ran=not run.problem,
         receipt=public_tests.compare_receipt(public_tests.find_receipt(lines), expected),
         remarks=tuple(filter(None, said)),
     )
@@ -232,7 +232,7 @@ def _best_run(name: str, lines: Sequence[str]) -> _LoggedRun:
     begins = [index for index, line in enumerate(lines) if _RUN.search(line)]
     ends = [*begins[1:], len(lines)]
     runs = [_run(name, lines[i:j]) for i, j in zip(begins, ends, strict=False)]
-    good = [run for run in runs if not run.said]
+    good = [run for run in runs if not run.problem]
     if not runs and any(map(_SUMMARY.match, lines)):
         return _LoggedRun("")  # a command that was typed in a way that cannot be followed
     none = _LoggedRun(f"{name} shows no run of the tests (gogui-regress or gtp-harness).")
@@ -372,29 +372,29 @@ def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, st
 
 
 def _remarks(
-    inside: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
+    inspection: InspectedArchive, assignment: Assignment, path: str, overlay: Path | None
 ) -> Iterable[str]:
     name = assignment.engine.overlay
-    yield from inside.remarks
-    yield from contents.remarks(inside.found, name)
-    if overlay and (changed := changes(path, inside.found, name, overlay)):
+    yield from inspection.remarks
+    yield from contents.remarks(inspection.found, name)
+    if overlay and (changed := changes(path, inspection.found, name, overlay)):
         yield contents.describe_changed_copy(changed)
 
 
 # --- the log -----------------------------------------------------------------------------------
 
 
-def _log(inside: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
+def _log(inspection: InspectedArchive, assignment: Assignment, path: str) -> CheckLog:
     """Return what the log in an archive shows, read with the digests of the files beside it."""
     name = assignment.files.log
     if not name:
         return CheckLog()
-    if not inside.found.has_log:
-        others = (*inside.found.kept, *inside.found.extra)
+    if not inspection.found.has_log:
+        others = (*inspection.found.kept, *inspection.found.extra)
         return absent(
             name, [one for one in others if contents.likeness(one) == contents.likeness(name)]
         )
-    wanted = {inside.root + kept: kept for kept in inside.found.kept}
+    wanted = {inspection.root + kept: kept for kept in inspection.found.kept}
     digests: dict[str, str] = {}
     data = b""
     for file in archive.files(path):

@@ -42,12 +42,12 @@ class Head(NamedTuple):
 class Digest(NamedTuple):
     """The digests of a row; stored as words with blanks between them."""
 
-    own: str
+    row: str
     chained: str
     parts: tuple[str, ...]
 
     def __str__(self) -> str:
-        return " ".join((self.own, self.chained, *self.parts))
+        return " ".join((self.row, self.chained, *self.parts))
 
     @classmethod
     def read(cls, text: str) -> Digest:
@@ -236,10 +236,10 @@ def parse_signed_row(row: tuple[Any, ...]) -> SignedRow:
 class Chains:
     """The signed tables of an open ledger. Writing is part of the caller's transaction."""
 
-    def __init__(self, db: Connection, own: Seal, name: str) -> None:
+    def __init__(self, db: Connection, seal: Seal, name: str) -> None:
         """``name``: of the ledger, in messages."""
         self._db = db
-        self._seal = own
+        self._seal = seal
         self._name = name
 
     def begin(self) -> None:
@@ -293,7 +293,7 @@ class Chains:
         if not row.link:
             return "was added: it has no digest"
         found = self._seal.of_row(table, row.link, row.values, "")
-        if found.own == row.digest.own:
+        if found.row == row.digest.row:
             return ""
         if len(found.parts) != len(row.digest.parts):
             return "has no digest of its own"

@@ -126,10 +126,10 @@ class Lease(NamedTuple):
 class Ledger:
     """An open ledger. Every method is one transaction: all of it happens, or nothing."""
 
-    def __init__(self, where: LedgerFile | ServerPlace | Path) -> None:
+    def __init__(self, location: LedgerFile | ServerPlace | Path) -> None:
         """Open a ledger, or make one.
 
-        ``where``: its place; a path, a file with its key beside it. The key is made for a new
+        ``location``: its place; a path, a file with its key beside it. The key is made for a new
         ledger.
 
         Raises:
@@ -137,7 +137,7 @@ class Ledger:
             ServerError: its server cannot be used now.
             UsageError: it is something else, or cannot be opened.
         """
-        self._place = LedgerFile(where) if isinstance(where, Path) else where
+        self._place = LedgerFile(location) if isinstance(location, Path) else location
         self.name = self._place.name  # in messages
         was_emptied = _is_emptied(self._place)
         self.database = sqlite_file.open_database(self._place)
@@ -431,7 +431,7 @@ class Ledger:
         with self.changing():
             self.db.execute(sql.BROKE, values)
 
-    def withdraw(self, bases: Iterable[str], why: str) -> list[str]:
+    def withdraw(self, bases: Iterable[str], reason: str) -> list[str]:
         """Let the results of attempts count no more, nor the builds that they were run with.
 
         Nothing is removed: a row is added that says so, and those before it are history. The
@@ -443,7 +443,7 @@ class Ledger:
             with self.changing():
                 idle = self.db.execute(sql.IDLE, {"bases": some}).fetchall()
                 names = [basis for basis, _ in idle]
-                self._withdraw_results(names, why)
+                self._withdraw_results(names, reason)
                 self.chains.hold("build")
                 for build in sorted({build for _, build in idle}):
                     if before := self._builds(build):
@@ -452,9 +452,9 @@ class Ledger:
             found += names
         return found
 
-    def _withdraw_results(self, bases: Sequence[str], why: str) -> None:
+    def _withdraw_results(self, bases: Sequence[str], reason: str) -> None:
         numbers = self.db.execute(sql.LAST_NUMBERS, {"bases": bases}).fetchall()
-        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(why))
+        row = ResultRow(sql.WITHDRAWN, _now(), 0, 0.0, 0.0, 0, 0.0, canonical_json.dumps(reason))
         rows = [(basis, number + 1, "", *row, 0) for basis, number in numbers]
         self.chains.extend("result", sorted(rows))
 
@@ -525,8 +525,8 @@ class Ledger:
 
     # --- marks ---
 
-    def give(self, run: int, given: str, marks: Iterable[MarkRow]) -> None:
-        """Put marks in force at the time ``given``; those before them stay as history."""
+    def give(self, run: int, timestamp: str, marks: Iterable[MarkRow]) -> None:
+        """Put marks in force at the time ``timestamp``; those before them stay as history."""
         with self.changing():
             number = self._next_id("mark")
             in_force = self.in_force()
@@ -534,7 +534,7 @@ class Ledger:
             self.chains.extend(
                 "mark",
                 [
-                    (i, run, one.key, given, one.marks, one.submission, "\n".join(one.bases))
+                    (i, run, one.key, timestamp, one.marks, one.submission, "\n".join(one.bases))
                     for i, one in enumerate(new, number)
                 ],
             )
@@ -584,9 +584,9 @@ def _is_emptied(place: LedgerFile | ServerPlace) -> bool:
     return path.exists() and not path.stat().st_size and place.key("").exists()
 
 
-def _parts(some: Iterable[_One]) -> Iterator[list[_One]]:
+def _parts(items: Iterable[_One]) -> Iterator[list[_One]]:
     """Yield names, or what has them, as many together as are asked for in one statement."""
-    found = list(some)
+    found = list(items)
     for start in range(0, len(found), _TOGETHER):
         yield found[start : start + _TOGETHER]
 

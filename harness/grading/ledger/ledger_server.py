@@ -137,18 +137,18 @@ class LedgerDatabase(ABC):
 
     # --- what does not ---
 
-    def require_version(self, found: int) -> int:
+    def require_version(self, version: int) -> int:
         """Return the version of the tables.
 
         Raises:
             HarnessError: it is another one than today's.
         """
-        if found != VERSION:
+        if version != VERSION:
             raise self.refusal(
-                f"{self.name} is a ledger of another version: found version {found},"
+                f"{self.name} is a ledger of another version: found version {version},"
                 f" expected {VERSION}"
             )
-        return found
+        return version
 
     def insert_new(self, table: Table, rows: Iterable[Mapping[str, object]]) -> None:
         """Insert the rows whose keys are not in the table yet."""
@@ -365,9 +365,9 @@ def _sentence(name: str, error: DBAPIError, wording: ServerWords) -> HarnessErro
     return ServerError(f"{name} cannot be used {wording.use}: {what}. {advice}")
 
 
-def _last_reason(said: str) -> str:
+def _last_reason(message: str) -> str:
     """Return why a server cannot be reached: of several tries the last, on one line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
     reason = next(
         (line for line in lines if "failed" in line or "error" in line), "".join(lines[:1])
     )

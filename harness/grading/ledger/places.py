@@ -78,20 +78,20 @@ class ServerPlace:
             raise UsageError(f"cannot make the folder {keys()}: {error.strerror}") from None
 
 
-def of(where: Path | str, key: Path | None = None) -> LedgerFile | ServerPlace:
+def of(location: Path | str, key: Path | None = None) -> LedgerFile | ServerPlace:
     """Return the place that a user names: an address of a server, or else a file.
 
     Raises:
         UsageError: it is an address, and cannot be read.
     """
-    if is_server(where):
-        return ServerPlace(str(where), key)
-    return LedgerFile(Path(where), key)
+    if is_server(location):
+        return ServerPlace(str(location), key)
+    return LedgerFile(Path(location), key)
 
 
-def is_server(where: Path | str) -> bool:
+def is_server(location: Path | str) -> bool:
     """Whether this is an address rather than a path."""
-    return isinstance(where, str) and where.startswith(_SCHEMES)
+    return isinstance(location, str) and location.startswith(_SCHEMES)
 
 
 def keys() -> Path:

@@ -236,7 +236,7 @@ def _mend_start(file: BinaryIO, path: Path) -> list[str]:
 # --- checking ----------------------------------------------------------------------------------
 
 
-def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[str]]:
+def check(location: Path | str, key: Path | None = None) -> tuple[list[str], list[str]]:
     """Return sentences about a ledger: what it has, and what is wrong with it.
 
     Raises:
@@ -244,7 +244,7 @@ def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[s
         ServerError: the server cannot be used now.
         UsageError: it is not a ledger.
     """
-    place = places.of(where, key)
+    place = places.of(location, key)
     with _open(place) as found:
         wrong = [f"the file is damaged: {text}" for text in found.errors()]
         facts = [f"{place.name} is a ledger of version {found.version}"]
@@ -264,7 +264,7 @@ def check(where: Path | str, key: Path | None = None) -> tuple[list[str], list[s
 
 
 def salvage(
-    where: Path | str, into: Path | str, key: Path | None = None, *, checked: bool = True
+    source: Path | str, target: Path | str, key: Path | None = None, *, checked: bool = True
 ) -> Salvaged:
     """Save what holds of a ledger into a new one, which gets a key of its own.
 
@@ -275,7 +275,7 @@ def salvage(
         ServerError: a server cannot be used now.
         UsageError: it is not a ledger; or there is something at the new place already.
     """
-    place, new = places.of(where, key), places.of(into)
+    place, new = places.of(source, key), places.of(target)
     _refuse_what_exists(new)
     with _open(place, checked=checked) as found, contextlib.closing(Ledger(new)) as ledger:
         with ledger.naming_errors():
@@ -298,10 +298,10 @@ def _refuse_what_exists(place: LedgerFile | ServerPlace) -> None:
 
 
 class _Salvage:
-    def __init__(self, found: _Damaged, into: Ledger) -> None:
-        self._found = found
-        self._db = into.db
-        self._into = into
+    def __init__(self, damaged_ledger: _Damaged, target: Ledger) -> None:
+        self._found = damaged_ledger
+        self._db = target.db
+        self._into = target
         self._rows: dict[str, list[SignedRow]] = {}
         self._lost: dict[str, list[str]] = {}
 

@@ -51,9 +51,9 @@ def _find_failed(tests: Iterable[TestResult]) -> _Failed:
     return {each.key: each for each in tests if each.passed is False}
 
 
-def _open(one: Graded) -> bool:
+def _open(graded: Graded) -> bool:
     """Whether something failed that no mistake of the bank explains."""
-    return not any(found.failures == found.total for found in one.diagnoses)
+    return not any(found.failures == found.total for found in graded.diagnoses)
 
 
 def _find_explained(
@@ -92,8 +92,8 @@ def _order(key: _Key) -> tuple[bool, str, int]:
     return key[0] != "public", *key[1:]
 
 
-def _rank(one: WrongAnswers) -> tuple[bool, int]:
-    return one.example.reply is None, -len(one.keys)
+def _rank(answers: WrongAnswers) -> tuple[bool, int]:
+    return answers.example.reply is None, -len(answers.keys)
 
 
 # --- Concerns about a class as a whole, to look at before believing any mark. Pure ---------------
@@ -284,10 +284,10 @@ def _columns(graded: Iterable[Graded]) -> Iterable[TestResult]:
     return [found[key] for key in sorted(found, key=_order)]
 
 
-def _item(one: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
-    met = [row for row in rows if one.key in row.tests]
-    passes = [bool(row.tests[one.key].passed) for row in met]
-    rest = [row.rest(one.key) for row in met]
+def _item(test: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
+    met = [row for row in rows if test.key in row.tests]
+    passes = [bool(row.tests[test.key].passed) for row in met]
+    rest = [row.rest(test.key) for row in met]
     r = correlation(passes, rest)
     span = None if r is None else interval(r, len(met))
     remarks = []
@@ -297,8 +297,8 @@ def _item(one: TestResult, rows: Sequence[_SubmissionTests]) -> Item:
         remarks.append("Everybody passes it.")
     if span and span[1] < 0:
         remarks.append("Submissions that are weak otherwise pass it rather than strong ones.")
-    remarks += _oracle_remarks(one, met, rest)
-    return Item(*one.key, one.step.command, len(met), sum(passes), r, span, tuple(remarks))
+    remarks += _oracle_remarks(test, met, rest)
+    return Item(*test.key, test.step.command, len(met), sum(passes), r, span, tuple(remarks))
 
 
 # --- the numbers -------------------------------------------------------------------------------
@@ -323,19 +323,19 @@ def interval(r: float, count: int) -> tuple[float, float] | None:
 
 
 def _oracle_remarks(
-    one: TestResult, met: Sequence[_SubmissionTests], rest: Sequence[float]
+    test: TestResult, met: Sequence[_SubmissionTests], rest: Sequence[float]
 ) -> Iterator[str]:
     """Say so where most of the best quarter give the same answer, and it is not the oracle's."""
     if len(met) < _FEW:
         return
     best = sorted(rest, reverse=True)[max(ceil(len(met) * _QUARTER), _STRONG) - 1]
-    strong = [row.tests[one.key] for row, share in zip(met, rest, strict=True) if share >= best]
+    strong = [row.tests[test.key] for row, share in zip(met, rest, strict=True) if share >= best]
     wrong = Counter(
         quote(each.reply) for each in strong if not each.passed and each.reply is not None
     )
     answer, count = next(iter(wrong.most_common(1)), ("", 0))
     if 2 * count > len(strong):
-        expected = in_a_sentence(one.step.pattern)
+        expected = in_a_sentence(test.step.pattern)
         yield (
             f"Strong submissions disagree with the oracle: {count} of the {len(strong)} best at"
             f" the other tests give {answer} where {expected} is expected."

@@ -79,8 +79,8 @@ def pairs(attempts: Sequence[Attempt]) -> Iterator[VariantPair]:
             yield VariantPair(kind, test, image)
 
 
-def _is(one: TestResult, kind: str) -> bool:
-    return one.attempt.kind == kind and one.passed is not None
+def _is(test: TestResult, kind: str) -> bool:
+    return test.attempt.kind == kind and test.passed is not None
 
 
 def _was_cut_off(image: TestResult) -> bool:
@@ -173,12 +173,14 @@ class AttemptReader:
         self.sandboxes: set[str] = set()  # those of the results that were read, in words
         self.pythons: set[str] = set()  # that ran the engines, in words
 
-    def attempts(self, planned: Iterable[PlannedAttempt], at: str = "") -> tuple[Attempt, ...]:
+    def attempts(
+        self, planned_attempts: Iterable[PlannedAttempt], at: str = ""
+    ) -> tuple[Attempt, ...]:
         """Return the result of the attempts with one submission: public, private, images.
 
         ``at``: as a mark that was given then has them, whatever is known since; empty: as of now.
         """
-        ordered = sorted(planned, key=lambda one: (_ORDER.index(one.kind), one.name))
+        ordered = sorted(planned_attempts, key=lambda one: (_ORDER.index(one.kind), one.name))
         bases = [one.basis for one in ordered]
         distrusted = {} if at else self._set_aside.find_distrusted(self._ledger, bases)
         found = []
@@ -189,12 +191,17 @@ class AttemptReader:
             found.append(attempt._replace(build=build))
         return tuple(found)
 
-    def _load_attempt(self, one: PlannedAttempt, distrusted: str, at: str) -> Attempt:
+    def _load_attempt(self, planned_attempt: PlannedAttempt, distrusted: str, at: str) -> Attempt:
         """Return an attempt; ``distrusted``: a machine that gave a result; empty: none did."""
-        path = self._paths.get((one.kind, one.name), "")
-        attempt = Attempt(one.key, one.kind, one.name, None, path=path)
-        state, _, fault = self._ledger.states([one.basis])[one.basis]
-        runs = [self._run(*pair, one) for pair in self._ledger.results(one.basis, at)]
+        path = self._paths.get((planned_attempt.kind, planned_attempt.name), "")
+        attempt = Attempt(
+            planned_attempt.key, planned_attempt.kind, planned_attempt.name, None, path=path
+        )
+        state, _, fault = self._ledger.states([planned_attempt.basis])[planned_attempt.basis]
+        runs = [
+            self._run(*pair, planned_attempt)
+            for pair in self._ledger.results(planned_attempt.basis, at)
+        ]
         if distrusted:
             return attempt._replace(fault=_SET_ASIDE.format(distrusted))
         if not runs or (state != "done" and not at):  # perhaps it was run once, and is in doubt
@@ -220,7 +227,7 @@ class AttemptReader:
         )
 
     def _run(
-        self, text: str, figures: str, one: PlannedAttempt
+        self, text: str, figures: str, attempt: PlannedAttempt
     ) -> tuple[FileResult | None, Measurements]:
         measured = canonical_json.loads(Measurements, figures)
         self.sandboxes.add(measured.sandbox)
@@ -228,7 +235,7 @@ class AttemptReader:
         if text == NOTHING:
             return None, measured
         result = canonical_json.loads(FileResult, text)
-        case = self._case(one.name, one.sha256)
+        case = self._case(attempt.name, attempt.sha256)
         return canonical_json.add_measurements(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:
@@ -249,34 +256,36 @@ class Marker:
         assignment: Assignment,
         ledger: Ledger,
         cases: Sequence[PlannedCase],
-        started: str,
+        start_time: str,
         set_aside: SetAside | None = None,
     ) -> None:
-        """``cases``: those that are graded with; ``started``: when, as the ledger has it.
+        """``cases``: those that are graded with; ``start_time``: when, as the ledger has it.
 
         ``set_aside``: of machines whose results count for nothing.
         """
         self._assignment = assignment
         self._ledger = ledger
         self._cases = cases
-        self._started = started
+        self._started = start_time
         own = ((case.kind, case.name, case.read()) for case in cases if case.kind != IMAGE)
         self._tested = marking.find_tested(assignment, own)
         paths = {(case.kind, case.name): case.path for case in cases}
         self._reader = AttemptReader(ledger, assignment, paths, set_aside)
         self._diagnoser = _Diagnoser(assignment.place)
 
-    def mark_submission(self, submission: Submission, planned: Iterable[PlannedAttempt]) -> Graded:
+    def mark_submission(
+        self, submission: Submission, planned_attempts: Iterable[PlannedAttempt]
+    ) -> Graded:
         """Return all that is known of a submission, with the mark that it should get."""
-        attempts = self._reader.attempts(planned)
+        attempts = self._reader.attempts(planned_attempts)
         marks = marking.marks(self._assignment, submission, attempts, self._tested)
         return self._make_graded(submission, attempts, marks)
 
-    def load_former(self, given: MarkRow) -> Graded:
+    def load_former(self, row: MarkRow) -> Graded:
         """Return what a mark in force was made of, with that mark."""
-        attempts = self._reader.attempts(map(self._ledger.get_planned, given.bases), given.given)
-        submission = canonical_json.loads(Submission, given.submission)
-        return self._make_graded(submission, attempts, canonical_json.loads(Marks, given.marks))
+        attempts = self._reader.attempts(map(self._ledger.get_planned, row.bases), row.given)
+        submission = canonical_json.loads(Submission, row.submission)
+        return self._make_graded(submission, attempts, canonical_json.loads(Marks, row.marks))
 
     def changes(self, old: Iterable[Graded], new: Iterable[Graded]) -> tuple[MarkChange, ...]:
         """Return the marks that would change."""

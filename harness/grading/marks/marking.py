@@ -43,35 +43,38 @@ def marks(
     assignment: Assignment,
     submission: Submission,
     attempts: Sequence[Attempt],
-    tested: Collection[str] | None = None,
+    part_names: Collection[str] | None = None,
 ) -> Marks:
     """Return the mark of a submission.
 
     ``attempts``: one for each case file of the grading, in any order; variants do not affect a
-    mark. ``tested``: as :func:`find_tested` gives it, the same for a whole class; None for the
+    mark. ``part_names``: as :func:`find_tested` gives it, the same for a whole class; None for the
     parts that are judged by the kinds of the attempts, or for all without attempts. Another part
     is worth nothing here: it gives 0 points of 0.
     """
     counted = own(attempts)
-    if tested is None:
+    if part_names is None:
         kinds = {_FILES, *({one.kind for one in counted} or {PUBLIC, PRIVATE})}
-        tested = {part.name for part in assignment.marks if part.judged_by in kinds}
+        part_names = {part.name for part in assignment.marks if part.judged_by in kinds}
     rule = assignment.late.of(student.key for student in submission.students)
     late = lateness(rule, submission)
     if submission.refused or late.refused:
         note = sentence(submission.refused or late.reason)
-        return _finish(_flat(assignment, tested, note), _NO_DEDUCTION, note)
+        return _finish(_flat(assignment, part_names, note), _NO_DEDUCTION, note)
     if submission.unread:
         note = f"No mark yet: {sentence(submission.unread)}"
-        return _finish(_flat(assignment, tested, note), _NO_DEDUCTION, note, withheld=True)
+        return _finish(_flat(assignment, part_names, note), _NO_DEDUCTION, note, withheld=True)
     deduction = _Deduction(assignment.late.deduction / 100 if late.late else _NOTHING, late.reason)
     unknown = _explain_unknown(assignment, counted)
     if not unknown and (why := _why_not_run(assignment, counted)):
         # No points for any part, and those that not running gives, if it gives some.
         consolation = PartMark("does not run", assignment.does_not_run, _NOTHING, why)
-        given = [*_flat(assignment, tested, why), *([consolation] if consolation.points else [])]
+        given = [
+            *_flat(assignment, part_names, why),
+            *([consolation] if consolation.points else []),
+        ]
         return _finish(given, deduction, why)
-    parts = [_part(assignment, part, submission, counted, tested) for part in assignment.marks]
+    parts = [_part(assignment, part, submission, counted, part_names) for part in assignment.marks]
     unknown = unknown or _find_unjudged_part(parts)
     note = unknown and f"No mark yet: {unknown}"
     return _finish([part.mark for part in parts], deduction, note, withheld=bool(unknown))
@@ -141,9 +144,9 @@ def judge_time(rule: Late, time: datetime.datetime) -> Lateness:
     return Lateness(late=True, refused=False, reason=_after(time, rule.deadline, "the deadline"))
 
 
-def _after(time: datetime.datetime, limit: datetime.datetime, what: str) -> str:
+def _after(time: datetime.datetime, limit: datetime.datetime, noun: str) -> str:
     span = describe_span(measure(limit, time))
-    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {what}"
+    return f"it was submitted at {time:%Y-%m-%d %H:%M:%S}, {span} after {noun}"
 
 
 def describe_span(span: datetime.timedelta) -> str:
@@ -188,12 +191,12 @@ def _why_not_run(assignment: Assignment, attempts: Sequence[Attempt]) -> str:
     return ""
 
 
-def _flat(assignment: Assignment, tested: Collection[str], why: str) -> list[PartMark]:
-    return [PartMark(one.name, _NOTHING, _of(one, tested), why) for one in assignment.marks]
+def _flat(assignment: Assignment, part_names: Collection[str], reason: str) -> list[PartMark]:
+    return [PartMark(one.name, _NOTHING, _of(one, part_names), reason) for one in assignment.marks]
 
 
-def _of(part: MarkPart, tested: Collection[str]) -> Fraction:
-    return part.points if part.name in tested else _NOTHING
+def _of(part: MarkPart, part_names: Collection[str]) -> Fraction:
+    return part.points if part.name in part_names else _NOTHING
 
 
 # --- a part ------------------------------------------------------------------------------------
@@ -219,16 +222,16 @@ def _part(
     part: MarkPart,
     submission: Submission,
     attempts: Sequence[Attempt],
-    tested: Collection[str],
+    part_names: Collection[str],
 ) -> _PartScore:
     asked = [one for one in attempts if one.kind == part.judged_by]
     if part.judged_by == _FILES:
         score = _files(assignment, submission)
-    elif asked or part.name in tested:
+    elif asked or part.name in part_names:
         score = _tests(part, asked)
     else:
         score = _Score(_NOTHING, _NOTHING, f"there are no {part.judged_by} tests in this grading")
-    of = _of(part, tested) if score.whole or not score.complete else _NOTHING
+    of = _of(part, part_names) if score.whole or not score.complete else _NOTHING
     points, why = of * _share(part, score), sentence(score.reason)
     return _PartScore(part, score, PartMark(part.name, points, of, why, score.complete))
 
@@ -357,7 +360,7 @@ class TestResult(NamedTuple):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What an assignment's weights call the test, and its file."""
+        """Names of the test and its file in weights."""
         return names(self.attempt.case, self.step)
 
 

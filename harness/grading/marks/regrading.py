@@ -59,19 +59,19 @@ def changes(
     old: Sequence[Graded],
     new: Sequence[Graded],
     assignment: Assignment,
-    tested: Collection[str] | None = None,
+    part_names: Collection[str] | None = None,
 ) -> tuple[MarkChange, ...]:
     """Return the marks that differ, in the order of ``new``.
 
     ``old``: what is in force, with the attempts it was made of. ``new``: what would be.
-    ``assignment``, ``tested``: what the new marks were made by, as for
+    ``assignment``, ``part_names``: what the new marks were made by, as for
     :func:`harness.grading.marks.marking.marks`. Submissions that are in one of the two only do not
     change.
     """
     before = {one.submission.key: one for one in old}
     both = [(before[one.submission.key], one) for one in new if one.submission.key in before]
     return tuple(
-        _change(former, now, assignment, tested)
+        _change(former, now, assignment, part_names)
         for former, now in both
         if _figures(former.marks) != _figures(now.marks)
     )
@@ -94,25 +94,25 @@ class _RegradingStep(NamedTuple):
 
     mark: Marks
     kind: str  # of what led to it
-    told: str
+    reason: str
 
 
 def _change(
-    old: Graded, new: Graded, assignment: Assignment, tested: Collection[str] | None
+    old: Graded, new: Graded, assignment: Assignment, part_names: Collection[str] | None
 ) -> MarkChange:
     causes: list[MarkChangeReason] = []
     mark = old.marks
-    for step in _way(old, new, assignment, tested):
+    for step in _way(old, new, assignment, part_names):
         if _figures(step.mark) != _figures(mark):
             points = step.mark.total - mark.total
-            causes.append(MarkChangeReason(step.kind, points, sentence(step.told)))
+            causes.append(MarkChangeReason(step.kind, points, sentence(step.reason)))
             mark = step.mark
     students = new.submission.students
     return MarkChange(new.submission.key, students, old.marks, new.marks, tuple(causes))
 
 
 def _way(
-    old: Graded, new: Graded, assignment: Assignment, tested: Collection[str] | None
+    old: Graded, new: Graded, assignment: Assignment, part_names: Collection[str] | None
 ) -> Iterator[_RegradingStep]:
     attempts = {_key(one): one for one in own(old.attempts)}
 
@@ -133,17 +133,17 @@ def _way(
             yield _RegradingStep(
                 compute_marks(new.submission), *_attempt(before, after, other=other)
             )
-    last = marks(assignment, new.submission, new.attempts, tested)
+    last = marks(assignment, new.submission, new.attempts, part_names)
     yield _RegradingStep(last, RULES, "parts of the marks have no tests in this grading")
     yield _RegradingStep(new.marks, HARNESS, "it was computed by another version of the harness")
 
 
-def _key(one: Attempt) -> tuple[str, str]:
-    return one.kind, one.case
+def _key(attempt: Attempt) -> tuple[str, str]:
+    return attempt.kind, attempt.case
 
 
-def _program(one: Submission) -> tuple[str, str, tuple[str, ...]]:
-    return one.sha256, one.root, one.kept
+def _program(submission: Submission) -> tuple[str, str, tuple[str, ...]]:
+    return submission.sha256, submission.root, submission.kept
 
 
 # --- why ---------------------------------------------------------------------------------------

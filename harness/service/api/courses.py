@@ -60,7 +60,7 @@ class SetupItemShown(BaseModel):
 
 
 class Checklist(BaseModel):
-    """What an assignment needs before students can use it."""
+    """Requirements before students can use an assignment."""
 
     is_ready: bool  # nothing is missing
     is_blocked: bool  # submissions are kept and not checked
@@ -103,11 +103,11 @@ def make_course(
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
-def my_courses(context: Context, asked: requests.Asked) -> requests.Page[CourseOfMine]:
+def my_courses(context: Context, page: requests.Asked) -> requests.Page[CourseOfMine]:
     """List the courses that the owner of the token is in."""
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.MEMBERS, ["course"], asked, person=context.by, role=[*ROLES]
+            db, courses.MEMBERS, ["course"], page, person=context.by, role=[*ROLES]
         )
         return found.show(
             lambda one: describe_course(courses.COURSES.find(db, id=one.course), one)
@@ -132,13 +132,13 @@ def describe_course(course: Course | None, member: Member | None) -> CourseOfMin
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def assignments(context: Context, asked: requests.Asked) -> requests.Page[AssignmentShown]:
+def assignments(context: Context, page: requests.Asked) -> requests.Page[AssignmentShown]:
     """List the assignments of a course, by their deadlines."""
     order = ("deadline", "title", "id")
     named = {} if context.is_staff else {"hidden": 0}
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.ASSIGNMENTS, order, asked, course=context.course.id, **named
+            db, courses.ASSIGNMENTS, order, page, course=context.course.id, **named
         )
         return found.show(lambda one: describe_assignment(one, _find_own(db, context, one)))
 
@@ -187,27 +187,29 @@ def show_checklist(context: Context) -> Checklist:
     return Checklist(is_ready=setup.is_ready, is_blocked=setup.is_blocked, items=items)
 
 
-def _find_own(db: Connection, context: RequestContext, one: CourseAssignment) -> Late | None:
+def _find_own(
+    db: Connection, context: RequestContext, assignment: CourseAssignment
+) -> Late | None:
     """Return the dates of the student who asks, if an extension gives other ones."""
     if context.is_staff:
         return None
-    rule = load_rule(db, one, context.member.submits_as)
-    return rule if _format(rule.deadline) != add_offset(one.deadline) else None
+    rule = load_rule(db, assignment, context.member.submits_as)
+    return rule if _format(rule.deadline) != add_offset(assignment.deadline) else None
 
 
-def describe_assignment(one: CourseAssignment, own: Late | None = None) -> AssignmentShown:
-    """Return an assignment as the API tells it; ``own``: by an extension of who asks."""
+def describe_assignment(assignment: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
+    """Return an assignment as the API tells it; ``rule``: by an extension of who asks."""
     return AssignmentShown(
-        id=one.id,
-        title=one.title,
-        opens=add_offset(one.opens),
-        deadline=add_offset(one.deadline),
-        closes=add_offset(one.closes),
-        deduction=one.deduction,
-        grace=one.grace,
-        hidden=one.hidden,
-        own_deadline=_format(own.deadline) if own else "",
-        own_closes=_format(own.refused_after) if own else "",
+        id=assignment.id,
+        title=assignment.title,
+        opens=add_offset(assignment.opens),
+        deadline=add_offset(assignment.deadline),
+        closes=add_offset(assignment.closes),
+        deduction=assignment.deduction,
+        grace=assignment.grace,
+        hidden=assignment.hidden,
+        own_deadline=_format(rule.deadline) if rule else "",
+        own_closes=_format(rule.refused_after) if rule else "",
     )
 
 
@@ -223,7 +225,7 @@ _DATE = Field(default=None, max_length=30, description=f"{DATE}; empty for none"
 
 
 class AssignmentChange(BaseModel):
-    """What is to be changed. What is left out stays."""
+    """New values; a field that is left out stays."""
 
     title: str | None = Field(default=None, max_length=200)
     opens: str | None = _DATE
@@ -235,7 +237,7 @@ class AssignmentChange(BaseModel):
 
 
 class ChangeEffect(BaseModel):
-    """What a change does to a student or group."""
+    """Effect of a change on a student or group."""
 
     student: str
     now: str  # in words, such as: in time
@@ -268,12 +270,12 @@ def change(
     return _describe(planned)
 
 
-def _describe(planned: Change) -> AssignmentChanged:
+def _describe(planned_change: Change) -> AssignmentChanged:
     effects = [
-        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned.effects
+        ChangeEffect(student=one.key, now=one.now, then=one.then) for one in planned_change.effects
     ]
-    shown = describe_assignment(planned.made)
-    return AssignmentChanged(assignment=shown, effects=effects, ended=planned.ended)
+    shown = describe_assignment(planned_change.made)
+    return AssignmentChanged(assignment=shown, effects=effects, ended=planned_change.ended)
 
 
 @ROUTES.at("DELETE", _ONE, TEACHERS)
@@ -327,7 +329,7 @@ class OwnAssignmentWanted(BaseModel):
 
 
 class SourceShown(BaseModel):
-    """What was uploaded for an assignment of a teacher's own."""
+    """Uploads of an assignment of a teacher's own."""
 
     upload: int  # the number of the upload that holds; 0: the assignment ships
     changes: list[list[str]]  # of each newer upload, in sentences
@@ -396,13 +398,13 @@ def replace(
     return _source(context, found)
 
 
-def _source(context: RequestContext, assigned: CourseAssignment) -> SourceShown:
+def _source(context: RequestContext, assignment: CourseAssignment) -> SourceShown:
     settings = context.settings
-    left = previews.still_left_out(settings, assigned)
-    is_own = assigned.source == own_files.OWN
+    left = previews.still_left_out(settings, assignment)
+    is_own = assignment.source == own_files.OWN
     return SourceShown(
-        upload=assigned.edition + 1 if is_own else 0,
-        changes=own_files.editions(settings, assigned),
+        upload=assignment.edition + 1 if is_own else 0,
+        changes=own_files.editions(settings, assignment),
         still_left_out=[one.name for one in left],
     )
 

@@ -68,11 +68,11 @@ class GradingFiles(BaseModel):
 
 
 @ROUTES.at("GET", _ALL, STAFF_ONLY)
-def listed(context: Context, asked: requests.Asked) -> requests.Page[GradingShown]:
+def listed(context: Context, page: requests.Asked) -> requests.Page[GradingShown]:
     """List the gradings of an assignment, the first one first."""
     with context.reading() as db:
         found = requests.find_page(
-            db, uploads.GRADINGS, ("at", "id"), asked, assignment=context.assigned.id
+            db, uploads.GRADINGS, ("at", "id"), page, assignment=context.assigned.id
         )
         doubts = find_doubts(context)
         return found.show(lambda one: describe_grading(db, one, doubts))
@@ -232,26 +232,26 @@ def find_doubts(context: RequestContext) -> list[str]:
     return previews.find_now(context.settings, context.assigned)
 
 
-def describe_grading(db: Connection, found: Grading, doubts: list[str]) -> GradingShown:
+def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> GradingShown:
     """Return a grading as the API tells it."""
-    jobs = queue.of(db, found.id)
-    is_last = not uploads.has_marks_after(db, found)
+    jobs = queue.of(db, grading.id)
+    is_last = not uploads.has_marks_after(db, grading)
     return GradingShown(
-        id=found.id,
-        at=datetime.datetime.fromtimestamp(found.at, datetime.UTC),
-        public_only=found.public_only,
-        state=gradings.state(db, found),
+        id=grading.id,
+        at=datetime.datetime.fromtimestamp(grading.at, datetime.UTC),
+        public_only=grading.public_only,
+        state=gradings.state(db, grading),
         left=queue.count_unfinished(jobs, GRADE),
-        trouble=found.trouble,
+        trouble=grading.trouble,
         faults=[
             GradingFault(student=one.key, fault=one.fault) for one in jobs if one.state == FAULT
         ],
-        accepted=found.accept,
-        decisions=gradings.list_decisions(db, found),
-        changes=json.loads(found.changes),
+        accepted=grading.accept,
+        decisions=gradings.list_decisions(db, grading),
+        changes=json.loads(grading.changes),
         is_last=is_last,
-        outdated_overrides=list_outdated(db, found) if is_last else [],
-        doubts=[] if found.public_only else doubts,
+        outdated_overrides=list_outdated(db, grading) if is_last else [],
+        doubts=[] if grading.public_only else doubts,
     )
 
 
@@ -262,7 +262,7 @@ _TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tou
 
 
 class RankShown(BaseModel):
-    """How one did."""
+    """A rank."""
 
     student: str
     rank: int
@@ -289,7 +289,7 @@ class TournamentWanted(BaseModel):
 
 
 class Counted(BaseModel):
-    """What became of the marks."""
+    """Unchanged marks."""
 
     unchanged: list[str]  # a sentence for each student whose mark stays
 

@@ -48,11 +48,11 @@ class MarkShown(BaseModel):
 
 
 @ROUTES.at("GET", f"{_ALL}/gradings/{{grading}}/marks", access.STAFF_ONLY)
-def listed(context: access.Context, asked: requests.Asked) -> requests.Page[MarkShown]:
+def listed(context: access.Context, page: requests.Asked) -> requests.Page[MarkShown]:
     """List the marks of a grading by the keys of students, with those that count now."""
     with context.reading() as db:
         found = [*_list_marked(db, context.grading), *_list_unmarked(db, context)]
-    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, asked)
+    return requests.cut(sorted(found, key=lambda one: one.student), lambda one: one.student, page)
 
 
 def _list_marked(db: Connection, one: Grading) -> Iterator[MarkShown]:
@@ -90,18 +90,18 @@ def own_mark(context: access.Context) -> MarkShown:
     return describe_mark(context.member.key, found.marked.key, shown, found.override)
 
 
-def describe_mark(student: str, key: str, computed: Marks, own: Override | None) -> MarkShown:
+def describe_mark(student: str, key: str, marks: Marks, given_mark: Override | None) -> MarkShown:
     """Return a mark as the API tells it; ``key``: under which it was graded."""
-    counts = counting_mark(computed, as_given(own) if own else None)
+    counts = counting_mark(marks, as_given(given_mark) if given_mark else None)
     return MarkShown(
         student=student,
         group=key if key != student else "",
         points=_points(counts),
-        of=decimal(computed.of),
-        computed=_points(computed),
-        is_given=own is not None,
-        reason=own.reason if own else computed.note,
-        deduction=decimal(computed.deduction),
+        of=decimal(marks.of),
+        computed=_points(marks),
+        is_given=given_mark is not None,
+        reason=given_mark.reason if given_mark else marks.note,
+        deduction=decimal(marks.deduction),
         parts=[
             PartShown(
                 name=one.name,
@@ -110,7 +110,7 @@ def describe_mark(student: str, key: str, computed: Marks, own: Override | None)
                 reason=one.reason,
                 is_complete=one.complete,
             )
-            for one in ([] if computed.withheld else computed.parts)
+            for one in ([] if marks.withheld else marks.parts)
         ],
     )
 
@@ -127,7 +127,7 @@ _ONE = f"{_ALL}/students/{{student}}"
 
 
 class CommentShown(BaseModel):
-    """What somebody of the staff said to a student or a group."""
+    """Comment by the staff for a student or a group."""
 
     id: str
     student: str  # the key of the student or group at that time
@@ -167,28 +167,28 @@ class Overrides(BaseModel):
 
 
 @REMARKS.at("GET", f"{_ONE}/comments", access.STAFF_ONLY)
-def comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
+def comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for a student or a group, the first one first."""
     with context.reading() as db:
         theirs = courses.students_of(db, context.course.id, context.student)
-        return _comments(db, context, asked, theirs)
+        return _comments(db, context, page, theirs)
 
 
 @REMARKS.at("GET", f"{_ALL}/comments", access.STUDENTS)
-def own_comments(context: access.Context, asked: requests.Asked) -> requests.Page[CommentShown]:
+def own_comments(context: access.Context, page: requests.Asked) -> requests.Page[CommentShown]:
     """List the comments for the student, the first one first; none before marks are released."""
     with context.reading() as db:
         is_shown = gradings.are_shown(db, context.assigned.id, context.member.key)
-        return _comments(db, context, asked, [context.member.key] if is_shown else [])
+        return _comments(db, context, page, [context.member.key] if is_shown else [])
 
 
 def _comments(
-    db: Connection, context: RequestContext, asked: requests.Asked, students: list[str]
+    db: Connection, context: RequestContext, page: requests.Asked, students: list[str]
 ) -> requests.Page[CommentShown]:
     assigned = context.assigned.id
     ids = [one.id for one in uploads.comments(db, assigned, students)]
     found = requests.find_page(
-        db, uploads.COMMENTS, ("at", "id"), asked, assignment=assigned, id=ids
+        db, uploads.COMMENTS, ("at", "id"), page, assignment=assigned, id=ids
     )
     return found.show(lambda one: _comment(db, one))
 
@@ -224,11 +224,11 @@ def remove_comment(context: access.Context) -> None:
 
 
 @REMARKS.at("GET", f"{_ALL}/overrides", access.STAFF_ONLY)
-def overrides(context: access.Context, asked: requests.Asked) -> requests.Page[OverrideShown]:
+def overrides(context: access.Context, page: requests.Asked) -> requests.Page[OverrideShown]:
     """List the marks that people gave, by the keys of students."""
     assigned = context.assigned.id
     with context.reading() as db:
-        found = requests.find_page(db, uploads.OVERRIDES, ("key",), asked, assignment=assigned)
+        found = requests.find_page(db, uploads.OVERRIDES, ("key",), page, assignment=assigned)
         return found.show(lambda one: _override(db, one))
 
 

@@ -76,10 +76,10 @@ def rename(context: Context, body: Json[NameWanted]) -> Me:
 
 
 @ROUTES.at("GET", "/tokens", SIGNED_IN, scope="all")
-def tokens(context: Context, asked: Asked) -> Page[TokenShown]:
+def tokens(context: Context, page: Asked) -> Page[TokenShown]:
     """List the tokens of the owner of the token."""
     with context.reading() as db:
-        found = find_page(db, people.TOKENS, ("made", "id"), asked, person=context.by)
+        found = find_page(db, people.TOKENS, ("made", "id"), page, person=context.by)
     return found.show(lambda one: TokenShown(**_members(one)))
 
 
@@ -159,7 +159,7 @@ class StaffWanted(AssistantWanted):
 
 
 class RightsWanted(BaseModel):
-    """What an assistant is to be allowed, beside reading."""
+    """Rights of an assistant, beside reading."""
 
     may: list[str] = Field(max_length=len(RIGHTS), description=_RIGHTS)
 
@@ -190,9 +190,9 @@ class StudentLinks(BaseModel):
 
 
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
-def list_staff(context: Context, asked: Asked) -> Page[StaffShown]:
+def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
-    return _find(context, asked, *staff.ROLES).show(_describe)
+    return _find(context, page, *staff.ROLES).show(_describe)
 
 
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
@@ -227,9 +227,9 @@ def remove_staff(context: Context) -> None:
 
 
 @STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
-def list_assistants(context: Context, asked: Asked) -> Page[AssistantShown]:
+def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
-    return _find(context, asked, ASSISTANT).show(_describe_assistant)
+    return _find(context, page, ASSISTANT).show(_describe_assistant)
 
 
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
@@ -255,11 +255,11 @@ def remove_assistant(context: Context) -> None:
 
 
 def _find(
-    context: RequestContext, asked: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
+    context: RequestContext, page: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
 ) -> Found[Member]:
     named = {"course": context.course.id, "role": [*roles]}
     with context.reading() as db:
-        return find_page(db, courses.MEMBERS, order, asked, **named)
+        return find_page(db, courses.MEMBERS, order, page, **named)
 
 
 def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
@@ -279,14 +279,14 @@ def _remove(context: RequestContext) -> None:
         staff.remove(act, context.course.id, context.colleague.person)
 
 
-def _describe_assistant(one: Member) -> AssistantShown:
-    may = [right for right in RIGHTS if one.has(right)]
-    return AssistantShown(id=one.person, name=one.name, may=may)
+def _describe_assistant(member: Member) -> AssistantShown:
+    may = [right for right in RIGHTS if member.has(right)]
+    return AssistantShown(id=member.person, name=member.name, may=may)
 
 
-def _describe(one: Member) -> StaffShown:
-    told = _describe_assistant(one).model_dump()
-    return StaffShown.model_validate({**told, "role": one.role})
+def _describe(member: Member) -> StaffShown:
+    told = _describe_assistant(member).model_dump()
+    return StaffShown.model_validate({**told, "role": member.role})
 
 
 # --- students ----------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ class StudentShown(BaseModel):
 
 
 class RosterChanged(BaseModel):
-    """What a roster changed of a student."""
+    """Change of a student by a roster."""
 
     student: str  # the key
     what: str  # such as ``mail address``
@@ -351,13 +351,13 @@ class ExtensionWanted(BaseModel):
 
 
 @STUDENT_ROUTES.at("GET", _ALL, STAFF_ONLY)
-def students(context: Context, asked: Asked) -> Page[StudentShown]:
+def students(context: Context, page: Asked) -> Page[StudentShown]:
     """List the students of a course, by their keys."""
-    return _find(context, asked, STUDENT, order=("key",)).show(_describe_student)
+    return _find(context, page, STUDENT, order=("key",)).show(_describe_student)
 
 
-def _describe_student(one: Member) -> StudentShown:
-    return StudentShown(student=one.key, name=one.name, group=one.team)
+def _describe_student(member: Member) -> StudentShown:
+    return StudentShown(student=member.key, name=member.name, group=member.team)
 
 
 @STUDENT_ROUTES.at("POST", "/courses/{course}/roster", TEACHERS)
@@ -400,9 +400,9 @@ def remove(context: Context) -> None:
 
 
 @STUDENT_ROUTES.at("GET", _FORMER, STAFF_ONLY)
-def list_former(context: Context, asked: Asked) -> Page[StudentShown]:
+def list_former(context: Context, page: Asked) -> Page[StudentShown]:
     """List the removed students of the course, by their keys."""
-    return _find(context, asked, FORMER, order=("key",)).show(_describe_student)
+    return _find(context, page, FORMER, order=("key",)).show(_describe_student)
 
 
 @STUDENT_ROUTES.at("POST", f"{_FORMER}/{{former}}/restore", TEACHERS)
@@ -416,9 +416,9 @@ def restore(context: Context) -> StudentShown:
 
 
 @STUDENT_ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)
-def extensions(context: Context, asked: Asked) -> Page[Extension]:
+def extensions(context: Context, page: Asked) -> Page[Extension]:
     """List the students with the deadlines of their own."""
-    found = _find(context, asked, STUDENT, order=("key",))
+    found = _find(context, page, STUDENT, order=("key",))
     with context.reading() as db:
         own = courses.extensions(db, context.assigned.id)
     return found.show(

@@ -118,13 +118,13 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
     )
 
 
-def _describe(path: Path, found: private_cases.CaseFileCatch | None) -> CaseFileShown:
+def _describe(path: Path, catch: private_cases.CaseFileCatch | None) -> CaseFileShown:
     return CaseFileShown(
         name=path.name,
         size=path.stat().st_size,
-        tests=found.tests if found else None,
-        caught=found.caught if found else None,
-        wrong=list(found.wrong) if found else None,
+        tests=catch.tests if catch else None,
+        caught=catch.caught if catch else None,
+        wrong=list(catch.wrong) if catch else None,
     )
 
 
@@ -202,17 +202,17 @@ class PositionNamed(BaseModel):
 
 
 class CaseFileWanted(BaseModel):
-    """What the case file is to be called that is made of a draft; no existing one is replaced."""
+    """Name of the case file that is made of a draft; no existing one is replaced."""
 
     name: str = Field(default="", max_length=60, description="empty: one that is free")
 
 
 @DRAFT_ROUTES.at("GET", _ALL_DRAFTS, STAFF_ONLY, name="listed")
-def list_drafts(context: Context, asked: requests.Asked) -> requests.Page[DraftLine]:
+def list_drafts(context: Context, page: requests.Asked) -> requests.Page[DraftLine]:
     """List the drafts of an assignment, the first one first."""
     order, named = (("made", "about"), {"kind": DRAFT, "assignment": context.assigned.id})
     with context.reading() as db:
-        found = requests.find_page(db, queue.JOBS, order, asked, **named)
+        found = requests.find_page(db, queue.JOBS, order, page, **named)
     return found.show(lambda one: DraftLine(**_members(context, one)))
 
 
@@ -333,18 +333,18 @@ def _describe_draft(context: RequestContext, job: Job) -> DraftShown:
     )
 
 
-def _position(one: drafts.ShownCandidate) -> PositionShown:
-    it = one.candidate
+def _position(shown_candidate: drafts.ShownCandidate) -> PositionShown:
+    it = shown_candidate.candidate
     return PositionShown(
-        position=one.place,
+        position=shown_candidate.place,
         kind=it.kind,
         sentence=it.sentence,
         origin=it.origin,
         board=BoardShown(rows=it.board.text()) if it.board else None,
         setup=list(it.setup),
         tests=[DraftTest(**test._asdict()) for test in it.tests],
-        caught=one.caught,
-        only=one.only,
+        caught=shown_candidate.caught,
+        only=shown_candidate.only,
     )
 
 
@@ -375,7 +375,7 @@ class PartWorthShown(BaseModel):
 
 
 class PointsShown(BaseModel):
-    """What the parts of an assignment and their tests are worth in the course."""
+    """Points of parts and weights of tests of an assignment in the course."""
 
     parts: list[PartWorthShown]
     still_left_out: list[str]  # FILE:ID of weight 0, whose files have changed since that was said
@@ -457,11 +457,11 @@ def put_in_force(
 # --- what is shown -----------------------------------------------------------------------------
 
 
-def _part(one: WeighedPart) -> PartWorthShown:
-    part = one.part
+def _part(weighed_part: WeighedPart) -> PartWorthShown:
+    part = weighed_part.part
     tests = [
         TestShown(name=test.name, commands=list(test.commands), weight=str(test.weight))
-        for test in one.tests
+        for test in weighed_part.tests
     ]
     return PartWorthShown(
         name=part.name, points=str(part.points), judged_by=part.judged_by, tests=tests

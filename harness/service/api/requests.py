@@ -1,4 +1,4 @@
-"""What requests of the API have in common: bodies, pages of lists, idempotency keys, the schema.
+"""Common parts of API requests: bodies, pages of lists, idempotency keys, the schema.
 
 A body is read once the guard let it in, and no more of it than is needed. Each page of a list
 tells where the next one begins. A request sent again under the same key does nothing again.
@@ -34,10 +34,12 @@ _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 
 def describe_file(
-    content: str = BYTES, told: str = "The bytes"
+    content: str = BYTES, description: str = "The bytes"
 ) -> dict[int | str, dict[str, Any]]:
     """Return what the schema tells of an answer that is a file."""
-    return {200: {"description": told, "content": {content: {"schema": _schema_of(content)}}}}
+    return {
+        200: {"description": description, "content": {content: {"schema": _schema_of(content)}}}
+    }
 
 
 def _schema_of(content: str) -> dict[str, Any]:
@@ -51,7 +53,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Body(NamedTuple):
-    """How a parameter gets the body of a request; a ``Path`` is a file that is gone afterwards."""
+    """Reader of a request body; a ``Path`` is a file that is gone afterwards."""
 
     content: str = BYTES
     largest: int = 0  # bytes; 0: as many as a submission may have
@@ -192,7 +194,7 @@ _MOST = 100
 
 
 class Part(NamedTuple):
-    """Which part of a list somebody asks for."""
+    """Requested part of a list."""
 
     after: str
     limit: int
@@ -227,14 +229,14 @@ class Found(NamedTuple, Generic[Row]):
 
 
 def find_page(
-    db: Connection, rows: Rows[Row], order: Sequence[str], asked: Part, **named: object
+    db: Connection, rows: Rows[Row], order: Sequence[str], page: Part, **named: object
 ) -> Found[Row]:
     """Return the rows of a page of those with these values; see :meth:`Rows.page`.
 
     Raises:
         RequestRefused: ``after`` is of no such row.
     """
-    after, limit = asked
+    after, limit = page
     # PostgreSQL has no zero byte in a text.
     found = None if "\0" in after else rows.page(db, order, after, limit + 1, **named)
     if found is None:
@@ -243,17 +245,17 @@ def find_page(
     return Found(rows_, str(getattr(rows_[-1], order[-1])) if len(found) > limit else None)
 
 
-def cut(items: list[T], key: Callable[[T], str], asked: Part) -> Page[T]:
+def cut(items: list[T], key: Callable[[T], str], page: Part) -> Page[T]:
     """Return a page of a list that is known as a whole; ``key``: tells its items apart.
 
     Raises:
         RequestRefused: ``after`` is of no item.
     """
     keys = [key(one) for one in items]
-    if asked.after and asked.after not in keys:
-        raise _no_such(asked.after)
-    start = keys.index(asked.after) + 1 if asked.after else 0
-    end = start + asked.limit
+    if page.after and page.after not in keys:
+        raise _no_such(page.after)
+    start = keys.index(page.after) + 1 if page.after else 0
+    end = start + page.limit
     return Page(items=items[start:end], next=keys[end - 1] if end < len(items) else None)
 
 
@@ -275,34 +277,34 @@ IdempotencyKey = Annotated[
 _Made = TypeVar("_Made")
 
 
-def require_kept(found: _Made | None, what: str) -> _Made:
-    """Return what :func:`make_once` made, now or before; ``what``: a noun for it.
+def require_kept(made: _Made | None, noun: str) -> _Made:
+    """Return what :func:`make_once` made, now or before; ``noun``: for it.
 
     Raises:
         RequestRefused: somebody has removed it since; it is not made again.
     """
-    if found is None:
+    if made is None:
         raise RequestRefused(
             409,
-            f"Idempotency-Key: the {what} that it made was removed; take a new key to make another"
+            f"Idempotency-Key: the {noun} that it made was removed; take a new key to make another"
             " one",
         )
-    return found
+    return made
 
 
 def make_once(
-    act: AuditedTransaction, key: str, sent: tuple[str, ...], make: Callable[[], str]
+    act: AuditedTransaction, key: str, content: tuple[str, ...], make: Callable[[], str]
 ) -> str:
     """Make something, unless a request with the same key did; return its id.
 
-    ``sent``: where the request went and what it said; ``key``: empty for none.
+    ``content``: where the request went and what it said; ``key``: empty for none.
 
     Raises:
         RequestRefused: a request with the key said something else.
     """
     if not key:
         return make()
-    digest = hashlib.sha256("\0".join(sent).encode()).hexdigest()
+    digest = hashlib.sha256("\0".join(content).encode()).hexdigest()
     found = people.claim_key(act.db, act.by, key, digest)
     if found.digest != digest:
         raise RequestRefused(409, "Idempotency-Key: another request had it; take a new one")

@@ -87,13 +87,13 @@ class SubmissionResult(SubmissionShown):
 
 
 @ROUTES.at("GET", _ALL, MEMBERS)
-def listed(context: Context, asked: requests.Asked) -> requests.Page[SubmissionShown]:
+def listed(context: Context, page: requests.Asked) -> requests.Page[SubmissionShown]:
     """List submissions, the first one first: a student's own, to the staff all of them."""
     named: dict[str, object] = {"assignment": context.assigned.id}
     with context.reading() as db:
         if not context.is_staff:
             named["id"] = [one.id for one in own_uploads(db, context)]
-        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, asked, **named)
+        found = requests.find_page(db, uploads.UPLOADS, uploads.ORDER, page, **named)
         places = submissions.places(_histories(db, context))
         late = _list_late(db, context, found.rows)
         return found.show(
@@ -132,9 +132,9 @@ def submit(
         return _result(act.db, context, found)
 
 
-def _put(act: AuditedTransaction, context: RequestContext, kept: submissions.StoredFile) -> Upload:
+def _put(act: AuditedTransaction, context: RequestContext, file: submissions.StoredFile) -> Upload:
     most = submissions.quota(context.settings)
-    return submissions.take(act, context.assigned, context.member, kept, most)
+    return submissions.take(act, context.assigned, context.member, file, most)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit")
@@ -155,11 +155,11 @@ def _histories(db: Connection, context: RequestContext) -> list[submissions.Subm
     return [submissions.history_of(db, context.assigned, context.member.submits_as)]
 
 
-def _list_late(db: Connection, context: RequestContext, found: Sequence[Upload]) -> dict[str, str]:
+def _list_late(db: Connection, context: RequestContext, rows: Sequence[Upload]) -> dict[str, str]:
     """Return how late uploads are and what that costs, by their ids."""
     key = "" if context.is_staff else context.member.submits_as
-    rules = load_rules(db, context.assigned, found, key)
-    return {one.id: describe_late(rules[one.id], one.at) for one in found}
+    rules = load_rules(db, context.assigned, rows, key)
+    return {one.id: describe_late(rules[one.id], one.at) for one in rows}
 
 
 def _members(

@@ -51,7 +51,7 @@ class SuiteWanted(BaseModel):
 
 
 class SuiteChange(BaseModel):
-    """What is to be changed of a suite; null: that stays as it is."""
+    """New values of a suite; null: that stays as it is."""
 
     title: str | None = Field(default=None, min_length=1, max_length=200)
     is_open: bool | None = None
@@ -59,10 +59,10 @@ class SuiteChange(BaseModel):
 
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
-def my_suites(context: Context, asked: requests.Asked) -> requests.Page[SuiteShown]:
+def my_suites(context: Context, page: requests.Asked) -> requests.Page[SuiteShown]:
     """List the suites of the owner of the token."""
     with context.reading() as db:
-        found = requests.find_page(db, courses.SUITES, ("made", "id"), asked, person=context.by)
+        found = requests.find_page(db, courses.SUITES, ("made", "id"), page, person=context.by)
     return found.show(lambda one: _describe(context, one))
 
 
@@ -221,11 +221,11 @@ class RunCompared(RunShown):
 
 
 @RUN_ROUTES.at("GET", _ALL_RUNS, SIGNED_IN, name="listed")
-def list_runs(context: Context, asked: requests.Asked) -> requests.Page[RunShown]:
+def list_runs(context: Context, page: requests.Asked) -> requests.Page[RunShown]:
     """List the runs of a suite, the first one first."""
     with context.reading() as db:
         found = requests.find_page(
-            db, courses.RUNS, ("number", "id"), asked, suite=context.suite.id
+            db, courses.RUNS, ("number", "id"), page, suite=context.suite.id
         )
         return found.show(lambda one: RunShown(**_members(db, context, one)))
 
@@ -280,15 +280,15 @@ def _post_engine(
         return _describe_posted(act.db, context, made)
 
 
-def _describe_posted(db: Connection, context: RequestContext, made: str) -> RunCompared:
-    found = requests.require_kept(courses.RUNS.find(db, id=made), "run")
+def _describe_posted(db: Connection, context: RequestContext, run_id: str) -> RunCompared:
+    found = requests.require_kept(courses.RUNS.find(db, id=run_id), "run")
     return _compare(db, context, found)
 
 
-def _compare(db: Connection, context: RequestContext, found: SuiteRun) -> RunCompared:
-    former = engine_suites.run_before(db, found) if found.started else None
-    comparison = _comparison(context, former, found) if former else None
-    return RunCompared(**_members(db, context, found), comparison=comparison)
+def _compare(db: Connection, context: RequestContext, run: SuiteRun) -> RunCompared:
+    former = engine_suites.run_before(db, run) if run.started else None
+    comparison = _comparison(context, former, run) if former else None
+    return RunCompared(**_members(db, context, run), comparison=comparison)
 
 
 @RUN_ROUTES.at("GET", _ONE_RUN, SIGNED_IN, name="one")
@@ -374,6 +374,6 @@ def _comparison(
     )
 
 
-def _changes(found: Comparison, name: str) -> list[ChangeShown]:
-    changes: tuple[ChangedVerdict, ...] = getattr(found, name)
+def _changes(result: Comparison, name: str) -> list[ChangeShown]:
+    changes: tuple[ChangedVerdict, ...] = getattr(result, name)
     return [ChangeShown(**one._asdict()) for one in changes]

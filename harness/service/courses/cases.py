@@ -30,21 +30,23 @@ _EXPECTED = (
 )
 
 
-def added(made: Path) -> list[Path]:
-    """Return the case files that were added, sorted; ``made``: the folder of the assignment."""
-    return sorted(path for path in private_folder(made).glob(f"*{_SUFFIX}") if path.is_file())
+def added(assignment_folder: Path) -> list[Path]:
+    """Return the case files that were added, sorted."""
+    return sorted(
+        path for path in private_folder(assignment_folder).glob(f"*{_SUFFIX}") if path.is_file()
+    )
 
 
-def paths(settings: Settings, assigned: CourseAssignment) -> list[Path]:
+def paths(settings: Settings, assignment: CourseAssignment) -> list[Path]:
     """Return all private case files, sorted by their names, which differ."""
-    made = settings.assignment_folder(assigned.id)
-    own = own_files.list_private(settings, assigned)
+    made = settings.assignment_folder(assignment.id)
+    own = own_files.list_private(settings, assignment)
     return sorted([*added(made), *own], key=lambda path: path.name)
 
 
-def find(settings: Settings, assigned: CourseAssignment, name: str) -> Path | None:
+def find(settings: Settings, assignment: CourseAssignment, name: str) -> Path | None:
     """Return the private case file of that name, or None."""
-    return next((path for path in paths(settings, assigned) if path.name == name), None)
+    return next((path for path in paths(settings, assignment) if path.name == name), None)
 
 
 def read(files: Sequence[Path]) -> list[CaseFile]:
@@ -73,10 +75,12 @@ def find_free_name(files: Sequence[Path]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None = None) -> str:
+def put(
+    assignment_folder: Path, name: str, data: bytes, files: Mapping[str, bytes] | None = None
+) -> str:
     """Write a case file, in the place of one of the same name; return what it is called.
 
-    ``beside``: files that its commands name, such as boards.
+    ``files``: files that its commands name, such as boards.
 
     Raises:
         UsageError: a line of it is wrong, or it has no test; nothing is written.
@@ -88,8 +92,8 @@ def put(made: Path, name: str, data: bytes, beside: Mapping[str, bytes] | None =
         raise UsageError(str(error)) from None
     if not any(step.is_test for step in found.steps):
         raise UsageError(f"{called}: found {_describe(data, found)}, {_EXPECTED}")
-    folder = private_folder(made)
-    for own, content in (beside or {}).items():
+    folder = private_folder(assignment_folder)
+    for own, content in (files or {}).items():
         _write(folder / own, content)
     _write(folder / called, data)
     return called
@@ -110,25 +114,25 @@ def _write(path: Path, data: bytes) -> None:
     unfinished.replace(path)
 
 
-def require(made: Path, name: str) -> Path:
+def require(assignment_folder: Path, name: str) -> Path:
     """Return the path of a case file that was added.
 
     Raises:
         UsageError: no such case file has that name.
     """
-    found = {path.name: path for path in added(made)}
+    found = {path.name: path for path in added(assignment_folder)}
     if name not in found:
         raise UsageError(f"nobody has added a private case file {name!r} here")
     return found[name]
 
 
-def remove(made: Path, name: str) -> None:
+def remove(assignment_folder: Path, name: str) -> None:
     """Remove a case file that was added.
 
     Raises:
         UsageError: as :func:`require`.
     """
-    require(made, name).unlink()
+    require(assignment_folder, name).unlink()
 
 
 # --- Case files of an engine author's own, by which the engines of a suite are run here ----------
@@ -179,7 +183,7 @@ steps = [{step}]
 
 
 class EngineCommands(NamedTuple):
-    """How engines of a suite are built and started."""
+    """Build and start commands of suite engines."""
 
     command: str  # starts the engine; {folder} is where its archive was unpacked
     build: str = ""  # a command to run there first; may be empty
@@ -242,18 +246,18 @@ def _toml(value: object) -> str:
 
 
 def take(
-    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, own: Assignment
+    act: AuditedTransaction, settings: Settings, suite: Suite, place: Path, assignment: Assignment
 ) -> None:
     """Run the engines of a suite by these case files from now on.
 
-    ``place``, ``own``: as :func:`unpack` gave them.
+    ``place``, ``assignment``: as :func:`unpack` gave them.
 
     Raises:
         UsageError: the suite runs engines by the case files of an assignment that ships.
     """
     suite = courses.lock_suite(act.db, suite.id)
     if not suite.bench:
-        made = engine_suites.make_bench(act, suite.title, own_files.OWN, own)
+        made = engine_suites.make_bench(act, suite.title, own_files.OWN, assignment)
         own_files.keep(settings, place, made)
         courses.SUITES.change(act.db, {"bench": made.id}, id=suite.id)
         act.note("case files taken", suite.id)

@@ -26,7 +26,7 @@ from harness.text import number_of
 
 
 class ShownValues(NamedTuple):
-    """What a form is filled from when a page shows it."""
+    """Values that a form is filled from."""
 
     about: str  # such as ``assignment``
     values: Sequence[str]  # of its fields, as they are kept
@@ -37,15 +37,15 @@ class ShownValues(NamedTuple):
         """Return what a form carries: it tells these values from other ones."""
         return digest_of([*self.values])
 
-    def require(self, filled: str | None) -> None:
+    def require(self, form_digest: str | None) -> None:
         """Refuse a form that was filled from other values than these, which are in force.
 
-        ``filled``: the digest that the form carries, or None without a form.
+        ``form_digest``: the digest that the form carries, or None without a form.
 
         Raises:
             InvalidGradingStateError: somebody has changed them since.
         """
-        if filled is None or filled == self.digest:
+        if form_digest is None or form_digest == self.digest:
             return
         said = "; ".join(f"{label}: {value}" for label, value in self.said.items())
         raise InvalidGradingStateError(
@@ -75,7 +75,7 @@ _NAMES = {
 
 
 class Effect(NamedTuple):
-    """What a change does to one student or group."""
+    """Effect of a change on a student or group."""
 
     key: str
     now: str  # such as ``in time``
@@ -89,9 +89,11 @@ class Change(NamedTuple):
     effects: list[Effect]
     ended: list[str]  # students whose extensions would end, because all have as much time
 
-    def list_dates(self, one: CourseAssignment) -> list[tuple[str, str]]:
+    def list_dates(self, assignment: CourseAssignment) -> list[tuple[str, str]]:
         """Return the names of what changes, and how it is and would be."""
-        return [(_NAMES[name], said) for name, said in _list_changed(one, self.made).items()]
+        return [
+            (_NAMES[name], said) for name, said in _list_changed(assignment, self.made).items()
+        ]
 
     @property
     def digest(self) -> str:
@@ -99,73 +101,75 @@ class Change(NamedTuple):
         return digest_of(self)
 
 
-def plan(db: Connection, one: CourseAssignment, changed: CourseAssignment) -> Change:
-    """Return what would change for whom if ``one`` were as ``changed``.
+def plan(db: Connection, assignment: CourseAssignment, proposal: CourseAssignment) -> Change:
+    """Return what would change for whom if ``assignment`` were as ``proposal``.
 
     Raises:
         UsageError: a date or a number cannot be read, or they do not go together.
     """
-    made = making.check(one._replace(**{name: getattr(changed, name) for name in _NAMES}))
-    extensions = courses.extensions(db, one.id)
+    made = making.check(assignment._replace(**{name: getattr(proposal, name) for name in _NAMES}))
+    extensions = courses.extensions(db, assignment.id)
     ended = _list_ended(made, extensions)
     left = {key: own for key, own in extensions.items() if key not in ended}
-    rules = making.late(one, extensions), making.late(made, left)
-    return Change(made, _list_effects(db, one, *rules), ended)
+    rules = making.late(assignment, extensions), making.late(made, left)
+    return Change(made, _list_effects(db, assignment, *rules), ended)
 
 
-def values_of(one: CourseAssignment) -> ShownValues:
+def values_of(assignment: CourseAssignment) -> ShownValues:
     """Return what the form that changes an assignment is filled from."""
-    now = {name: getattr(one, name) for name in _NAMES}
+    now = {name: getattr(assignment, name) for name in _NAMES}
     said = {label: _say(name, now[name]) for name, label in _NAMES.items()}
     return ShownValues("assignment", [str(value) for value in now.values()], said)
 
 
-def values_of_course(one: Course) -> ShownValues:
+def values_of_course(course: Course) -> ShownValues:
     """Return what the form that renames a course is filled from."""
-    return ShownValues("course", [one.title], {"Title": one.title})
+    return ShownValues("course", [course.title], {"Title": course.title})
 
 
 def change(
     act: AuditedTransaction,
-    one: CourseAssignment,
-    changed: CourseAssignment,
-    seen: str | None = None,
-    filled: str | None = None,
+    assignment: CourseAssignment,
+    proposal: CourseAssignment,
+    change_digest: str | None = None,
+    form_digest: str | None = None,
 ) -> CourseAssignment:
     """Change an assignment.
 
-    ``seen``: the digest of the change that somebody saw and wants; None: whatever it is.
-    ``filled``: the digest of the values that a form was filled from, if one was sent.
+    ``change_digest``: the digest of the change that somebody saw and wants; None: whatever it is.
+    ``form_digest``: the digest of the values that a form was filled from, if one was sent.
 
     Raises:
         UsageError: as :func:`plan`.
         InvalidGradingStateError: it would change something else by now.
     """
-    courses.lock(act.db, one.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=one.id) or one
-    values_of(now).require(filled)
-    planned = plan(act.db, now, changed)
-    if seen is not None and planned.digest != seen:
+    courses.lock(act.db, assignment.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
+    values_of(now).require(form_digest)
+    planned = plan(act.db, now, proposal)
+    if change_digest is not None and planned.digest != change_digest:
         raise InvalidGradingStateError(
             "something was submitted or changed meanwhile: look once more"
         )
     values = {name: getattr(planned.made, name) for name in _NAMES}
-    courses.ASSIGNMENTS.change(act.db, {**values, "hidden": int(planned.made.hidden)}, id=one.id)
-    courses.extend(act.db, one.id, planned.ended, "")
+    courses.ASSIGNMENTS.change(
+        act.db, {**values, "hidden": int(planned.made.hidden)}, id=assignment.id
+    )
+    courses.extend(act.db, assignment.id, planned.ended, "")
     if lines := [f"{name}: {said}" for name, said in _list_changed(now, planned.made).items()]:
         effects = [f"{effect.key}: {effect.now} → {effect.then}" for effect in planned.effects]
         more = {"effects": effects} if effects else {}
         more |= {"extensions ended": planned.ended} if planned.ended else {}
-        act.note("assignment changed", one.id, changed=lines, **more)
+        act.note("assignment changed", assignment.id, changed=lines, **more)
     return planned.made
 
 
 def rename_course(
-    act: AuditedTransaction, course: Course, title: str, filled: str | None = None
+    act: AuditedTransaction, course: Course, title: str, form_digest: str | None = None
 ) -> Course:
     """Give a course another title. Its address stays.
 
-    ``filled``: as for :func:`change`.
+    ``form_digest``: as for :func:`change`.
 
     Raises:
         UsageError: it has no title, or a very long one.
@@ -173,7 +177,7 @@ def rename_course(
     """
     courses.lock_course(act.db, course.id)
     now = courses.COURSES.find(act.db, id=course.id) or course
-    values_of_course(now).require(filled)
+    values_of_course(now).require(form_digest)
     made = now._replace(title=making.read_title(title))
     courses.COURSES.change(act.db, {"title": made.title}, id=course.id)
     if made != now:
@@ -181,9 +185,9 @@ def rename_course(
     return made
 
 
-def _list_changed(one: CourseAssignment, made: CourseAssignment) -> dict[str, str]:
+def _list_changed(assignment: CourseAssignment, proposal: CourseAssignment) -> dict[str, str]:
     """Return how the fields that change are and would be, by their names."""
-    pairs = ((name, getattr(one, name), getattr(made, name)) for name in _NAMES)
+    pairs = ((name, getattr(assignment, name), getattr(proposal, name)) for name in _NAMES)
     return {name: f"{_say(name, a)} → {_say(name, b)}" for name, a, b in pairs if a != b}
 
 
@@ -194,18 +198,18 @@ def _say(name: str, value: object) -> str:
     return text or "none"
 
 
-def _list_ended(made: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
+def _list_ended(proposal: CourseAssignment, extensions: Mapping[str, str]) -> list[str]:
     """Return whose extensions give no more time than all would have."""
-    common = read_seconds(made.deadline or made.closes)
+    common = read_seconds(proposal.deadline or proposal.closes)
     ended = (key for key, own in extensions.items() if not common or read_seconds(own) <= common)
     return sorted(ended)
 
 
 def _list_effects(
-    db: Connection, one: CourseAssignment, before: Late, after: Late
+    db: Connection, assignment: CourseAssignment, before: Late, after: Late
 ) -> list[Effect]:
-    histories, found = submissions.all_histories(db, one), []
-    for entry in roster.students(courses.students(db, one.course)):
+    histories, found = submissions.all_histories(db, assignment), []
+    for entry in roster.students(courses.students(db, assignment.course)):
         keys = [student.key for student in entry.students]
         last = histories[entry.key].last
         told = _compare(before.of(keys), after.of(keys), last.at) if last else ()
@@ -228,18 +232,21 @@ def _cost(rule: Late, at: float) -> tuple[object, ...]:
 # --- Remove assignments and courses that nobody has submitted to: nothing of students is lost ----
 
 
-def list_kept(db: Connection, assigned: CourseAssignment) -> list[str]:
+def list_kept(db: Connection, assignment: CourseAssignment) -> list[str]:
     """Return what is in an assignment and keeps it, such as ``3 submissions``."""
-    counts = courses.count_kept(db, assigned.id)
+    counts = courses.count_kept(db, assignment.id)
     return [number_of(count, name) for name, count in counts.items() if count]
 
 
-def list_lost(db: Connection, settings: Settings, assigned: CourseAssignment) -> list[str]:
+def list_lost(db: Connection, settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what of the teachers' own goes with an assignment."""
-    private = len(cases.added(settings.assignment_folder(assigned.id)))
-    counts = {"private case file": private, "extension": len(courses.extensions(db, assigned.id))}
+    private = len(cases.added(settings.assignment_folder(assignment.id)))
+    counts = {
+        "private case file": private,
+        "extension": len(courses.extensions(db, assignment.id)),
+    }
     found = [number_of(count, name) for name, count in counts.items() if count]
-    return [*found, "the folder that you uploaded"] if assigned.source == OWN else found
+    return [*found, "the folder that you uploaded"] if assignment.source == OWN else found
 
 
 def list_kept_in_course(db: Connection, course: Course) -> list[str]:
@@ -249,24 +256,24 @@ def list_kept_in_course(db: Connection, course: Course) -> list[str]:
     return [f"{title}: {', '.join(told)}" for title, told in kept.items() if told]
 
 
-def remove_assignment(act: AuditedTransaction, assigned: CourseAssignment) -> None:
+def remove_assignment(act: AuditedTransaction, assignment: CourseAssignment) -> None:
     """Remove an assignment; :func:`clear` removes its files afterwards.
 
     Raises:
         InvalidGradingStateError: somebody has submitted, or a worker works on it.
     """
-    courses.lock(act.db, assigned.id)  # a student may submit at this moment
-    if kept := list_kept(act.db, assigned):
+    courses.lock(act.db, assignment.id)  # a student may submit at this moment
+    if kept := list_kept(act.db, assignment):
         raise InvalidGradingStateError(
-            f"{assigned.title} has {', '.join(kept)}, which must not be lost:"
+            f"{assignment.title} has {', '.join(kept)}, which must not be lost:"
             " hide it from students instead, or set an earlier time from which it is refused"
         )
-    if queue.JOBS.all(act.db, assignment=assigned.id, state=LEASED):
+    if queue.JOBS.all(act.db, assignment=assignment.id, state=LEASED):
         raise InvalidGradingStateError(
-            f"work for {assigned.title} is running: try again in a minute"
+            f"work for {assignment.title} is running: try again in a minute"
         )
-    courses.forget_assignment(act.db, assigned.id)
-    act.note("assignment removed", assigned.id, course=assigned.course, title=assigned.title)
+    courses.forget_assignment(act.db, assignment.id)
+    act.note("assignment removed", assignment.id, course=assignment.course, title=assignment.title)
 
 
 def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignment]:
@@ -285,14 +292,16 @@ def remove_course(act: AuditedTransaction, course: Course) -> list[CourseAssignm
     return found
 
 
-def clear_course(settings: Settings, course: Course, removed: Iterable[CourseAssignment]) -> None:
+def clear_course(
+    settings: Settings, course: Course, assignments: Iterable[CourseAssignment]
+) -> None:
     """Remove the files of a course that was removed, and of its assignments."""
-    for one in removed:
+    for one in assignments:
         clear(settings, one)
     gradebooks.forget_rosters(settings, course.id)
 
 
-def clear(settings: Settings, removed: CourseAssignment) -> None:
+def clear(settings: Settings, assignment: CourseAssignment) -> None:
     """Remove the files of an assignment that was removed."""
-    shutil.rmtree(settings.assignment_folder(removed.id), ignore_errors=True)
-    settings.keys.joinpath(f"{removed.id}.key").unlink(missing_ok=True)
+    shutil.rmtree(settings.assignment_folder(assignment.id), ignore_errors=True)
+    settings.keys.joinpath(f"{assignment.id}.key").unlink(missing_ok=True)

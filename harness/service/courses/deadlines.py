@@ -27,27 +27,27 @@ from harness.text import number_of
 Fact = tuple[str, str]  # a term, and what it is; empty for none
 
 
-def load_rule(db: Connection, assigned: CourseAssignment, key: str) -> Late:
+def load_rule(db: Connection, assignment: CourseAssignment, key: str) -> Late:
     """Return the dates that hold for a student or a group, by the key."""
-    students = courses.students_of(db, assigned.course, key)
-    return late(assigned, courses.extensions(db, assigned.id)).of(students)
+    students = courses.students_of(db, assignment.course, key)
+    return late(assignment, courses.extensions(db, assignment.id)).of(students)
 
 
 def load_rules(
-    db: Connection, assigned: CourseAssignment, taken: Sequence[Upload], key: str = ""
+    db: Connection, assignment: CourseAssignment, submissions: Sequence[Upload], key: str = ""
 ) -> dict[str, Late]:
     """Return the dates that hold for uploads, by their ids.
 
     ``key``: of the student or group who asks; "": for those of the owners who are in the course.
     """
     if key:
-        return dict.fromkeys((one.id for one in taken), load_rule(db, assigned, key))
-    rule = late(assigned, courses.extensions(db, assigned.id))
-    owners = uploads.owners_of(db, [one.id for one in taken])
+        return dict.fromkeys((one.id for one in submissions), load_rule(db, assignment, key))
+    rule = late(assignment, courses.extensions(db, assignment.id))
+    owners = uploads.owners_of(db, [one.id for one in submissions])
     groups: dict[str, list[str]] = {}
-    for one in courses.students(db, assigned.course):
+    for one in courses.students(db, assignment.course):
         groups.setdefault(one.submits_as, []).append(one.key)
-    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in taken}
+    keys = {one.id: _find_key(one, owners.get(one.id, frozenset()), groups) for one in submissions}
     return {name: rule.of(groups.get(own, ())) for name, own in keys.items()}
 
 
@@ -57,45 +57,45 @@ def _find_key(upload: Upload, owners: frozenset[str], groups: Mapping[str, list[
     return upload.key if upload.key in keys or not keys else keys[0]
 
 
-def list_dates(assigned: CourseAssignment, rule: Late, own: str = "") -> list[Fact]:
+def list_dates(assignment: CourseAssignment, rule: Late, extension: str = "") -> list[Fact]:
     """Return the dates of an assignment and what being late costs.
 
-    ``rule``: of the student or group; ``own``: the deadline that an extension gives them.
+    ``rule``: of the student or group; ``extension``: the deadline that an extension gives them.
     """
-    common, last = describe_date(assigned.deadline), rule.refused_after
+    common, last = describe_date(assignment.deadline), rule.refused_after
     return [
-        ("Opens", describe_date(assigned.opens)),
-        ("Your deadline", describe_date(own)),
-        ("Deadline of the others" if own else "Deadline", common),
+        ("Opens", describe_date(assignment.opens)),
+        ("Your deadline", describe_date(extension)),
+        ("Deadline of the others" if extension else "Deadline", common),
         ("Closed after", describe_time(last) if last else ""),
         ("If you are late", describe_terms(rule)),
     ]
 
 
-def list_dates_for_staff(assigned: CourseAssignment, rule: Late) -> list[Fact]:
+def list_dates_for_staff(assignment: CourseAssignment, rule: Late) -> list[Fact]:
     """Return the dates of an assignment, as those have them who set them."""
     return [
-        ("Opens", describe_date(assigned.opens)),
-        ("Deadline", describe_date(assigned.deadline)),
-        ("Closed after", describe_date(assigned.closes)),
+        ("Opens", describe_date(assignment.opens)),
+        ("Deadline", describe_date(assignment.deadline)),
+        ("Closed after", describe_date(assignment.closes)),
         ("Late submissions", describe_terms(rule)),
     ]
 
 
 def list_open_dates(
-    db: Connection, assigned: CourseAssignment, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, now: datetime.datetime
 ) -> list[str]:
     """Return until when students can still submit, a phrase for each date that is not over.
 
     Late submissions that are accepted without an end have no such date.
     """
-    last = max(courses.extensions(db, assigned.id).values(), key=read_seconds, default="")
+    last = max(courses.extensions(db, assignment.id).values(), key=read_seconds, default="")
     dates = {
-        "the deadline is": assigned.deadline,
+        "the deadline is": assignment.deadline,
         "the last extension ends": last,
-        "late submissions are accepted until": assigned.closes,
+        "late submissions are accepted until": assignment.closes,
     }
-    grace = datetime.timedelta(minutes=assigned.grace)
+    grace = datetime.timedelta(minutes=assignment.grace)
     known = [(words, time) for words, text in dates.items() if (time := moment(text))]
     return [f"{words} {describe_time(one)}" for words, one in known if measure(one, now) <= grace]
 
@@ -166,7 +166,7 @@ def latest_deadline(extensions: Mapping[str, str], students: Iterable[str]) -> s
     return max(own, key=read_seconds, default="")
 
 
-def extend(act: AuditedTransaction, assigned: CourseAssignment, key: str, deadline: str) -> None:
+def extend(act: AuditedTransaction, assignment: CourseAssignment, key: str, deadline: str) -> None:
     """Give a student, or each of a group, a later deadline; empty for the common one.
 
     It is theirs in whatever group they are later: the latest of its students' holds for a group.
@@ -175,9 +175,9 @@ def extend(act: AuditedTransaction, assigned: CourseAssignment, key: str, deadli
     Raises:
         UsageError: it is not a local time, or not later than the common one.
     """
-    courses.lock(act.db, assigned.id)
+    courses.lock(act.db, assignment.id)
     own = making.date("deadline", deadline)
-    common = making.moment(assigned.deadline) or making.moment(assigned.closes)
+    common = making.moment(assignment.deadline) or making.moment(assignment.closes)
     if own and common is None:
         raise UsageError("deadline: the assignment has none that could be extended")
     later = making.moment(own)
@@ -186,6 +186,6 @@ def extend(act: AuditedTransaction, assigned: CourseAssignment, key: str, deadli
             f"deadline: found {describe_time(later)},"
             f" expected a time after that of all, {describe_time(common)}"
         )
-    courses.extend(act.db, assigned.id, courses.students_of(act.db, assigned.course, key), own)
+    courses.extend(act.db, assignment.id, courses.students_of(act.db, assignment.course, key), own)
     what = "deadline extended" if own else "extension ended"
-    act.note(what, assigned.id, key=key, deadline=add_offset(own))
+    act.note(what, assignment.id, key=key, deadline=add_offset(own))

@@ -62,7 +62,7 @@ class PostedRun(NamedTuple):
     """A document that came, as it is and as it was read."""
 
     data: bytes
-    found: RunDocument
+    document: RunDocument
     revision: str
 
     @classmethod
@@ -113,16 +113,16 @@ def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
 
 
 def make_bench(
-    act: AuditedTransaction, title: str, source: str, own: Assignment | None = None
+    act: AuditedTransaction, title: str, source: str, assignment: Assignment | None = None
 ) -> CourseAssignment:
     """Make an assignment in a course that nobody is in; return it.
 
-    ``source``, ``own``: as of :func:`making.assign`.
+    ``source``, ``assignment``: as of :func:`making.assign`.
     """
     title = making.read_title(title)
     course = courses.COURSES.add(act.db, Course(new_id(), title, time.time()))
     wanted = CourseAssignment("", course.id, title, source, "", "", "", "", 0, 0.0)
-    return making.assign(act, wanted, own)
+    return making.assign(act, wanted, assignment)
 
 
 def change(
@@ -184,15 +184,15 @@ def badge_path(suite: Suite) -> str:
 # --- runs --------------------------------------------------------------------------------------
 
 
-def post(act: AuditedTransaction, suite: Suite, posted: PostedRun, folder: Path) -> SuiteRun:
+def post(act: AuditedTransaction, suite: Suite, posted_run: PostedRun, folder: Path) -> SuiteRun:
     """Keep a run that was posted; the oldest go if there are too many.
 
     Raises:
         UsageError: the owner has no room left.
     """
-    _check_room(act, suite, len(posted.data))
-    made = _count(_new(act, suite, posted.revision), posted)
-    _write(folder, made, posted)
+    _check_room(act, suite, len(posted_run.data))
+    made = _count(_new(act, suite, posted_run.revision), posted_run)
+    _write(folder, made, posted_run)
     return _add(act, made, folder)
 
 
@@ -233,19 +233,19 @@ def _new(act: AuditedTransaction, suite: Suite, revision: str) -> SuiteRun:
     return SuiteRun(new_id(), suite.id, number, act.by, time.time(), revision)
 
 
-def _add(act: AuditedTransaction, made: SuiteRun, folder: Path) -> SuiteRun:
+def _add(act: AuditedTransaction, run: SuiteRun, folder: Path) -> SuiteRun:
     """Write a run down; the oldest go if there are too many."""
-    courses.RUNS.add(act.db, made)
-    act.note("run posted", made.id, suite=made.suite, number=made.number)
-    for old in courses.older(act.db, made.suite, KEPT):
+    courses.RUNS.add(act.db, run)
+    act.note("run posted", run.id, suite=run.suite, number=run.number)
+    for old in courses.older(act.db, run.suite, KEPT):
         _forget(act, old, folder)
-    return made
+    return run
 
 
-def conclude(act: AuditedTransaction, run: SuiteRun, posted: PostedRun, folder: Path) -> None:
+def conclude(act: AuditedTransaction, run: SuiteRun, posted_run: PostedRun, folder: Path) -> None:
     """Keep what a worker found of an engine."""
-    made = _count(run, posted)
-    _write(folder, made, posted)
+    made = _count(run, posted_run)
+    _write(folder, made, posted_run)
     courses.RUNS.change(act.db, made._asdict(), id=run.id)
 
 
@@ -264,13 +264,13 @@ def state_of(db: Connection, run: SuiteRun) -> State:
     return "running" if LEASED in states else "waiting"
 
 
-def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
-    found = posted.found
+def _count(run: SuiteRun, posted_run: PostedRun) -> SuiteRun:
+    found = posted_run.document
     verdicts = Counter(one.verdict for file in found.files for one in file.tests)
     return run._replace(
         started=found.started,
         engine=one_line(found.engine, _ENGINE),
-        size=len(posted.data),
+        size=len(posted_run.data),
         tests=verdicts.total() - verdicts["ignored"],
         passed=verdicts["passed"] + verdicts["PASSED"],
         failed=verdicts["FAILED"],
@@ -279,11 +279,11 @@ def _count(run: SuiteRun, posted: PostedRun) -> SuiteRun:
     )
 
 
-def _write(folder: Path, run: SuiteRun, posted: PostedRun) -> None:
-    kept = run_documents.make_kept(posted.found, run.number, run.revision)
+def _write(folder: Path, run: SuiteRun, posted_run: PostedRun) -> None:
+    kept = run_documents.make_kept(posted_run.document, run.number, run.revision)
     place = document(folder, run.id)
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    place.write_bytes(posted.data)
+    place.write_bytes(posted_run.data)
     place.with_suffix(".kept").write_text(canonical_json.dumps(kept), encoding="ascii")
 
 
@@ -382,14 +382,14 @@ def write_pages(
     return made
 
 
-def _write_histories(made: Path, trends: Trends, home: tuple[str, str]) -> None:
+def _write_histories(folder: Path, trends: Trends, home: tuple[str, str]) -> None:
     """Write pages, all or none: another request may do the same meanwhile."""
-    made.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    room = Path(tempfile.mkdtemp(dir=made.parent.parent, prefix=".unfinished-"))
+    folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(dir=folder.parent.parent, prefix=".unfinished-"))
     try:
         pages.write(str(room), trends, (home,))
         with suppress(OSError):  # it is there by now, and the same
-            room.rename(made)
+            room.rename(folder)
     finally:
         shutil.rmtree(room, ignore_errors=True)
 

@@ -114,19 +114,21 @@ def sheets(settings: Settings, assignment: str) -> Sheets:
     }
 
 
-def _load(made: Path) -> dict[str, tuple[str, list[str]]]:
+def _load(assignment_folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the folder and the columns of each download, by platform."""
     try:
-        found: dict[str, tuple[str, list[str]]] = json.loads((made / _LIST).read_text("utf-8"))
+        found: dict[str, tuple[str, list[str]]] = json.loads(
+            (assignment_folder / _LIST).read_text("utf-8")
+        )
     except FileNotFoundError:
         return {}
     return found
 
 
-def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
+def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
     """Return the downloads of an assignment, and whether they have the marks of a grading.
 
-    ``made``: the folder of the assignment; ``folder``: with the files of the grading.
+    ``folder``: with the files of the grading.
     """
     notes = _load_notes(folder)
     return [
@@ -137,21 +139,22 @@ def list_kept(made: Path, folder: Path) -> list[KeptGradebook]:
             filled(folder, name) is not None,
             tuple(notes.get(name, ())),
         )
-        for name, (_, columns) in _load(made).items()
+        for name, (_, columns) in _load(assignment_folder).items()
     ]
 
 
-def keep_notes(folder: Path, every: Mapping[str, Filled]) -> None:
+def keep_notes(folder: Path, filled_sheets: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
-    notes = {name: [*_describe(FILES[name], one)] for name, one in every.items()}
+    notes = {name: [*_describe(FILES[name], one)] for name, one in filled_sheets.items()}
     file_system.write_whole(notes_of(folder), json.dumps(notes))
 
 
-def _describe(name: str, one: Filled) -> Iterator[str]:
-    yield f"{one.marked} of {number_of(one.marked + len(one.left), 'row')} of {name} filled in."
-    if one.left:
-        yield f"Rows that were not filled in: {some(one.left, _NAMED)}."
-    yield from one.notes
+def _describe(name: str, sheet: Filled) -> Iterator[str]:
+    rows = number_of(sheet.marked + len(sheet.left), "row")
+    yield f"{sheet.marked} of {rows} of {name} filled in."
+    if sheet.left:
+        yield f"Rows that were not filled in: {some(sheet.left, _NAMED)}."
+    yield from sheet.notes
 
 
 def _load_notes(folder: Path) -> dict[str, list[str]]:
@@ -179,9 +182,9 @@ def filled(folder: Path, platform: str) -> Path | None:
 def take(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     grading: Grading,
-    own: GradebookWanted,
+    request: GradebookWanted,
 ) -> None:
     """Let a download be filled in with the marks of the grading in force, and of later ones.
 
@@ -189,55 +192,55 @@ def take(
         InvalidGradingStateError: there are no marks yet, or a later grading has marks.
         UsageError: it is not a gradebook of the platform, or has no such column.
     """
-    courses.lock(act.db, assigned.id)
-    last = uploads.in_force(act.db, assigned.id)
+    courses.lock(act.db, assignment.id)
+    last = uploads.in_force(act.db, assignment.id)
     if last is None or last.id != grading.id:
         raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
-    if own.platform not in FILES:
-        raise UsageError(f"platform: found {own.platform!r}, expected {' or '.join(FILES)}")
-    columns = _read_columns(own, assigned)
-    _keep(settings, assigned, own, columns)
-    export_anew(act, assigned)
-    act.note("gradebook taken", assigned.id, platform=own.platform, columns=columns)
+    if request.platform not in FILES:
+        raise UsageError(f"platform: found {request.platform!r}, expected {' or '.join(FILES)}")
+    columns = _read_columns(request, assignment)
+    _keep(settings, assignment, request, columns)
+    export_anew(act, assignment)
+    act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
 
 
-def _read_columns(own: GradebookWanted, assigned: CourseAssignment) -> list[str]:
+def _read_columns(request: GradebookWanted, assignment: CourseAssignment) -> list[str]:
     """Return the names of the columns; without any that of the assignment's title."""
-    if own.platform != "moodle":
-        return [own.columns or assigned.title]
-    names = [one.strip() for one in own.columns.split(",")] if own.columns else []
+    if request.platform != "moodle":
+        return [request.columns or assignment.title]
+    names = [one.strip() for one in request.columns.split(",")] if request.columns else []
     if names and len(names) != len(moodle.WORKSHEET):
         raise UsageError(
-            f"columns: found {own.columns!r}, expected three names with commas between them"
+            f"columns: found {request.columns!r}, expected three names with commas between them"
         )
     return names
 
 
 def _keep(
-    settings: Settings, assigned: CourseAssignment, own: GradebookWanted, columns: list[str]
+    settings: Settings, assignment: CourseAssignment, request: GradebookWanted, columns: list[str]
 ) -> None:
-    made = settings.assignment_folder(assigned.id)
+    made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
-    path, is_sent = folder / FILES[own.platform], own.name or own.data
+    path, is_sent = folder / FILES[request.platform], request.name or request.data
     try:
-        roster = b"" if is_sent else _read_roster(settings, assigned.course, own.platform)
-        path.write_bytes(own.data or roster)
-        exporters.check({own.platform: Downloaded(path, tuple(columns))}, assigned.title)
+        roster = b"" if is_sent else _read_roster(settings, assignment.course, request.platform)
+        path.write_bytes(request.data or roster)
+        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assignment.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
-        raise UsageError(said.replace(path.name, own.name or path.name, 1)) from None
-    now = {**_load(made), own.platform: (folder.name, columns)}
+        raise UsageError(said.replace(path.name, request.name or path.name, 1)) from None
+    now = {**_load(made), request.platform: (folder.name, columns)}
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     file_system.write_whole(made / _LIST, json.dumps(now))
     for old in _old_folders(made, used):
         shutil.rmtree(old)
 
 
-def _old_folders(made: Path, used: set[str]) -> Iterator[Path]:
+def _old_folders(assignment_folder: Path, names: set[str]) -> Iterator[Path]:
     """Yield the folders of downloads before the last one, which an export may be reading."""
-    return (path for path in made.glob("gradebook-*") if path.name not in used)
+    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in names)
 
 
 def _read_roster(settings: Settings, course: str, platform: str) -> bytes:

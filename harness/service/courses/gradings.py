@@ -47,7 +47,7 @@ State = Literal["running", "concluded", "released", "failed"]
 
 
 class InvalidGradingStateError(UsageError):
-    """What is asked for does not go with how far a grading is."""
+    """The state of a grading does not allow the request."""
 
 
 def state(db: Connection, grading: Grading) -> State:
@@ -63,18 +63,18 @@ def state(db: Connection, grading: Grading) -> State:
     return "running" if is_left or is_to_be_concluded else "failed"
 
 
-def begin(act: AuditedTransaction, assigned: CourseAssignment, *, public_only: bool) -> Grading:
+def begin(act: AuditedTransaction, assignment: CourseAssignment, *, public_only: bool) -> Grading:
     """Let all that was submitted be graded.
 
     Raises:
         InvalidGradingStateError: a grading of the assignment is running.
     """
-    _be_alone(act, assigned.id)
-    now = uploads.next_moment(act.db, assigned.id)
-    made = Grading(new_id(), assigned.id, act.by, now, public_only)
+    _be_alone(act, assignment.id)
+    now = uploads.next_moment(act.db, assignment.id)
+    made = Grading(new_id(), assignment.id, act.by, now, public_only)
     uploads.GRADINGS.add(act.db, made)
-    due = assigned.deadline  # all its submissions have this one
-    queue.put(act.db, Job("", PLAN, assigned.id, made.id, due=due, person=act.by))
+    due = assignment.deadline  # all its submissions have this one
+    queue.put(act.db, Job("", PLAN, assignment.id, made.id, due=due, person=act.by))
     act.note("grading begun", made.id, public_only=public_only)
     return made
 
@@ -192,13 +192,13 @@ def _conclude_anew(act: AuditedTransaction, grading: Grading) -> None:
     queue.put_anew(act.db, Job("", CONCLUDE, grading.assignment, grading.id))
 
 
-def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
+def _be_alone(act: AuditedTransaction, assignment: str, grading: str = "") -> None:
     """Refuse what would let two gradings run: whose marks count would be chance.
 
-    ``own``: the grading that may be running.
+    ``grading``: the grading that may be running.
     """
     courses.lock(act.db, assignment)  # two people may ask at once
-    others = (one for one in uploads.gradings(act.db, assignment) if one.id != own)
+    others = (one for one in uploads.gradings(act.db, assignment) if one.id != grading)
     if any(state(act.db, one) == "running" for one in others):
         raise InvalidGradingStateError(
             "a grading of this assignment is running: wait until it has marks"
@@ -206,7 +206,7 @@ def _be_alone(act: AuditedTransaction, assignment: str, own: str = "") -> None:
 
 
 class Decisions(NamedTuple):
-    """What a grading waits for from a person."""
+    """Decisions that a grading waits for."""
 
     faults: int = 0  # jobs in which the service failed
     changes: int = 0  # marks in force that would change
@@ -226,10 +226,12 @@ def list_decisions(db: Connection, grading: Grading) -> list[str]:
     return phrase(find_decisions(db, grading))
 
 
-def phrase(found: Decisions) -> list[str]:
+def phrase(decisions: Decisions) -> list[str]:
     """Return what a grading waits for, a phrase each."""
-    faults = [f"the harness failed in {number_of(found.faults, 'job')}"] if found.faults else []
-    changes = [f"{number_of(found.changes, 'mark')} would change"] if found.changes else []
+    faults = (
+        [f"the harness failed in {number_of(decisions.faults, 'job')}"] if decisions.faults else []
+    )
+    changes = [f"{number_of(decisions.changes, 'mark')} would change"] if decisions.changes else []
     return faults + changes
 
 
@@ -308,39 +310,39 @@ class Decision(NamedTuple):
     reason: str
 
 
-def comment(act: AuditedTransaction, assigned: CourseAssignment, key: str, text: str) -> Comment:
+def comment(act: AuditedTransaction, assignment: CourseAssignment, key: str, text: str) -> Comment:
     """Say something to a student or a group.
 
     Raises:
         UsageError: it is empty, or very long.
     """
-    courses.lock(act.db, assigned.id)
-    made = Comment(new_id(), assigned.id, key, act.by, time.time(), _check_text("comment", text))
+    courses.lock(act.db, assignment.id)
+    made = Comment(new_id(), assignment.id, key, act.by, time.time(), _check_text("comment", text))
     uploads.COMMENTS.add(act.db, made)
-    uploads.give_to(act.db, made.id, courses.students_of(act.db, assigned.course, key))
-    lti.put_scores(act.db, assigned.id)
-    act.note("comment", assigned.id, key=key, comment=made.id)
+    uploads.give_to(act.db, made.id, courses.students_of(act.db, assignment.course, key))
+    lti.put_scores(act.db, assignment.id)
+    act.note("comment", assignment.id, key=key, comment=made.id)
     return made
 
 
 def remove_comment(
-    act: AuditedTransaction, assigned: CourseAssignment, key: str, one: Comment
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, one: Comment
 ) -> None:
     """Remove a comment for a student or a group. The audit log keeps what it said.
 
     ``key``: of the student or group now, on whose page the audit log tells it.
     """
-    courses.lock(act.db, assigned.id)
+    courses.lock(act.db, assignment.id)
     students = sorted(uploads.owners_of(act.db, [one.id]).get(one.id, ()))
     if uploads.COMMENTS.remove(act.db, id=one.id):  # nobody else has, meanwhile
         uploads.forget_owners(act.db, one.id)
-        lti.put_scores(act.db, assigned.id)
+        lti.put_scores(act.db, assignment.id)
         told = {"comment": one.id, "students": students, "author": one.person, "text": one.text}
-        act.note("comment removed", assigned.id, key=key, **told)
+        act.note("comment removed", assignment.id, key=key, **told)
 
 
 def decide(
-    act: AuditedTransaction, assigned: CourseAssignment, key: str, decision: Decision
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, decision: Decision
 ) -> None:
     """Give a student, or each of a group, a mark instead of the one that was computed last.
 
@@ -348,11 +350,11 @@ def decide(
         InvalidGradingStateError: none was computed yet.
         UsageError: as :func:`override`.
     """
-    students = courses.students_of(act.db, assigned.course, key)
-    marked = uploads.last_mark(act.db, assigned.id, key, students)
+    students = courses.students_of(act.db, assignment.course, key)
+    marked = uploads.last_mark(act.db, assignment.id, key, students)
     if marked is None:
         raise InvalidGradingStateError("there is no computed mark yet: grade first")
-    override(act, assigned, key, canonical_json.loads(Marks, marked.marks), decision)
+    override(act, assignment, key, canonical_json.loads(Marks, marked.marks), decision)
 
 
 def are_shown(db: Connection, assigned: str, student: str) -> bool:
@@ -362,9 +364,9 @@ def are_shown(db: Connection, assigned: str, student: str) -> bool:
 
 def override(
     act: AuditedTransaction,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     key: str,
-    computed: Marks,
+    marks: Marks,
     decision: Decision,
 ) -> None:
     """Give a student, or each of a group, a mark instead of the computed one or of a former one.
@@ -372,42 +374,40 @@ def override(
     Raises:
         UsageError: the points are not between 0 and what can be reached; there is no reason.
     """
-    courses.lock(act.db, assigned.id)
+    courses.lock(act.db, assignment.id)
     found = exact(decision.points)
-    if found is None or found > computed.of:
-        raise UsageError(
-            f"points: found {decision.points!r}, expected 0 to {decimal(computed.of)}"
-        )
-    then = "withheld" if computed.withheld else str(computed)
+    if found is None or found > marks.of:
+        raise UsageError(f"points: found {decision.points!r}, expected 0 to {decimal(marks.of)}")
+    then = "withheld" if marks.withheld else str(marks)
     said = _check_text("reason", decision.reason)
-    students = courses.students_of(act.db, assigned.course, key)
-    made = Override(assigned.id, "", str(found), then, said, act.by, time.time())
+    students = courses.students_of(act.db, assignment.course, key)
+    made = Override(assignment.id, "", str(found), then, said, act.by, time.time())
     for student in students:
-        uploads.OVERRIDES.remove(act.db, assignment=assigned.id, key=student)
+        uploads.OVERRIDES.remove(act.db, assignment=assignment.id, key=student)
         uploads.OVERRIDES.add(act.db, made._replace(key=student))
     told_ = {"points": str(found), "computed": then, "why": said}
-    act.note("mark overridden", assigned.id, key=key, students=students, **told_)
-    export_anew(act, assigned)
+    act.note("mark overridden", assignment.id, key=key, students=students, **told_)
+    export_anew(act, assignment)
 
 
-def end_override(act: AuditedTransaction, assigned: CourseAssignment, key: str) -> None:
+def end_override(act: AuditedTransaction, assignment: CourseAssignment, key: str) -> None:
     """Let the computed mark count again for a student, or for all of a group."""
-    courses.lock(act.db, assigned.id)
-    students = courses.students_of(act.db, assigned.course, key)
-    named = {"assignment": assigned.id}
+    courses.lock(act.db, assignment.id)
+    students = courses.students_of(act.db, assignment.course, key)
+    named = {"assignment": assignment.id}
     if sum(uploads.OVERRIDES.remove(act.db, key=one, **named) for one in students):
-        act.note("override ended", assigned.id, key=key, students=students)
-        export_anew(act, assigned)
+        act.note("override ended", assignment.id, key=key, students=students)
+        export_anew(act, assignment)
 
 
-def export_anew(act: AuditedTransaction, assigned: CourseAssignment) -> None:
+def export_anew(act: AuditedTransaction, assignment: CourseAssignment) -> None:
     """Let the pages and sheets of the marks in force be written anew: others count now.
 
     Those that are released go to the platforms, too. The caller has locked the assignment.
     """
-    lti.put_scores(act.db, assigned.id)
-    if grading := uploads.in_force(act.db, assigned.id):
-        queue.put_anew(act.db, Job("", EXPORT, assigned.id, grading.id))
+    lti.put_scores(act.db, assignment.id)
+    if grading := uploads.in_force(act.db, assignment.id):
+        queue.put_anew(act.db, Job("", EXPORT, assignment.id, grading.id))
 
 
 def list_outdated(db: Connection, grading: Grading) -> list[str]:
@@ -428,8 +428,8 @@ def list_outdated(db: Connection, grading: Grading) -> list[str]:
     ]
 
 
-def _most(one: StudentMark) -> str:
-    return decimal(canonical_json.loads(Marks, one.marks).of)
+def _most(mark: StudentMark) -> str:
+    return decimal(canonical_json.loads(Marks, mark.marks).of)
 
 
 class SharedOverride(NamedTuple):
@@ -439,30 +439,32 @@ class SharedOverride(NamedTuple):
     override: Override
 
 
-def shared_overrides(own: Mapping[str, Override], students: Sequence[str]) -> list[SharedOverride]:
+def shared_overrides(
+    overrides: Mapping[str, Override], students: Sequence[str]
+) -> list[SharedOverride]:
     """Return the marks that were given to some students, alike ones once.
 
-    ``own``: by the keys of students.
+    ``overrides``: by the keys of students.
     """
     sharing: dict[Override, list[str]] = {}
     for one in students:
-        if one in own:
-            sharing.setdefault(own[one]._replace(key=""), []).append(one)
+        if one in overrides:
+            sharing.setdefault(overrides[one]._replace(key=""), []).append(one)
     all_ = len(students)
     return [
         SharedOverride(() if len(who) == all_ else tuple(who), o) for o, who in sharing.items()
     ]
 
 
-def format_counting_mark(computed: Marks, own: Override | None) -> str:
+def format_counting_mark(marks: Marks, given_mark: Override | None) -> str:
     """Return the mark that counts, such as ``4.5 of 5``, or "" if there is none yet."""
-    counts = counting_mark(computed, as_given(own) if own else None)
+    counts = counting_mark(marks, as_given(given_mark) if given_mark else None)
     return "" if counts.withheld else str(counts)
 
 
-def as_given(own: Override) -> GivenMark:
+def as_given(given_mark: Override) -> GivenMark:
     """Return a mark as exports have it."""
-    return GivenMark(own.key, Fraction(own.points), own.reason)
+    return GivenMark(given_mark.key, Fraction(given_mark.points), given_mark.reason)
 
 
 def _check_text(name: str, text: str) -> str:

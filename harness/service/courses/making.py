@@ -45,9 +45,9 @@ def course(act: AuditedTransaction, title: str) -> Course:
 
 
 def assign(
-    act: AuditedTransaction, assigned: CourseAssignment, uploaded: Assignment | None = None
+    act: AuditedTransaction, assignment: CourseAssignment, uploaded: Assignment | None = None
 ) -> CourseAssignment:
-    """Make an assignment of a course; ``assigned`` has no id yet.
+    """Make an assignment of a course; ``assignment`` has no id yet.
 
     ``uploaded``: what it is made of, if that does not ship.
 
@@ -56,16 +56,16 @@ def assign(
     Raises:
         UsageError: there is no such assignment, or a date or a number cannot be read.
     """
-    own = uploaded or assignments.find(assigned.source)
+    own = uploaded or assignments.find(assignment.source)
     late = own.late
     made = check(
-        assigned._replace(
+        assignment._replace(
             id=new_id(),
-            title=assigned.title or own.title,
-            deadline=assigned.deadline or _format_time(late.deadline),
-            closes=assigned.closes or _format_time(late.refused_after),
-            deduction=assigned.deduction or str(late.deduction),
-            grace=late.grace_minutes if assigned.grace == AS_ITS_OWN else assigned.grace,
+            title=assignment.title or own.title,
+            deadline=assignment.deadline or _format_time(late.deadline),
+            closes=assignment.closes or _format_time(late.refused_after),
+            deduction=assignment.deduction or str(late.deduction),
+            grace=late.grace_minutes if assignment.grace == AS_ITS_OWN else assignment.grace,
             made=time.time(),
         )
     )
@@ -88,21 +88,23 @@ def check_shipped(source: str) -> str:
 
 
 def apply_course_settings(
-    own: Assignment, one: CourseAssignment, extensions: Mapping[str, str]
+    assignment: Assignment, course_assignment: CourseAssignment, extensions: Mapping[str, str]
 ) -> Assignment:
     """Return an assignment of a course as it is graded: with this course's dates and points.
 
-    ``own``: what it is made of. ``extensions``: deadlines of students, by their keys.
+    ``assignment``: what it is made of. ``extensions``: deadlines of students, by their keys.
     """
-    own = apply_weights(own, load_weights(one))
-    return own._replace(title=one.title, late=late(one, extensions))
+    assignment = apply_weights(assignment, load_weights(course_assignment))
+    return assignment._replace(
+        title=course_assignment.title, late=late(course_assignment, extensions)
+    )
 
 
-def late(one: CourseAssignment, extensions: Mapping[str, str]) -> Late:
+def late(assignment: CourseAssignment, extensions: Mapping[str, str]) -> Late:
     """Return the late penalty of this course; see :func:`apply_course_settings`."""
     own = tuple((key, read_moment(extensions[key])) for key in extensions)
-    dates = moment(one.deadline), moment(one.closes)
-    return Late(*dates, Fraction(one.deduction or 0), one.grace, own)
+    dates = moment(assignment.deadline), moment(assignment.closes)
+    return Late(*dates, Fraction(assignment.deduction or 0), assignment.grace, own)
 
 
 def moment(text: str) -> datetime.datetime | None:
@@ -110,9 +112,9 @@ def moment(text: str) -> datetime.datetime | None:
     return read_moment(text) if text else None
 
 
-def private_folder(made: Path) -> Path:
+def private_folder(assignment_folder: Path) -> Path:
     """Return where the private case files of an assignment lie, in its folder."""
-    return made / "private"
+    return assignment_folder / "private"
 
 
 def read_title(text: str) -> str:
@@ -136,14 +138,14 @@ def date(name: str, text: str) -> str:
     return _format_time(read)
 
 
-def read_grace(text: str, unset: int = AS_ITS_OWN) -> int:
-    """Return minutes of grace that somebody typed; ``unset``: if nothing was.
+def read_grace(text: str, default: int = AS_ITS_OWN) -> int:
+    """Return minutes of grace that somebody typed; ``default``: if nothing was.
 
     Raises:
         UsageError: it is not a number of minutes.
     """
     if not text:
-        return unset
+        return default
     if (minutes := read_number(text)) is None:
         raise UsageError(f"grace: found {text!r}, expected a number of minutes such as 10")
     return minutes
@@ -153,17 +155,17 @@ def _format_time(time_: datetime.datetime | None) -> str:
     return write(time_) if time_ else ""
 
 
-def check(assigned: CourseAssignment) -> CourseAssignment:
+def check(assignment: CourseAssignment) -> CourseAssignment:
     """Return an assignment with its title and dates as they are kept.
 
     Raises:
         UsageError: one of them cannot be read, or they do not go together.
     """
-    made = assigned._replace(
-        title=read_title(assigned.title),
-        opens=date("opens", assigned.opens),
-        deadline=date("deadline", assigned.deadline),
-        closes=date("closes", assigned.closes),
+    made = assignment._replace(
+        title=read_title(assignment.title),
+        opens=date("opens", assignment.opens),
+        deadline=date("deadline", assignment.deadline),
+        closes=date("closes", assignment.closes),
     )
     _check_dates(made)
     if not 0 <= made.grace < 100_000:
@@ -176,11 +178,15 @@ def check(assigned: CourseAssignment) -> CourseAssignment:
     return made
 
 
-def _check_dates(made: CourseAssignment) -> None:
-    if made.deadline and made.closes and read_seconds(made.closes) < read_seconds(made.deadline):
+def _check_dates(assignment: CourseAssignment) -> None:
+    if (
+        assignment.deadline
+        and assignment.closes
+        and read_seconds(assignment.closes) < read_seconds(assignment.deadline)
+    ):
         raise UsageError("closes: this is before the deadline: choose a later time, or the same")
-    last = made.closes or made.deadline
-    if made.opens and last and read_seconds(made.opens) >= read_seconds(last):
+    last = assignment.closes or assignment.deadline
+    if assignment.opens and last and read_seconds(assignment.opens) >= read_seconds(last):
         raise UsageError("opens: this is after the last time to submit: choose an earlier time")
 
 
@@ -198,18 +204,18 @@ T = TypeVar("T", bound=_Kept)
 def make_once(
     act: AuditedTransaction,
     form: str,
-    sent: tuple[str, ...],
+    content: tuple[str, ...],
     find: Callable[[str], T | None],
     make: Callable[[], T],
 ) -> T:
     """Make something, or return what the same form with the same content has made.
 
-    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
     what it had; ``find``: returns what was made by its id, or None to make it anew.
     """
     if not form:
         return make()
-    key = hashlib.sha256("\0".join((form, *sent)).encode()).hexdigest()
+    key = hashlib.sha256("\0".join((form, *content)).encode()).hexdigest()
     repeated = people.claim_key(act.db, act.by, key, key)
     if repeated.made and (known := find(repeated.made)):
         return known
@@ -218,11 +224,11 @@ def make_once(
     return made
 
 
-def hold(db: Connection, one: CourseAssignment) -> None:
+def hold(db: Connection, assignment: CourseAssignment) -> None:
     """Keep an assignment until the end of a transaction.
 
     Raises:
         UsageError: it was removed.
     """
-    if not courses.hold(db, one.id):
+    if not courses.hold(db, assignment.id):
         raise UsageError(REMOVED)

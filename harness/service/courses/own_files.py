@@ -46,37 +46,37 @@ class NotSetUpError(UsageError):
     """An assignment lacks something without which no submission can be checked."""
 
 
-def assignment_of(settings: Settings, one: CourseAssignment) -> Assignment:
+def assignment_of(settings: Settings, assignment: CourseAssignment) -> Assignment:
     """Return what an assignment of a course is made of: what ships, or what was uploaded.
 
     Raises:
         UsageError: it was uploaded, and removed.
     """
-    if one.source != OWN:
-        return assignments.find(one.source)
-    return assignments.read(_document(settings, one))
+    if assignment.source != OWN:
+        return assignments.find(assignment.source)
+    return assignments.read(_document(settings, assignment))
 
 
-def list_private(settings: Settings, one: CourseAssignment) -> list[Path]:
+def list_private(settings: Settings, assignment: CourseAssignment) -> list[Path]:
     """Return the private case files of the upload that holds, or [] for what ships.
 
     Raises:
         UsageError: it was uploaded, and removed.
     """
-    return assignment_of(settings, one).private_cases() if one.source == OWN else []
+    return assignment_of(settings, assignment).private_cases() if assignment.source == OWN else []
 
 
-def _document(settings: Settings, one: CourseAssignment) -> Path:
-    found = next(_folder(settings, one).glob(f"*/{FILE}"), None)
+def _document(settings: Settings, assignment: CourseAssignment) -> Path:
+    found = next(_folder(settings, assignment).glob(f"*/{FILE}"), None)
     if found is None:  # after the request had come that asks for it
         raise UsageError(making.REMOVED)
     return found
 
 
-def _folder(settings: Settings, one: CourseAssignment) -> Path:
+def _folder(settings: Settings, assignment: CourseAssignment) -> Path:
     """Return the folder of an upload of an assignment, which has nothing else in it."""
-    return settings.assignment_folder(one.id) / (
-        f"{_SOURCE}-{one.edition}" if one.edition else _SOURCE
+    return settings.assignment_folder(assignment.id) / (
+        f"{_SOURCE}-{assignment.edition}" if assignment.edition else _SOURCE
     )
 
 
@@ -109,43 +109,43 @@ def unpack(
         yield place, found
 
 
-def _read_cases(own: Assignment) -> None:
+def _read_cases(assignment: Assignment) -> None:
     """Read the case files of an assignment, or no submission could be checked later.
 
     Raises:
         HarnessError: a line of one is wrong, or two private ones have the same name.
     """
-    attempt_plan.public_cases(own)
-    attempt_plan.private_cases(own, ())
+    attempt_plan.public_cases(assignment)
+    attempt_plan.private_cases(assignment, ())
 
 
 def make(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    course_assignment: CourseAssignment,
     place: Path,
-    own: Assignment,
+    assignment: Assignment,
 ) -> CourseAssignment:
-    """Make an assignment of the folder ``place`` that was sent, which was read as ``own``.
+    """Make an assignment of the folder ``place`` that was sent, which was read as ``assignment``.
 
     Raises:
         UsageError: as :func:`making.assign`.
     """
-    made = making.assign(act, assigned, own)
+    made = making.assign(act, course_assignment, assignment)
     keep(settings, place, made)
     return made
 
 
-def keep(settings: Settings, place: Path, one: CourseAssignment) -> None:
+def keep(settings: Settings, place: Path, assignment: CourseAssignment) -> None:
     """Move the folder of an assignment that was sent to where it belongs."""
-    target = _folder(settings, one)
+    target = _folder(settings, assignment)
     shutil.rmtree(target, ignore_errors=True)  # left by an upload that was interrupted here
     target.mkdir(mode=0o700, parents=True)
     place.rename(target / place.name)
 
 
 def replace(
-    act: AuditedTransaction, settings: Settings, one: CourseAssignment, place: Path
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, place: Path
 ) -> CourseAssignment:
     """Let the folder of an assignment that was sent take the place of the one before.
 
@@ -156,26 +156,26 @@ def replace(
         UsageError: the assignment was not uploaded or was removed, nothing in it has changed, or
             a private case file in it is called as one that was added.
     """
-    courses.lock(act.db, one.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=one.id)
+    courses.lock(act.db, assignment.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id)
     if now is None:
         raise UsageError(making.REMOVED)
     if now.source != OWN:
         raise UsageError("this assignment was not uploaded: it ships with the service")
     if not (changes := _changes(_document(settings, now).parent, place)):
         raise UsageError("nothing in it has changed")
-    _refuse_doubled(settings, one, place)
+    _refuse_doubled(settings, assignment, place)
     made = now._replace(edition=now.edition + 1)
     keep(settings, place, made)
-    courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=one.id)
+    courses.ASSIGNMENTS.change(act.db, {"edition": made.edition}, id=assignment.id)
     _check_anew(act, made)
-    act.note("assignment replaced", one.id, edition=made.edition, changes=changes)
+    act.note("assignment replaced", assignment.id, edition=made.edition, changes=changes)
     return made
 
 
-def _refuse_doubled(settings: Settings, one: CourseAssignment, place: Path) -> None:
+def _refuse_doubled(settings: Settings, assignment: CourseAssignment, place: Path) -> None:
     """Refuse private case files of an upload that have the name of one that was added."""
-    added = making.private_folder(settings.assignment_folder(one.id))
+    added = making.private_folder(settings.assignment_folder(assignment.id))
     for path in assignments.read(place / FILE).private_cases():
         if (added / path.name).exists():
             raise UsageError(
@@ -184,17 +184,17 @@ def _refuse_doubled(settings: Settings, one: CourseAssignment, place: Path) -> N
             )
 
 
-def _check_anew(act: AuditedTransaction, one: CourseAssignment) -> None:
+def _check_anew(act: AuditedTransaction, assignment: CourseAssignment) -> None:
     """Let all that was submitted be checked again: other files may be wanted now."""
-    for upload in uploads.UPLOADS.all(act.db, assignment=one.id, withdrawn=0):
+    for upload in uploads.UPLOADS.all(act.db, assignment=assignment.id, withdrawn=0):
         uploads.UPLOADS.change(act.db, {"record": "", "run": 0}, id=upload.id)
-        wanted = Job("", CHECK, one.id, upload.id, upload.key, due=one.deadline)
+        wanted = Job("", CHECK, assignment.id, upload.id, upload.key, due=assignment.deadline)
         queue.put_anew(act.db, wanted._replace(person=upload.person))
 
 
-def is_different(settings: Settings, one: CourseAssignment, place: Path) -> bool:
+def is_different(settings: Settings, assignment: CourseAssignment, place: Path) -> bool:
     """Return whether the folder ``place`` that was sent differs from the one that holds."""
-    return bool(_changes(_document(settings, one).parent, place))
+    return bool(_changes(_document(settings, assignment).parent, place))
 
 
 def forget_editions(settings: Settings, before: CourseAssignment) -> None:
@@ -203,13 +203,13 @@ def forget_editions(settings: Settings, before: CourseAssignment) -> None:
         shutil.rmtree(_folder(settings, before._replace(edition=number)), ignore_errors=True)
 
 
-def editions(settings: Settings, one: CourseAssignment) -> list[list[str]]:
+def editions(settings: Settings, assignment: CourseAssignment) -> list[list[str]]:
     """Return what each newer upload of an assignment changed, in sentences, in their order."""
-    if one.source != OWN:
+    if assignment.source != OWN:
         return []
     places = [
-        _document(settings, one._replace(edition=number)).parent
-        for number in range(one.edition + 1)
+        _document(settings, assignment._replace(edition=number)).parent
+        for number in range(assignment.edition + 1)
     ]
     return [_changes_kept(*pair) for pair in pairwise(places)]
 
@@ -272,7 +272,11 @@ def _check(assignment: Assignment) -> None:
 
 
 def take_overlay(
-    act: AuditedTransaction, settings: Settings, one: CourseAssignment, path: Path, name: str
+    act: AuditedTransaction,
+    settings: Settings,
+    assignment: CourseAssignment,
+    path: Path,
+    name: str,
 ) -> None:
     """Let a folder that was sent be the one that submissions of an assignment get beside them.
 
@@ -281,45 +285,51 @@ def take_overlay(
     Raises:
         UsageError: it is not an archive; or the assignment wants no such folder, or was removed.
     """
-    making.hold(act.db, one)
-    if not assignment_of(settings, one).engine.overlay:
+    making.hold(act.db, assignment)
+    if not assignment_of(settings, assignment).engine.overlay:
         raise UsageError("submissions of this assignment get no folder beside them")
-    made = settings.assignment_folder(one.id)
+    made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=made, prefix=".overlay-") as room:
         _unpack(path, Path(room, "new"))
-        if has_overlay(settings, one):
+        if has_overlay(settings, assignment):
             (made / _OVERLAY).rename(Path(room, "old"))
         Path(room, "new").rename(made / _OVERLAY)
-    _check_anew(act, one)
-    act.note("course's own folder taken", one.id, name=name)
+    _check_anew(act, assignment)
+    act.note("course's own folder taken", assignment.id, name=name)
 
 
-def has_overlay(settings: Settings, one: CourseAssignment) -> bool:
+def has_overlay(settings: Settings, assignment: CourseAssignment) -> bool:
     """Whether a folder was sent that submissions get beside them."""
-    return (settings.assignment_folder(one.id) / _OVERLAY).is_dir()
+    return (settings.assignment_folder(assignment.id) / _OVERLAY).is_dir()
 
 
-def lacks_overlay(settings: Settings, one: CourseAssignment) -> bool:
+def lacks_overlay(settings: Settings, assignment: CourseAssignment) -> bool:
     """Whether submissions get a folder beside them, and nobody has sent it."""
-    own = assignment_of(settings, one)
-    return _lacks_overlay(settings, one, own)
+    own = assignment_of(settings, assignment)
+    return _lacks_overlay(settings, assignment, own)
 
 
-def _lacks_overlay(settings: Settings, one: CourseAssignment, own: Assignment) -> bool:
-    name = own.engine.overlay
-    return bool(name) and not has_overlay(settings, one) and not (own.place / name).is_dir()
+def _lacks_overlay(
+    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment
+) -> bool:
+    name = assignment.engine.overlay
+    return (
+        bool(name)
+        and not has_overlay(settings, course_assignment)
+        and not (assignment.place / name).is_dir()
+    )
 
 
-def list_missing(settings: Settings, one: CourseAssignment) -> list[str]:
+def list_missing(settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what must be there before a submission can be checked, and is not: a clause each.
 
     It is never a student's failure. Programs are looked for where engines run: on a cluster the
     other machines say themselves what they lack.
     """
-    own = assignment_of(settings, one)
+    own = assignment_of(settings, assignment)
     found = []
-    if _lacks_overlay(settings, one, own):
+    if _lacks_overlay(settings, assignment, own):
         found.append(f"the course folder {own.engine.overlay} is missing: upload it")
     if programs := [] if settings.scheduler else find_missing_programs(own):
         found.append(f"the server lacks {needs.absent(programs)}: ask the operator of the service")
@@ -327,7 +337,7 @@ def list_missing(settings: Settings, one: CourseAssignment) -> list[str]:
 
 
 def explain_held(
-    settings: Settings, one: CourseAssignment, jobs: Iterable[Job], *, is_staff: bool
+    settings: Settings, assignment: CourseAssignment, jobs: Iterable[Job], *, is_staff: bool
 ) -> str:
     """Return why a submission is not checked yet, in sentences; "" if nothing is missing for it.
 
@@ -335,7 +345,7 @@ def explain_held(
     is missing.
     """
     is_left = any(job.kind == CHECK and (job.is_unfinished or job.state == HELD) for job in jobs)
-    missing = list_missing(settings, one) if is_left else []
+    missing = list_missing(settings, assignment) if is_left else []
     if not missing:
         return ""
     if not is_staff:
@@ -343,18 +353,18 @@ def explain_held(
     return f"{begin_sentence('; '.join(missing))}. The submission is kept, and checked then."
 
 
-def find_missing_programs(own: Assignment) -> list[needs.Tool]:
+def find_missing_programs(assignment: Assignment) -> list[needs.Tool]:
     """Return the programs that an assignment needs and this machine has not."""
-    return [tool for tool in needs.of(own) if not tool.path]
+    return [tool for tool in needs.of(assignment) if not tool.path]
 
 
-def require_set_up(settings: Settings, one: CourseAssignment) -> None:
+def require_set_up(settings: Settings, assignment: CourseAssignment) -> None:
     """Require that nothing is missing without which no submission can be checked.
 
     Raises:
         NotSetUpError: something is.
     """
-    if missing := list_missing(settings, one):
+    if missing := list_missing(settings, assignment):
         raise NotSetUpError("; ".join(missing))
 
 

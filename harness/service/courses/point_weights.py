@@ -1,4 +1,4 @@
-"""What the parts of an assignment, and single tests of them, are worth in a course.
+"""Points of an assignment's parts, and weights of single tests, in a course.
 
 A test of weight 0 does not count: one that is found to be wrong after the deadline is left out so.
 It stays left out when its file is put right later, which has to be told (:func:`still_left_out`).
@@ -28,7 +28,7 @@ _NO_PARTS: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 
 
 class PointWeights(NamedTuple):
-    """What is worth something else than the assignment says; numbers are exact fractions."""
+    """Points and weights that differ from the assignment's; numbers are exact fractions."""
 
     points: Mapping[str, str] = _NONE  # of parts, by their names
     weights: Mapping[str, Mapping[str, str]] = _NO_PARTS  # of tests: by part, and by FILE:ID
@@ -74,10 +74,13 @@ class WeighedPart(NamedTuple):
         return len({test.weight for test in self.tests}) > 1
 
 
-def load_weights(one: CourseAssignment) -> PointWeights:
+def load_weights(assignment: CourseAssignment) -> PointWeights:
     """Return what is worth something else in an assignment of a course."""
     return PointWeights(
-        *(json.loads(text or "{}") for text in (one.points, one.weights, one.left_out))
+        *(
+            json.loads(text or "{}")
+            for text in (assignment.points, assignment.weights, assignment.left_out)
+        )
     )
 
 
@@ -126,10 +129,10 @@ def _tests(part: MarkPart, files: Iterable[PlannedCase]) -> Iterator[WeighedTest
         yield WeighedTest(name, commands, marking.weight(part, (name, file)), digests[file])
 
 
-def _digest_files(own: Iterable[PlannedCase]) -> dict[str, str]:
+def _digest_files(cases: Iterable[PlannedCase]) -> dict[str, str]:
     """Return digests of case files by the names that weights know them by: without folders."""
     groups: dict[str, list[str]] = {}
-    for case in own:
+    for case in cases:
         groups.setdefault(PurePosixPath(case.name).name, []).append(case.sha256)
     return {name: _join_digests(group) for name, group in groups.items()}
 
@@ -139,60 +142,64 @@ def _join_digests(group: Sequence[str]) -> str:
     return group[0] if len(group) == 1 else hashlib.sha256(" ".join(group).encode()).hexdigest()
 
 
-def read(assignment: Assignment, now: Sequence[WeighedPart], told: PointWeights) -> PointWeights:
+def read(
+    assignment: Assignment, parts: Sequence[WeighedPart], request: PointWeights
+) -> PointWeights:
     """Return what is to be kept where this is told; what is not told stays as it is.
 
-    ``assignment``: as it is made, without what is worth something else in the course. ``now``: its
-    parts as they are before.
+    ``assignment``: as it is made, without what is worth something else in the course. ``parts``:
+    its parts as they are before.
 
     Raises:
         UsageError: there is no such part or test; a number cannot be read; no test of a part
             counts; or all points together are none, or less than what a submission gets whose
             engine never answers.
     """
-    names = [one.part.name for one in now]
-    for name in (*told.points, *told.weights):
+    names = [one.part.name for one in parts]
+    for name in (*request.points, *request.weights):
         if name not in names:
             raise UsageError(f"there is no part {name!r}; there are: {', '.join(names)}")
-    points = {one.part.name: _points(one.part, told) for one in now}
+    points = {one.part.name: _points(one.part, request) for one in parts}
     total = sum(points.values())
     if not total or total < assignment.does_not_run:
         least = assignment.does_not_run or "more than 0"
         raise UsageError(f"points: found {total} together, expected at least {least}")
     own = {part.name: part for part in assignment.marks}
     weights = {
-        one.part.name: _weights(one, own[one.part.name], points[one.part.name], told)
-        for one in now
+        one.part.name: _weights(one, own[one.part.name], points[one.part.name], request)
+        for one in parts
     }
     return PointWeights(
         {name: str(value) for name, value in points.items()},
         {name: found for name, found in weights.items() if found},
-        {name: found for name, found in _list_left_out(now, weights, told) if found},
+        {name: found for name, found in _list_left_out(parts, weights, request) if found},
     )
 
 
 def _list_left_out(
-    now: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], told: PointWeights
+    parts: Iterable[WeighedPart], weights: Mapping[str, Mapping[str, str]], request: PointWeights
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield by part the digests of the files of tests that do not count; told ones go before."""
-    for one in now:
+    for one in parts:
         name = one.part.name
-        files = {test.name: test.sha256 for test in one.tests} | {**told.left_out.get(name, _NONE)}
+        files = {test.name: test.sha256 for test in one.tests} | {
+            **request.left_out.get(name, _NONE)
+        }
         yield name, {test: files[test] for test, own in weights[name].items() if own == _NOTHING}
 
 
-def still_left_out(parts: Iterable[WeighedPart], own: PointWeights) -> list[WeighedTest]:
+def still_left_out(parts: Iterable[WeighedPart], weights: PointWeights) -> list[WeighedTest]:
     """Return the tests that do not count, though their files have changed since that was said.
 
-    ``parts``: as they are now; ``own``: what was said in the course. A test of several parts is
-    there once.
+    ``parts``: as they are now; ``weights``: what was said in the course. A test of several parts
+    is there once.
     """
     found = {
         test.name: test
         for one in parts
         for test in one.tests
-        if own.weights.get(one.part.name, _NONE).get(test.name) == _NOTHING
-        and own.left_out.get(one.part.name, _NONE).get(test.name) != test.sha256
+        if weights.weights.get(one.part.name, _NONE).get(test.name) == _NOTHING
+        and weights.left_out.get(one.part.name, _NONE).get(test.name) != test.sha256
     }
     return [*found.values()]
 
@@ -203,29 +210,29 @@ def _points(part: MarkPart, weights: PointWeights) -> Fraction:
 
 
 def _weights(
-    one: WeighedPart, own: MarkPart, points: Fraction, weights: PointWeights
+    weighed_part: WeighedPart, mark_part: MarkPart, points: Fraction, weights: PointWeights
 ) -> dict[str, str]:
     """Return the weights that are not as the assignment has them, by the names of tests."""
-    found = {test.name: test.weight for test in one.tests}
-    for name, text in weights.weights.get(one.part.name, _NONE).items():
+    found = {test.name: test.weight for test in weighed_part.tests}
+    for name, text in weights.weights.get(weighed_part.part.name, _NONE).items():
         if name not in found:
-            raise UsageError(f"{one.part.name}: there is no test {name!r}")
+            raise UsageError(f"{weighed_part.part.name}: there is no test {name!r}")
         found[name] = _number(name, text, "a weight such as 0, 1 or 0.5")
     if points and found and not any(found.values()):
         raise UsageError(
-            f"{one.part.name}: no test of it would count; give the part 0 points instead"
+            f"{weighed_part.part.name}: no test of it would count; give the part 0 points instead"
         )
     return {
         name: str(weight)
         for name, weight in found.items()
-        if weight != marking.weight(own, (name, name.rpartition(":")[0]))
+        if weight != marking.weight(mark_part, (name, name.rpartition(":")[0]))
     }
 
 
-def _number(what: str, text: str, expected: str) -> Fraction:
+def _number(name: str, text: str, expected: str) -> Fraction:
     found = exact(text)
     if found is None:
-        raise UsageError(f"{what}: found {text!r}, expected {expected}")
+        raise UsageError(f"{name}: found {text!r}, expected {expected}")
     return found
 
 

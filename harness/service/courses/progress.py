@@ -1,4 +1,4 @@
-"""How far things are, and what to do next: the first lines of pages. Pure.
+"""Progress and next actions: the first lines of pages. Pure.
 
 The staff sees the steps of an assignment, a student what happened to a submission.
 """
@@ -13,7 +13,7 @@ StepState = Literal["done", "now", "look", "later"]
 
 
 class AssignmentCounts(NamedTuple):
-    """What the steps of an assignment follow from. Students are counted with groups as one."""
+    """Input of the steps of an assignment. Students are counted with groups as one."""
 
     students: int
     submitted: int = 0  # with a submission that counts, or that will if its check allows it
@@ -52,7 +52,7 @@ class NextAction(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far an assignment is."""
+    """Steps and next action."""
 
     steps: tuple[Step, ...]
     action: NextAction
@@ -181,7 +181,7 @@ class SubmissionWindow(NamedTuple):
 
 
 class SubmissionFacts(NamedTuple):
-    """What the first line of a page follows from."""
+    """Input of the first line of a page."""
 
     state: UploadState = ""
     ahead: int = 0  # jobs that wait before its check

@@ -32,7 +32,7 @@ _NAME, _ADDRESS, _GROUP = "name", "mail address", "group"
 
 
 class RosterChange(NamedTuple):
-    """What a roster changed of a student."""
+    """Change of a student by a roster."""
 
     student: str  # the key
     name: str
@@ -42,7 +42,7 @@ class RosterChange(NamedTuple):
 
 
 class RosterOutcome(NamedTuple):
-    """What a roster did to the students of a course."""
+    """Effect of a roster on a course's students."""
 
     added: tuple[Member, ...] = ()
     returned: tuple[Member, ...] = ()  # who had been removed
@@ -90,22 +90,24 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
     return found
 
 
-def _give_keys(listed: Iterable[ListedStudent], before: Iterable[str]) -> Iterator[ListedStudent]:
+def _give_keys(
+    listed_students: Iterable[ListedStudent], before: Iterable[str]
+) -> Iterator[ListedStudent]:
     """Yield the students with keys that nobody else in the course has; known students keep theirs.
 
     A key tells submissions and marks apart, also as the name of a file.
     """
     used = {one.casefold() for one in before}
-    for one in listed:
+    for one in listed_students:
         key = one.student.key
         if key.casefold() in used:
             key = key_with_digest(one.roster_id)
         yield one._replace(student=one.student._replace(key=key))
 
 
-def _tell_otherwise(known: Matches) -> Iterator[str]:
+def _tell_otherwise(matches: Matches) -> Iterator[str]:
     """Yield a remark that names students with another id in the course than in the file."""
-    names = [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]
+    names = [f"{matches.members[one].name} ({one})" for one in sorted(matches.otherwise)]
     if names:
         yield (
             f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
@@ -118,7 +120,7 @@ def _list_all(act: AuditedTransaction, course: str) -> list[Member]:
 
 
 class _RosterIntake(NamedTuple):
-    """What a roster did to one student."""
+    """Effect of a roster on a student."""
 
     before: Member | None
     member: Member
@@ -127,19 +129,19 @@ class _RosterIntake(NamedTuple):
 
 
 def _sum_up(
-    taken: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
+    intakes: Sequence[_RosterIntake], before: Mapping[str, Member], remarks: tuple[str, ...]
 ) -> RosterOutcome:
-    listed = {one.member.key for one in taken}
-    changed = tuple(change for one in taken for change in one.changes)
-    returned = [one.member for one in taken if one.before and one.before.role == FORMER]
+    listed = {one.member.key for one in intakes}
+    changed = tuple(change for one in intakes for change in one.changes)
+    returned = [one.member for one in intakes if one.before and one.before.role == FORMER]
     different = {one.student for one in changed} | {one.key for one in returned}
     return RosterOutcome(
-        tuple(one.member for one in taken if one.before is None),
+        tuple(one.member for one in intakes if one.before is None),
         tuple(returned),
         changed,
-        sum(one.before is not None and one.member.key not in different for one in taken),
+        sum(one.before is not None and one.member.key not in different for one in intakes),
         tuple(o for o in before.values() if o.role == STUDENT and o.key not in listed),
-        (*remarks, *(remark for one in taken for remark in one.remarks)),
+        (*remarks, *(remark for one in intakes for remark in one.remarks)),
     )
 
 
@@ -187,21 +189,24 @@ def _check_groups(members: Sequence[Member]) -> None:
 
 
 def _take_one(
-    act: AuditedTransaction, course: str, one: ListedStudent, every: Mapping[str, Member]
+    act: AuditedTransaction,
+    course: str,
+    listed_student: ListedStudent,
+    members: Mapping[str, Member],
 ) -> _RosterIntake:
-    known = every.get(one.roster_id)
+    known = members.get(listed_student.roster_id)
     if known is None:
-        return _RosterIntake(None, _add(act, course, one))
+        return _RosterIntake(None, _add(act, course, listed_student))
     person = people.PEOPLE.find(act.db, id=known.person)
     assert person is not None  # members refer to people
     is_ours = accounts.may_be_changed_by(act.db, person, act.by)
-    member = _merge(known, one, is_ours=is_ours)
+    member = _merge(known, listed_student, is_ours=is_ours)
     values = {name: getattr(member, name) for name in _TAKEN}
     courses.MEMBERS.change(act.db, values, course=course, person=known.person)
-    listed, address = _tell(known, member), _address_of(one)
+    listed, address = _tell(known, member), _address_of(listed_student)
     if not is_ours:
-        return _RosterIntake(known, member, listed, _tell_kept(person, member, one))
-    _rename(act, person, member, one)
+        return _RosterIntake(known, member, listed, _tell_kept(person, member, listed_student))
+    _rename(act, person, member, listed_student)
     if address and address != person.email:
         accounts.change_email(act, person, address)
         change = RosterChange(member.key, member.name, _ADDRESS, person.email, address)
@@ -211,35 +216,41 @@ def _take_one(
     return _RosterIntake(known, member, listed)
 
 
-def _add(act: AuditedTransaction, course: str, one: ListedStudent) -> Member:
-    student = one.student
-    person = accounts.add_person(act, student.name, _address_of(one))
-    made = Member(course, person.id, STUDENT, student.key, student.name, team=one.team or "")
-    own = {"ids": json.dumps(student.ids), "roster_id": one.roster_id, "team_name": one.group}
+def _add(act: AuditedTransaction, course: str, listed_student: ListedStudent) -> Member:
+    student = listed_student.student
+    person = accounts.add_person(act, student.name, _address_of(listed_student))
+    made = Member(
+        course, person.id, STUDENT, student.key, student.name, team=listed_student.team or ""
+    )
+    own = {
+        "ids": json.dumps(student.ids),
+        "roster_id": listed_student.roster_id,
+        "team_name": listed_student.group,
+    }
     return courses.MEMBERS.add(act.db, made._replace(**own))
 
 
-def _address_of(one: ListedStudent) -> str:
-    return dict(one.student.ids).get(_EMAIL, "")
+def _address_of(listed_student: ListedStudent) -> str:
+    return dict(listed_student.student.ids).get(_EMAIL, "")
 
 
-def _merge(known: Member, one: ListedStudent, *, is_ours: bool) -> Member:
+def _merge(member: Member, listed_student: ListedStudent, *, is_ours: bool) -> Member:
     """Return a member with all that a roster says; what it does not say stays."""
-    ids = {**dict(json.loads(known.ids)), **(dict(one.student.ids) if is_ours else {})}
-    return known._replace(
+    ids = {**dict(json.loads(member.ids)), **(dict(listed_student.student.ids) if is_ours else {})}
+    return member._replace(
         role=STUDENT,
-        name=one.student.name if one.is_named else known.name,
+        name=listed_student.student.name if listed_student.is_named else member.name,
         ids=json.dumps([*ids.items()]),
-        team=known.team if one.team is None else one.team,
-        team_name=known.team_name if one.team is None else one.group,
-        roster_id=known.roster_id or one.roster_id,
+        team=member.team if listed_student.team is None else listed_student.team,
+        team_name=member.team_name if listed_student.team is None else listed_student.group,
+        roster_id=member.roster_id or listed_student.roster_id,
     )
 
 
-def _tell(known: Member, member: Member) -> tuple[RosterChange, ...]:
+def _tell(former: Member, member: Member) -> tuple[RosterChange, ...]:
     """List the changes of a member; the mail address is told of by itself."""
-    ids, ids_before = dict(json.loads(member.ids)), dict(json.loads(known.ids))
-    facts = [(_NAME, known.name, member.name), (_GROUP, known.team, member.team)]
+    ids, ids_before = dict(json.loads(member.ids)), dict(json.loads(former.ids))
+    facts = [(_NAME, former.name, member.name), (_GROUP, former.team, member.team)]
     facts += [(kind, ids_before.get(kind, ""), ids[kind]) for kind in ids if kind != _EMAIL]
     return tuple(
         RosterChange(member.key, member.name, what, was, now)
@@ -248,16 +259,26 @@ def _tell(known: Member, member: Member) -> tuple[RosterChange, ...]:
     )
 
 
-def _rename(act: AuditedTransaction, person: Person, member: Member, one: ListedStudent) -> None:
-    if one.is_named and person.name != member.name and not accounts.chose_a_name(act, person):
+def _rename(
+    act: AuditedTransaction, person: Person, member: Member, listed_student: ListedStudent
+) -> None:
+    if (
+        listed_student.is_named
+        and person.name != member.name
+        and not accounts.chose_a_name(act, person)
+    ):
         accounts.rename(act, person, member.name)
 
 
-def _tell_kept(person: Person, member: Member, one: ListedStudent) -> tuple[str, ...]:
+def _tell_kept(person: Person, member: Member, listed_student: ListedStudent) -> tuple[str, ...]:
     """Say what a roster may not change of a person."""
-    address, ids = _address_of(one), dict(json.loads(member.ids))
+    address, ids = _address_of(listed_student), dict(json.loads(member.ids))
     kept = [_ADDRESS] if address and address != person.email else []
-    kept += [kind for kind, value in one.student.ids if kind != _EMAIL and ids.get(kind) != value]
+    kept += [
+        kind
+        for kind, value in listed_student.student.ids
+        if kind != _EMAIL and ids.get(kind) != value
+    ]
     if not kept:
         return ()
     return (
@@ -285,9 +306,9 @@ class Matches(NamedTuple):
     otherwise: tuple[str, ...]  # ids in the file of those who are known by a number or an address
 
 
-def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches:
+def match(members: Sequence[Member], listed_students: Sequence[ListedStudent]) -> Matches:
     """Find the members whom a roster lists. Nobody is found twice, and no doubtful one is."""
-    finder = _RosterFinder(members, listed)
+    finder = _RosterFinder(members, listed_students)
     finder.take(lambda one: one.roster_id, lambda one: one.roster_id)
     by_id = set(finder.found)
     for kind in _KINDS:
@@ -298,10 +319,12 @@ def match(members: Sequence[Member], listed: Sequence[ListedStudent]) -> Matches
 class _RosterFinder:
     """Members and lines of a file, and which of them are matched."""
 
-    def __init__(self, members: Sequence[Member], listed: Sequence[ListedStudent]) -> None:
+    def __init__(
+        self, members: Sequence[Member], listed_students: Sequence[ListedStudent]
+    ) -> None:
         self.found: dict[str, Member] = {}
         self._taken: set[str] = set()
-        self._members, self._listed = members, listed
+        self._members, self._listed = members, listed_students
 
     def take(
         self,
@@ -316,9 +339,9 @@ class _RosterFinder:
             if not differ(members[fact], listed[fact]):
                 self._match(members[fact], listed[fact])
 
-    def _match(self, member: Member, one: ListedStudent) -> None:
-        if member.person not in self._taken and one.roster_id not in self.found:
-            self.found[one.roster_id] = member
+    def _match(self, member: Member, listed_student: ListedStudent) -> None:
+        if member.person not in self._taken and listed_student.roster_id not in self.found:
+            self.found[listed_student.roster_id] = member
             self._taken.add(member.person)
 
 
@@ -338,14 +361,14 @@ def _tellers(kind: str) -> tuple[Callable[[Member], str], Callable[[ListedStuden
     )
 
 
-def _differ(member: Member, one: ListedStudent) -> bool:
+def _differ(member: Member, listed_student: ListedStudent) -> bool:
     """Whether they are two people, whatever else they have in common."""
-    ids, others = _ids(member), dict(one.student.ids)
+    ids, others = _ids(member), dict(listed_student.student.ids)
     return any(ids[kind] != others[kind] for kind in _LASTING if kind in ids and kind in others)
 
 
-def _ids(one: Member) -> dict[str, str]:
-    return {str(kind): str(value) for kind, value in json.loads(one.ids)}
+def _ids(member: Member) -> dict[str, str]:
+    return {str(kind): str(value) for kind, value in json.loads(member.ids)}
 
 
 # --- Groups of a roster in a course: each spelling is a group of its own, which keeps its key ----
@@ -354,23 +377,25 @@ def _ids(one: Member) -> dict[str, str]:
 
 
 def give_keys_of_groups(
-    listed: Sequence[ListedStudent], members: Iterable[Member], found: Mapping[str, Member]
+    listed_students: Sequence[ListedStudent],
+    members: Iterable[Member],
+    listed_members: Mapping[str, Member],
 ) -> list[ListedStudent]:
     """Return students with the keys of their groups in the course.
 
-    ``members``: all of the course. ``found``: those of them who are listed.
+    ``members``: all of the course. ``listed_members``: those of them who are listed.
     """
     grouped = [one for one in members if one.team]
     keys = {one.team_name: one.team for one in grouped}
-    leaving = {one.person for one in found.values()}
+    leaving = {one.person for one in listed_members.values()}
     used = {o.team.casefold(): o.team_name for o in grouped if o.person not in leaving}
-    asked = {one.group: one.team for one in listed if one.team}
+    asked = {one.group: one.team for one in listed_students if one.team}
     for name in sorted(asked, key=lambda one: (one not in keys, one)):  # known ones keep theirs
         key = keys.get(name) or asked[name] or ""
         is_free = used.get(key.casefold(), name) == name
         keys[name] = key if is_free else key_of_group_with_digest(name)
         used[keys[name].casefold()] = name
-    return [one._replace(team=keys[one.group]) if one.team else one for one in listed]
+    return [one._replace(team=keys[one.group]) if one.team else one for one in listed_students]
 
 
 def tell_alike(members: Iterable[Member]) -> Iterator[str]:
@@ -411,14 +436,14 @@ def make_links(act: AuditedTransaction, course: str, base: str) -> list[StudentL
     return [_make_link(act, one, base) for one in courses.students(act.db, course)]
 
 
-def _make_link(act: AuditedTransaction, one: Member, base: str) -> StudentLink:
-    person = people.PEOPLE.find(act.db, id=one.person)
+def _make_link(act: AuditedTransaction, member: Member, base: str) -> StudentLink:
+    person = people.PEOPLE.find(act.db, id=member.person)
     assert person is not None  # members refer to people
     if not accounts.may_be_changed_by(act.db, person, act.by):
-        return StudentLink(one.key, one.name, person.email, "")
-    people.revoke_links(act.db, one.person)
-    link = accounts.make_course_link(act, one.person, base)
-    return StudentLink(one.key, one.name, person.email, link)
+        return StudentLink(member.key, member.name, person.email, "")
+    people.revoke_links(act.db, member.person)
+    link = accounts.make_course_link(act, member.person, base)
+    return StudentLink(member.key, member.name, person.email, link)
 
 
 def students(members: Sequence[Member]) -> list[StudentSubmissions]:
@@ -444,9 +469,9 @@ def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
     )
 
 
-def _student(one: Member) -> Student:
-    pairs = tuple((str(name), str(value)) for name, value in json.loads(one.ids))
-    return Student(one.key, one.name, pairs)
+def _student(member: Member) -> Student:
+    pairs = tuple((str(name), str(value)) for name, value in json.loads(member.ids))
+    return Student(member.key, member.name, pairs)
 
 
 # --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------
@@ -492,7 +517,9 @@ def _find(act: AuditedTransaction, course: str, key: str, role: str) -> Member:
     return found
 
 
-def _change(act: AuditedTransaction, one: Member, what: str) -> Member:
-    courses.MEMBERS.change(act.db, {"role": one.role}, course=one.course, person=one.person)
-    act.note(what, one.course, key=one.key, student=one.person)
-    return one
+def _change(act: AuditedTransaction, member: Member, action: str) -> Member:
+    courses.MEMBERS.change(
+        act.db, {"role": member.role}, course=member.course, person=member.person
+    )
+    act.note(action, member.course, key=member.key, student=member.person)
+    return member

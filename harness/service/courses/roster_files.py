@@ -58,16 +58,16 @@ class ListedStudent(NamedTuple):
 
 
 class RosterFile(NamedTuple):
-    """What a roster or a download says."""
+    """Content of a roster or download."""
 
     students: tuple[ListedStudent, ...]  # by key
     remarks: tuple[str, ...] = ()  # a sentence each, with file and line
 
 
 class Layout(NamedTuple):
-    """Where a download has what; columns in small letters."""
+    """Columns of a download, in small letters."""
 
-    known_by: tuple[str, ...]
+    key_columns: tuple[str, ...]
     name: tuple[str, ...]  # joined by blanks
     id: str  # the column of the platform's number, without which a row is nobody's
     key: tuple[str, ...] = ()  # the first of these that is there; none: name and number
@@ -196,7 +196,7 @@ _Line = tuple[csv_source.CsvRow, SourcePiece]
 def _of_table(path: Path) -> RosterFile:
     rows = csv_source.read(path, ())
     columns = set(rows[0].cells) if rows else set()
-    layout = next((one for one in _LAYOUTS if columns >= set(one.known_by)), None)
+    layout = next((one for one in _LAYOUTS if columns >= set(one.key_columns)), None)
     lines, remarks = _read_own(path) if layout is None else _read_download(rows, layout)
     remarks += _find_repeated(lines)
     if not lines and remarks:
@@ -259,14 +259,14 @@ def _has_name(row: csv_source.CsvRow, layout: Layout | None) -> bool:
     return bool(_name(row, layout) if layout else row.get("name"))
 
 
-def _find_repeated(found: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
+def _find_repeated(rows: Iterable[tuple[csv_source.CsvRow, SourcePiece]]) -> Iterator[str]:
     """Yield a remark for each line that says the same as another one.
 
     Raises:
         UsageError: two lines of one student differ.
     """
     first: dict[str, tuple[csv_source.CsvRow, SourcePiece]] = {}
-    for row, piece in found:
+    for row, piece in rows:
         key = piece.student.key
         row_before, before = first.setdefault(key, (row, piece))
         if row_before is row:

@@ -57,14 +57,14 @@ class Counts(_DocumentPart):
 
 
 class EngineSaid(_DocumentPart):
-    """What an engine calls itself."""
+    """Name that an engine gives."""
 
     name: str
     version: str
 
 
 class Broke(_DocumentPart):
-    """How an engine failed."""
+    """Failure of an engine."""
 
     message: str
 

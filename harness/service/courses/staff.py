@@ -165,9 +165,9 @@ def _hold(db: Connection, course: str, person: str) -> Member:
     return found
 
 
-def _require_another_teacher(db: Connection, one: Member) -> None:
-    others = courses.MEMBERS.all(db, course=one.course, role=TEACHER)
-    if one.role == TEACHER and len(others) < 2:
+def _require_another_teacher(db: Connection, member: Member) -> None:
+    others = courses.MEMBERS.all(db, course=member.course, role=TEACHER)
+    if member.role == TEACHER and len(others) < 2:
         raise UsageError("this is the only teacher of the course: first add another one")
 
 
@@ -185,5 +185,5 @@ def _join_rights(may: Iterable[str]) -> str:
     return " ".join(one for one in RIGHTS if one in wanted)
 
 
-def _tell_rights(one: Member) -> dict[str, str]:
-    return {"may": one.may} if one.role == ASSISTANT else {}
+def _tell_rights(member: Member) -> dict[str, str]:
+    return {"may": member.may} if member.role == ASSISTANT else {}

@@ -1,4 +1,4 @@
-"""Where students and groups stand with an assignment: a row each, filters, and who comes next."""
+"""Standings of students and groups in an assignment: a row each, filters, and neighbors."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class Chip(NamedTuple):
 
 
 class StudentStanding(NamedTuple):
-    """What there is of a student or a group."""
+    """Row of a student or a group."""
 
     key: str
     names: tuple[str, ...]
@@ -68,7 +68,7 @@ class _KnownMark(NamedTuple):
 
 
 class _Standard(NamedTuple):
-    """What all rows are made with."""
+    """Input of all rows."""
 
     jobs: Mapping[str, Job]  # that check uploads, by the ids of these
     rule: Late
@@ -77,21 +77,21 @@ class _Standard(NamedTuple):
     overrides: Mapping[str, Override] = {}  # by the keys of students
 
 
-def standings_of_all(db: Connection, assigned: CourseAssignment) -> list[StudentStanding]:
+def standings_of_all(db: Connection, assignment: CourseAssignment) -> list[StudentStanding]:
     """Return where each student or group of a course stands with its mark, in natural order."""
     students, jobs = (
-        courses.students(db, assigned.course),
-        queue.checks(db, assignment=assigned.id),
+        courses.students(db, assignment.course),
+        queue.checks(db, assignment=assignment.id),
     )
     failed = frozenset(one.about for one in jobs.values() if one.state == FAULT)
-    histories = submissions.histories(students, uploads.list_held(db, assigned.id), failed)
-    grading = uploads.in_force(db, assigned.id)
+    histories = submissions.histories(students, uploads.list_held(db, assignment.id), failed)
+    grading = uploads.in_force(db, assignment.id)
     standard = _Standard(
         jobs,
-        making.late(assigned, courses.extensions(db, assigned.id)),
+        making.late(assignment, courses.extensions(db, assignment.id)),
         grading.at if grading else 0.0,
         _load_marks(db, grading.id) if grading else {},
-        uploads.overrides(db, assigned.id),
+        uploads.overrides(db, assignment.id),
     )
     entries = roster.students(students)  # in natural order
     return [_standing(entry, histories[entry.key], standard) for entry in entries]
@@ -110,12 +110,12 @@ def _load_marks(db: Connection, grading: str) -> dict[str, _KnownMark]:
     return {one.student: marks[one.key] for one in uploads.RECEIVED_BY.all(db, grading=grading)}
 
 
-def standing_of(db: Connection, assigned: CourseAssignment, key: str) -> StudentStanding:
+def standing_of(db: Connection, assignment: CourseAssignment, key: str) -> StudentStanding:
     """Return where a student or group of a course stands, as students see it: without a mark."""
-    group = courses.submitting_as(db, assigned.course, key)
-    history = submissions.history_of(db, assigned, key)
+    group = courses.submitting_as(db, assignment.course, key)
+    history = submissions.history_of(db, assignment, key)
     jobs = queue.checks(db, about=[one.id for one in history.counting])
-    rule = making.late(assigned, courses.extensions(db, assigned.id))
+    rule = making.late(assignment, courses.extensions(db, assignment.id))
     return _standing(roster.entry(key, group), history, _Standard(jobs, rule))
 
 
@@ -193,15 +193,15 @@ def _tell_later(history: SubmissionHistory, upload: Upload) -> str:
 
 
 def _describe_mark(
-    known: _KnownMark | None, given: Mapping[str, Override], keys: Sequence[str]
+    mark: _KnownMark | None, overrides: Mapping[str, Override], keys: Sequence[str]
 ) -> tuple[str, Fraction | None]:
     """Return the mark that counts; those that only some of a group got stand behind it."""
-    if known is None:
+    if mark is None:
         return "", None
-    marks = known.marks
-    if not given:
-        return known.words, None if marks.withheld else marks.total
-    shared = gradings.shared_overrides(given, keys)
+    marks = mark.marks
+    if not overrides:
+        return mark.words, None if marks.withheld else marks.total
+    shared = gradings.shared_overrides(overrides, keys)
     all_ = next((one.override for one in shared if not one.who), None)
     told = [gradings.format_counting_mark(marks, all_)]
     told += [
@@ -230,7 +230,7 @@ _LONGEST = 200  # characters of what is looked for
 
 
 class StandingsView(NamedTuple):
-    """What of a class a list shows: a page is asked with it, and every page after it."""
+    """Filter and order of a list: a page is asked with it, and every page after it."""
 
     show: str = ALL  # a filter
     find: str = ""  # in keys and names
@@ -242,10 +242,10 @@ class StandingsView(NamedTuple):
         told = {k: v for k, v in wanted._asdict().items() if v != _DEFAULT[k]}
         return f"?{urlencode(told)}" if told else ""
 
-    def has(self, one: StudentStanding) -> bool:
+    def has(self, standing: StudentStanding) -> bool:
         """Whether a student or group is in the list."""
-        words = f"{one.key} {' '.join(one.names)}".casefold()
-        is_shown = self.show == ALL or self.show in one.kinds
+        words = f"{standing.key} {' '.join(standing.names)}".casefold()
+        is_shown = self.show == ALL or self.show in standing.kinds
         return is_shown and self.find.casefold() in words
 
     def sort(self, standings: Sequence[StudentStanding]) -> list[StudentStanding]:
@@ -265,12 +265,12 @@ class StandingsView(NamedTuple):
 _DEFAULT = StandingsView()._asdict()
 
 
-def read_view(asked: Mapping[str, str]) -> StandingsView:
+def read_view(query: Mapping[str, str]) -> StandingsView:
     """Return the list that an address asks for; what it does not know is left as it is."""
-    show, order = asked.get("show", ALL), asked.get("order", "student")
+    show, order = query.get("show", ALL), query.get("order", "student")
     return StandingsView(
         show if show in _CHOICES else ALL,
-        asked.get("find", "").strip()[:_LONGEST],
+        query.get("find", "").strip()[:_LONGEST],
         order if order.removeprefix("-") in _ORDERS else "student",
     )
 
@@ -288,7 +288,7 @@ def name_choice(kind: str) -> str:
 
 
 class Position(NamedTuple):
-    """Where somebody is in a list."""
+    """Position in a list."""
 
     number: int  # from 1; 0: not in the list, as after its filter has ceased to fit
     of: int

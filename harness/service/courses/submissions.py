@@ -51,7 +51,7 @@ _NOT_REFUSED = '"refused":""'  # as canonical JSON has it; within a text its quo
 
 
 class SubmissionHistory(NamedTuple):
-    """What a student or a group submitted, each the last one last; withdrawn ones too."""
+    """Submissions of a student or group, each the last one last; withdrawn ones too."""
 
     own: tuple[OwnedUpload, ...] = ()
     others: tuple[OwnedUpload, ...] = ()  # sent with a group that continues without one
@@ -112,43 +112,45 @@ def refusal(upload: Upload) -> str:
     return str(json.loads(upload.record)["refused"])
 
 
-def _list_held(held: Iterable[OwnedUpload]) -> list[Upload]:
-    return [one.upload for one in held if not one.upload.withdrawn]
+def _list_held(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
+    return [one.upload for one in owned_uploads if not one.upload.withdrawn]
 
 
-def _in_order(held: Iterable[OwnedUpload]) -> list[Upload]:
-    return sorted((one.upload for one in held), key=lambda one: one.order)
+def _in_order(owned_uploads: Iterable[OwnedUpload]) -> list[Upload]:
+    return sorted((one.upload for one in owned_uploads), key=lambda one: one.order)
 
 
-def history_of(db: Connection, assigned: CourseAssignment, key: str) -> SubmissionHistory:
+def history_of(db: Connection, assignment: CourseAssignment, key: str) -> SubmissionHistory:
     """Return what one student or group submitted."""
-    group = courses.submitting_as(db, assigned.course, key)
+    group = courses.submitting_as(db, assignment.course, key)
     own = {one.key for one in group}
-    held = uploads.list_held(db, assigned.id, own)
+    held = uploads.list_held(db, assignment.id, own)
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
-        group += courses.MEMBERS.all(db, course=assigned.course, role=STUDENT, key=others)
-    return histories(group, held, queue.failed_checks(db, assigned.id)).get(
+        group += courses.MEMBERS.all(db, course=assignment.course, role=STUDENT, key=others)
+    return histories(group, held, queue.failed_checks(db, assignment.id)).get(
         key, SubmissionHistory()
     )
 
 
-def all_histories(db: Connection, assigned: CourseAssignment) -> dict[str, SubmissionHistory]:
+def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, SubmissionHistory]:
     """Return what each student or group submitted, by their keys."""
-    students, held = courses.students(db, assigned.course), uploads.list_held(db, assigned.id)
-    return histories(students, held, queue.failed_checks(db, assigned.id))
+    students, held = courses.students(db, assignment.course), uploads.list_held(db, assignment.id)
+    return histories(students, held, queue.failed_checks(db, assignment.id))
 
 
 def histories(
-    students: Sequence[Member], held: Sequence[OwnedUpload], failed: frozenset[str] = frozenset()
+    students: Sequence[Member],
+    owned_uploads: Sequence[OwnedUpload],
+    failed: frozenset[str] = frozenset(),
 ) -> dict[str, SubmissionHistory]:
-    """Return what each student or group of a course has of ``held``, which is sorted by time.
+    """Return what each student or group of a course has of ``owned_uploads``, sorted by time.
 
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
     found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
-    for one in held:
+    for one in owned_uploads:
         for key in {teams[student] for student in one.students if student in teams}:
             found[key].append(one)
     return {
@@ -157,33 +159,37 @@ def histories(
     }
 
 
-def _history(key: str, held: Sequence[OwnedUpload], teams: Mapping[str, str]) -> SubmissionHistory:
-    others = [one for one in held if _is_of_others(key, one, teams)]
-    own = [one for one in held if one not in others]
+def _history(
+    key: str, owned_uploads: Sequence[OwnedUpload], teams: Mapping[str, str]
+) -> SubmissionHistory:
+    others = [one for one in owned_uploads if _is_of_others(key, one, teams)]
+    own = [one for one in owned_uploads if one not in others]
     return SubmissionHistory(tuple(own), tuple(others))
 
 
-def _is_of_others(key: str, held: OwnedUpload, teams: Mapping[str, str]) -> bool:
-    sent_as = held.upload.key
-    return sent_as != key and any(teams.get(student) == sent_as for student in held.students)
+def _is_of_others(key: str, owned_upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
+    sent_as = owned_upload.upload.key
+    return sent_as != key and any(
+        teams.get(student) == sent_as for student in owned_upload.students
+    )
 
 
-def places(several: Iterable[SubmissionHistory]) -> dict[str, Place]:
+def places(student_histories: Iterable[SubmissionHistory]) -> dict[str, Place]:
     """Return what a grading would do with the uploads of several histories, by their ids.
 
     An upload that one group has with another counts if it counts for one of them.
     """
     own: dict[str, Place] = {}
-    for history in several:
+    for history in student_histories:
         for upload, place in history.places.items():
             if upload not in own or own[upload] == PASSED_OVER:
                 own[upload] = place
     return own
 
 
-def history_with(several: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
+def history_with(student_histories: Iterable[SubmissionHistory], upload: str) -> SubmissionHistory:
     """Return the history in which a grading would first look at an upload, or an empty one."""
-    having = [history for history in several if upload in history.places]
+    having = [history for history in student_histories if upload in history.places]
     looked_at = (history for history in having if history.places[upload] != PASSED_OVER)
     return next(looked_at, next(iter(having), SubmissionHistory()))
 
@@ -268,7 +274,7 @@ _LONGEST = 120  # characters of a file's name
 
 
 class Quota(NamedTuple):
-    """How much one student may submit to one assignment; nobody who works on it meets it."""
+    """Limit of a student's submissions to an assignment; nobody who works on it meets it."""
 
     uploads: int
     size: int  # bytes together
@@ -289,9 +295,13 @@ class StoredFile(NamedTuple):
 
 
 def keep(
-    store: Store, source: Path, name: str, largest: int, wanted: str = "the archive that you made"
+    store: Store,
+    source: Path,
+    name: str,
+    largest: int,
+    expected: str = "the archive that you made",
 ) -> StoredFile:
-    """Keep a file's bytes, which its owner calls ``name``; ``wanted``: what to send.
+    """Keep a file's bytes, which its owner calls ``name``; ``expected``: what to send.
 
     ``largest``: bytes that the service takes; no archive may have more than the limit of all.
 
@@ -301,7 +311,7 @@ def keep(
     """
     size = source.stat().st_size
     if not size:
-        raise UsageError(f"the file is empty: choose {wanted}")
+        raise UsageError(f"the file is empty: choose {expected}")
     try:
         # The check refuses what is larger than any archive may be: it is said at once.
         limits = IntakeLimits()
@@ -315,22 +325,22 @@ def keep(
 
 
 def explain_closed(
-    db: Connection, assigned: CourseAssignment, key: str, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, now: datetime.datetime
 ) -> str:
     """Return why ``key`` cannot submit now, or "" if it can.
 
     A grading does not refuse what was accepted here.
     """
-    if is_before(assigned, now):
-        return f"it opens on {describe_date(assigned.opens)}"
-    rule = load_rule(db, assigned, key)
+    if is_before(assignment, now):
+        return f"it opens on {describe_date(assignment.opens)}"
+    rule = load_rule(db, assignment, key)
     last = rule.refused_after
     return f"it closed on {describe_time(last)}" if last and _is_over(last, rule, now) else ""
 
 
-def is_before(assigned: CourseAssignment, now: datetime.datetime) -> bool:
+def is_before(assignment: CourseAssignment, now: datetime.datetime) -> bool:
     """Whether an assignment is not open yet."""
-    opens = making.moment(assigned.opens)
+    opens = making.moment(assignment.opens)
     return opens is not None and measure(opens, now) < datetime.timedelta()
 
 
@@ -340,9 +350,9 @@ def _is_over(last: datetime.datetime, rule: Late, now: datetime.datetime) -> boo
 
 def take(
     act: AuditedTransaction,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     member: Member,
-    kept: StoredFile,
+    file: StoredFile,
     most: Quota | None = None,
 ) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
@@ -353,33 +363,41 @@ def take(
         UsageError: nothing is taken now.
     """
     now, key = time.time(), member.submits_as
-    making.hold(act.db, assigned)
-    if reason := explain_closed(act.db, assigned, key, datetime.datetime.fromtimestamp(now)):
-        raise UsageError(f"{assigned.title} does not accept submissions now: {reason}")
+    making.hold(act.db, assignment)
+    if reason := explain_closed(act.db, assignment, key, datetime.datetime.fromtimestamp(now)):
+        raise UsageError(f"{assignment.title} does not accept submissions now: {reason}")
     if most:
-        _check_room(act.db, assigned, member, kept.size, most)
-    name = one_line(kept.name, _LONGEST) or "archive"
-    number = uploads.next_number(act.db, assigned.id)
+        _check_room(act.db, assignment, member, file.size, most)
+    name = one_line(file.name, _LONGEST) or "archive"
+    number = uploads.next_number(act.db, assignment.id)
     upload = Upload(
-        new_id(), assigned.id, key, member.person, name, kept.sha256, kept.size, now, number=number
+        new_id(),
+        assignment.id,
+        key,
+        member.person,
+        name,
+        file.sha256,
+        file.size,
+        now,
+        number=number,
     )
     UPLOADS.add(act.db, upload)
-    if not kept.path.exists():  # the same bytes were pruned just now, which waits from here on
+    if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
-    together = courses.students_of(act.db, assigned.course, key)
+    together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
-    deadline = load_rule(act.db, assigned, key).deadline
+    deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = Job("", CHECK, assigned.id, upload.id, key, due=due, person=member.person)
+    wanted = Job("", CHECK, assignment.id, upload.id, key, due=due, person=member.person)
     queue.put(act.db, wanted)
-    act.note("handed in", upload.id, sha256=kept.sha256, name=name)
+    act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
 
 
 def _check_room(
-    db: Connection, assigned: CourseAssignment, member: Member, size: int, most: Quota
+    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Quota
 ) -> None:
-    count, total = uploads.measure(db, assigned.id, member.person)
+    count, total = uploads.measure(db, assignment.id, member.person)
     if count >= most.uploads:
         raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
     if total + size > most.size:
@@ -389,54 +407,54 @@ def _check_room(
 
 
 def explain_bound(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why a student or group cannot withdraw an upload, or "" if it can."""
-    if reason := explain_closed(db, assigned, key, now):
+    if reason := explain_closed(db, assignment, key, now):
         return reason
-    if all(one.upload.id != upload.id for one in history_of(db, assigned, key).own):
+    if all(one.upload.id != upload.id for one in history_of(db, assignment, key).own):
         return f"it belongs to the group {upload.key}, which continues without you"
-    return _explain_final(db, assigned, key, upload, now)
+    return _explain_final(db, assignment, key, upload, now)
 
 
 def _explain_final(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload, now: datetime.datetime
 ) -> str:
     """Return why what was submitted stays: nobody brings an earlier try back when it is over."""
-    rule = load_rule(db, assigned, key)
+    rule = load_rule(db, assignment, key)
     last = rule.deadline
     if last is not None and _is_over(last, rule, now):
         return f"the deadline was {describe_time(last)}"
-    released = uploads.find_released(db, assigned.id)
+    released = uploads.find_released(db, assignment.id)
     if released and upload.at > released.concluded:  # the mark is that of an earlier one
         return ""
-    students = courses.students_of(db, assigned.course, key) if released else ()
+    students = courses.students_of(db, assignment.course, key) if released else ()
     is_known = any(released and uploads.mark_of(db, released.id, one) for one in students)
     return "its mark is released" if is_known else ""
 
 
 def require_withdrawable(
-    db: Connection, assigned: CourseAssignment, key: str, upload: Upload
+    db: Connection, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
     """Require that a student or group can withdraw an upload now.
 
     Raises:
         InvalidGradingStateError: it stays.
     """
-    if reason := explain_bound(db, assigned, key, upload, datetime.datetime.now()):
+    if reason := explain_bound(db, assignment, key, upload, datetime.datetime.now()):
         raise InvalidGradingStateError(f"it cannot be withdrawn: {reason}")
 
 
 def withdraw(
-    act: AuditedTransaction, assigned: CourseAssignment, key: str, upload: Upload
+    act: AuditedTransaction, assignment: CourseAssignment, key: str, upload: Upload
 ) -> None:
     """Let an upload of a student or group not count.
 
     Raises:
         InvalidGradingStateError: it stays.
     """
-    courses.lock(act.db, assigned.id)
-    now = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned  # other dates, perhaps
+    courses.lock(act.db, assignment.id)
+    now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
     UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
@@ -464,14 +482,16 @@ def make_submitted_file(store: Store, upload: Upload) -> SubmittedFile:
     return SubmittedFile(store.path(upload.sha256), upload.name, time_)
 
 
-def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[StudentSubmissions]:
+def entries(
+    db: Connection, store: Store, assignment: CourseAssignment
+) -> list[StudentSubmissions]:
     """Return an entry for each student or group, with what of theirs may be graded."""
-    found = all_histories(db, assigned)
+    found = all_histories(db, assignment)
     return [
         one._replace(
             files=tuple(make_submitted_file(store, upload) for upload in found[one.key].counting)
         )
-        for one in roster.students(courses.students(db, assigned.course))
+        for one in roster.students(courses.students(db, assignment.course))
     ]
 
 
@@ -479,11 +499,11 @@ def entries(db: Connection, store: Store, assigned: CourseAssignment) -> list[St
 
 
 def take_once(
-    act: AuditedTransaction, form: str, sent: tuple[str, ...], take: Callable[[], Upload]
+    act: AuditedTransaction, form: str, content: tuple[str, ...], take: Callable[[], Upload]
 ) -> Upload:
     """Take an upload, or return the one that the same form with the same content became.
 
-    ``form``: the one-time value of the form, or "" for none; ``sent``: where the form went and
+    ``form``: the one-time value of the form, or "" for none; ``content``: where the form went and
     what it had. What was withdrawn meanwhile is taken anew.
     """
 
@@ -491,4 +511,4 @@ def take_once(
         known = UPLOADS.find(act.db, id=name)
         return None if known and known.withdrawn else known
 
-    return making.make_once(act, form, sent, find, take)
+    return making.make_once(act, form, content, find, take)

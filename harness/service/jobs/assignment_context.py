@@ -1,4 +1,4 @@
-"""What all jobs of an assignment are done with."""
+"""Context of all jobs of an assignment."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -91,23 +91,23 @@ class AssignmentContext(NamedTuple):
 
 @contextmanager
 def open_assignment(
-    settings: Settings, database: Database, assigned: CourseAssignment, concurrency: Concurrency
+    settings: Settings, database: Database, assignment: CourseAssignment, concurrency: Concurrency
 ) -> Iterator[AssignmentContext]:
     """Give what the jobs of an assignment are done with.
 
     Raises:
         HarnessError: its ledger or its Python cannot be used.
     """
-    made = settings.assignment_folder(assigned.id)
+    made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
-    database.make_ledger_schema(assigned.id)
-    place = settings.ledger(assigned.id)
+    database.make_ledger_schema(assignment.id)
+    place = settings.ledger(assignment.id)
     with database.reading() as db:
-        extensions = courses.extensions(db, assigned.id)
-    own = own_files.assignment_of(settings, assigned)
+        extensions = courses.extensions(db, assignment.id)
+    own = own_files.assignment_of(settings, assignment)
     with (
         with_python(
-            making.apply_course_settings(own, assigned, extensions), build=lambda _: None
+            making.apply_course_settings(own, assignment, extensions), build=lambda _: None
         ) as found,
         closing(Ledger(place)) as ledger,
         ledger.naming_errors(),
@@ -129,5 +129,5 @@ def open_assignment(
         store = Store(settings.originals)
         private = making.private_folder(made)
         yield AssignmentContext(
-            settings, database, assigned, options, ledger, store, private, concurrency
+            settings, database, assignment, options, ledger, store, private, concurrency
         )

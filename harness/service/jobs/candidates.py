@@ -1,4 +1,4 @@
-"""What a draft of private cases is made of, whatever its game: tests with what they catch."""
+"""Candidates for a draft of private cases of any game: tests with what they catch."""
 
 from __future__ import annotations
 
@@ -86,14 +86,14 @@ class Candidate(NamedTuple):
 
 
 class PublicCatch(NamedTuple):
-    """What a public case file catches."""
+    """Catch of a public case file."""
 
     file: str
     caught: int  # mistakes, as bits of their places
 
 
 class DraftFindings(NamedTuple):
-    """What a worker found."""
+    """Result of a worker."""
 
     candidates: tuple[Candidate, ...]
     first: tuple[int, ...]  # places of those that were chosen
@@ -105,7 +105,7 @@ class DraftFindings(NamedTuple):
 
 
 class CandidateQuery(NamedTuple):
-    """What candidates are wanted for."""
+    """Request for candidates."""
 
     assignment: Assignment
     specification: Specification
@@ -119,13 +119,13 @@ class CandidateQuery(NamedTuple):
 
 
 class CandidateMaker(Protocol):
-    """Who finds candidates, and makes a case file of them."""
+    """Finder of candidates that makes a case file of them."""
 
     def find(self, query: CandidateQuery) -> DraftFindings:
         """Return what was found."""
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
 
@@ -192,12 +192,12 @@ class SceneMaker:
         )
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         specification = assignment.specification
         assert specification
-        staged = [canonical_json.loads(Staged, one.record) for one in chosen]
+        staged = [canonical_json.loads(Staged, one.record) for one in candidates]
         commands = specification.commands
         text = scene_text.case_file(specification.kind, staged, HEADING, commands)
         files = scene_text.files(staged)
@@ -217,9 +217,9 @@ def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Ha
     return record_reading.harvest(games, wanted, 1, lambda *_: None)
 
 
-def _scene_candidate(one: Staged, query: CandidateQuery) -> Candidate:
-    find = one.scene.find
-    kept = _strip_origin(one, query.games)
+def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
+    find = staged_scene.scene.find
+    kept = _strip_origin(staged_scene, query.games)
     sentences = {each.name: each.sentence for each in query.specification.kind.features}
     return Candidate(
         kind=find.feature.replace("-", " "),
@@ -229,22 +229,24 @@ def _scene_candidate(one: Staged, query: CandidateQuery) -> Candidate:
         setup=(),
         tests=tuple(
             word_test(query.specification, test.command, test.expression, test.reason)
-            for test in one.asked
+            for test in staged_scene.asked
         ),
-        identities=tuple(digest(test.identity) for test in one.asked),
-        caught=one.caught,
+        identities=tuple(digest(test.identity) for test in staged_scene.asked),
+        caught=staged_scene.caught,
         record=canonical_json.dumps(kept),
     )
 
 
-def _strip_origin(one: Staged, games: Sequence[str]) -> Staged:
+def _strip_origin(staged_scene: Staged, games: Sequence[str]) -> Staged:
     """Return a scene as it is kept: nothing of where the server has its games."""
-    find = one.scene.find
+    find = staged_scene.scene.find
     origin = find.moment.origin
     told = origin._replace(text=without_folder(origin.text, games))
-    asked = tuple(test._replace(identity=()) for test in one.asked)
+    asked = tuple(test._replace(identity=()) for test in staged_scene.asked)
     moment = find.moment._replace(origin=told)
-    return one._replace(scene=one.scene._replace(find=find._replace(moment=moment)), asked=asked)
+    return staged_scene._replace(
+        scene=staged_scene.scene._replace(find=find._replace(moment=moment)), asked=asked
+    )
 
 
 # --- Tests of drawn conversations as candidates, for a game that a teacher declared --------------
@@ -293,11 +295,11 @@ class ConversationMaker:
         )
 
     def write(
-        self, assignment: Assignment, chosen: Sequence[Candidate]
+        self, assignment: Assignment, candidates: Sequence[Candidate]
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         assert assignment.declaration
-        drafts = [canonical_json.loads(Draft, one.record) for one in chosen]
+        drafts = [canonical_json.loads(Draft, one.record) for one in candidates]
         names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_production.case_file(drafts, HEADING), beside
@@ -315,12 +317,12 @@ def _request(
     return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
 
 
-def _others(produced: ProducedTests) -> Iterator[Draft]:
+def _others(tests: ProducedTests) -> Iterator[Draft]:
     """Yield some tests of each command that were not chosen: those that catch most, the short."""
-    chosen = {one.identity for one in produced.drafts}
-    left = [one for one in produced.candidates if one.identity not in chosen]
+    chosen = {one.identity for one in tests.drafts}
+    left = [one for one in tests.candidates if one.identity not in chosen]
     left.sort(key=lambda one: (-one.caught.bit_count(), len(one.setup)))
-    for name in sorted(produced.drawn):
+    for name in sorted(tests.drawn):
         yield from islice((one for one in left if one.name == name), _OTHERS)
 
 
@@ -339,37 +341,39 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
     ]
 
 
-def _conversation_candidate(one: Draft, query: CandidateQuery) -> Candidate:
-    columns, rows = one.size
-    told = one._replace(origin=without_folder(one.origin, query.games))
+def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
+    columns, rows = draft.size
+    told = draft._replace(origin=without_folder(draft.origin, query.games))
     return Candidate(
-        kind=one.name,
+        kind=draft.name,
         sentence=f"On a board of {columns}×{rows}",
         origin=test_production.describe_origin(told),
-        board=_board(one, query.specification),
-        setup=one.setup,
-        tests=(_test(one, query.specification),),
-        identities=(digest(one.identity),),
-        caught=one.caught,
+        board=_board(draft, query.specification),
+        setup=draft.setup,
+        tests=(_test(draft, query.specification),),
+        identities=(digest(draft.identity),),
+        caught=draft.caught,
         record=canonical_json.dumps(told),
     )
 
 
-def _test(one: Draft, specification: Specification) -> CandidateTest:
-    told = word_test(specification, one.command, one.expression, "")
-    if is_told_by_words(one.expression):
+def _test(draft: Draft, specification: Specification) -> CandidateTest:
+    told = word_test(specification, draft.command, draft.expression, "")
+    if is_told_by_words(draft.expression):
         return told
     engine = specification.reference_engine()
     assert isinstance(engine, ReferenceEngine)
-    right = engine.replies((*one.setup, one.command))[-1].text
+    right = engine.replies((*draft.setup, draft.command))[-1].text
     return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
-def _board(one: Draft, specification: Specification) -> CandidateBoard | None:
+def _board(draft: Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
-    case = casefile.parse(test_production.plain([one])[0].encode(), "draft.gtp")
-    replies = [Reply((place not in one.refused), "", "", 0.0) for place in range(len(one.setup))]
-    last = len(one.setup)
+    case = casefile.parse(test_production.plain([draft])[0].encode(), "draft.gtp")
+    replies = [
+        Reply((place not in draft.refused), "", "", 0.0) for place in range(len(draft.setup))
+    ]
+    last = len(draft.setup)
     result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)
     found = boards(result, {last}, specification.commands, specification.board).get(last)
     return CandidateBoard.of(found.position, found.letters) if found else None

@@ -1,4 +1,4 @@
-"""What an assignment of a course needs before students can use it: what is there, what is missing.
+"""Requirements before students can use a course's assignment: what is there, what is missing.
 
 Pages and the API show the same list. What a teacher has not set up yet is never a student's
 failure: checks wait for it (:func:`harness.service.courses.own_files.list_missing`).
@@ -57,36 +57,36 @@ class Setup(NamedTuple):
 def load(
     db: Connection,
     settings: Settings,
-    one: CourseAssignment,
-    measured: MeasuredCases | None = None,
+    assignment: CourseAssignment,
+    measurement: MeasuredCases | None = None,
 ) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
 
-    ``measured``: its private case files, if they were read already.
+    ``measurement``: its private case files, if they were read already.
 
     Raises:
         UsageError: the assignment was removed.
     """
-    own = own_files.assignment_of(settings, one)
-    page = f"/courses/{one.course}/assignments/{one.id}"
-    measured = measured or private_cases.load_measured(settings, one)
+    own = own_files.assignment_of(settings, assignment)
+    page = f"/courses/{assignment.course}/assignments/{assignment.id}"
+    measurement = measurement or private_cases.load_measured(settings, assignment)
     return Setup(
         [
-            *_list_overlay(settings, one, own, page),
+            *_list_overlay(settings, assignment, own, page),
             *_list_programs(settings, own),
-            _describe_students(courses.students(db, one.course), one),
-            _describe_dates(one, page),
-            *_list_private(settings, one, own, measured, page),
-            *_list_visible(one, page),
+            _describe_students(courses.students(db, assignment.course), assignment),
+            _describe_dates(assignment, page),
+            *_list_private(settings, assignment, own, measurement, page),
+            *_list_visible(assignment, page),
         ]
     )
 
 
 def _list_overlay(
-    settings: Settings, one: CourseAssignment, own: Assignment, page: str
+    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
 ) -> Iterator[SetupItem]:
-    if name := own.engine.overlay:
-        lacks = own_files.lacks_overlay(settings, one)
+    if name := assignment.engine.overlay:
+        lacks = own_files.lacks_overlay(settings, course_assignment)
         text = (
             f"Submissions run with {name}, the folder that your course gives to its students."
             if lacks
@@ -103,11 +103,11 @@ def _list_overlay(
         )
 
 
-def _list_programs(settings: Settings, own: Assignment) -> Iterator[SetupItem]:
-    wanted = needs.of(own)
+def _list_programs(settings: Settings, assignment: Assignment) -> Iterator[SetupItem]:
+    wanted = needs.of(assignment)
     if not wanted or settings.scheduler:
         return
-    missing = own_files.find_missing_programs(own)
+    missing = own_files.find_missing_programs(assignment)
     names = ", ".join(one.name for one in wanted)
     text = (
         f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
@@ -117,28 +117,40 @@ def _list_programs(settings: Settings, own: Assignment) -> Iterator[SetupItem]:
     yield SetupItem("Programs", MISSING if missing else DONE, text, blocks=True)
 
 
-def _describe_students(students: list[Member], one: CourseAssignment) -> SetupItem:
-    page = f"/courses/{one.course}/students"
+def _describe_students(students: list[Member], assignment: CourseAssignment) -> SetupItem:
+    page = f"/courses/{assignment.course}/students"
     if not students:
         text = "Nobody can submit yet: import the roster."
         return SetupItem("Students", MISSING, text, f"{page}/import", "Import roster")
     return SetupItem("Students", DONE, number_of(len(students), "student"), page, "See them")
 
 
-def _describe_dates(one: CourseAssignment, page: str) -> SetupItem:
-    text = f"Due {describe_date(one.deadline)}" if one.deadline else "There is no deadline."
-    state = DONE if one.deadline else OPTIONAL
-    return SetupItem("Dates", state, text, f"{page}/change", "Change" if one.deadline else "Set")
+def _describe_dates(assignment: CourseAssignment, page: str) -> SetupItem:
+    text = (
+        f"Due {describe_date(assignment.deadline)}"
+        if assignment.deadline
+        else "There is no deadline."
+    )
+    state = DONE if assignment.deadline else OPTIONAL
+    return SetupItem(
+        "Dates", state, text, f"{page}/change", "Change" if assignment.deadline else "Set"
+    )
 
 
 def _list_private(
-    settings: Settings, one: CourseAssignment, own: Assignment, measured: MeasuredCases, page: str
+    settings: Settings,
+    course_assignment: CourseAssignment,
+    assignment: Assignment,
+    measurement: MeasuredCases,
+    page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""
     place = f"{page}/private"
     name = "Private cases"
-    if not measured.paths:
-        parts = point_weights.apply_weights(own, point_weights.load_weights(one)).marks
+    if not measurement.paths:
+        parts = point_weights.apply_weights(
+            assignment, point_weights.load_weights(course_assignment)
+        ).marks
         judged = [part.name for part in parts if part.judged_by == PRIVATE and part.points]
         text = (
             f"{judged[0]!r} needs some before you grade. Or grade without them."
@@ -147,19 +159,19 @@ def _list_private(
         )
         yield SetupItem(name, OPTIONAL, text, place, "Add")
         return
-    yield SetupItem(name, DONE, number_of(len(measured.paths), "file"), place, "See them")
+    yield SetupItem(name, DONE, number_of(len(measurement.paths), "file"), place, "See them")
     name = "Reference solution"
-    if measured.caught is None:
+    if measurement.caught is None:
         text = "The private cases are being checked by the reference."
         yield SetupItem(name, OPTIONAL, text, place, "See them")
-    elif doubts := previews.find(settings, one, measured):
+    elif doubts := previews.find(settings, course_assignment, measurement):
         text = f"The reference answers {number_of(len(doubts), 'private test')} otherwise."
         yield SetupItem(name, OPTIONAL, text, place, "See which")
     else:
         yield SetupItem(name, DONE, "The reference passes all private cases.")
 
 
-def _list_visible(one: CourseAssignment, page: str) -> Iterator[SetupItem]:
-    if one.hidden:
+def _list_visible(assignment: CourseAssignment, page: str) -> Iterator[SetupItem]:
+    if assignment.hidden:
         text = "Students do not see the assignment."
         yield SetupItem("Visible", OPTIONAL, text, f"{page}/change", "Show it")

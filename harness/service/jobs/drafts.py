@@ -44,27 +44,27 @@ LONG = 300.0  # seconds after which a page says why it may take so long
 
 
 class DraftRequest(NamedTuple):
-    """What somebody wants positions for."""
+    """Request for positions."""
 
     tests: int  # at most
 
 
 class KeptCandidates(NamedTuple):
-    """What somebody chose of it: places of candidates."""
+    """Chosen and dropped candidates: their places."""
 
     chosen: tuple[int, ...]
     dropped: tuple[int, ...] = ()
 
 
 class KeptCaseFile(NamedTuple):
-    """What a case file is made of, and what it is to be called."""
+    """Content of a case file, and its name."""
 
     name: str  # empty: one that is free
     kept: KeptCandidates
 
 
 class DraftProgress(NamedTuple):
-    """How far a worker is with a draft."""
+    """Progress of a worker."""
 
     step: str = ""
     program: str = ""  # the wrong program that is asked in this step
@@ -73,9 +73,9 @@ class DraftProgress(NamedTuple):
 class DraftFolder:
     """The folder of a draft."""
 
-    def __init__(self, made: Path, name: str) -> None:
-        """``made``: the folder of the assignment; ``name``: the id of the draft."""
-        self.folder = made / "drafts" / name
+    def __init__(self, assignment_folder: Path, name: str) -> None:
+        """``name``: the id of the draft."""
+        self.folder = assignment_folder / "drafts" / name
 
     def begin(self, request: DraftRequest, games: Iterable[bytes]) -> None:
         """Write down what is wanted, and the game records that it is to be made of."""
@@ -131,9 +131,9 @@ class DraftFolder:
         """Return what is chosen."""
         return canonical_json.loads(KeptCandidates, (self.folder / _KEPT).read_text())
 
-    def choose(self, kept: KeptCandidates) -> None:
+    def choose(self, selection: KeptCandidates) -> None:
         """Write down what is chosen now."""
-        self._write(_KEPT, kept)
+        self._write(_KEPT, selection)
 
     def _write(self, name: str, record: object) -> None:
         file_system.write_whole(self.folder / name, canonical_json.dumps(record))
@@ -142,7 +142,7 @@ class DraftFolder:
 def begin(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     request: DraftRequest,
     games: Sequence[bytes],
 ) -> str:
@@ -153,12 +153,12 @@ def begin(
     """
     if not 1 <= request.tests <= MOST_TESTS:
         raise UsageError(f"tests: found {request.tests}, expected a number from 1 to {MOST_TESTS}")
-    if why := why_not(own_files.assignment_of(settings, assigned)):
+    if why := why_not(own_files.assignment_of(settings, assignment)):
         raise UsageError(f"positions cannot be found: {why}")
     made = new_id()
-    DraftFolder(settings.assignment_folder(assigned.id), made).begin(request, games)
-    queue.put(act.db, Job("", DRAFT, assigned.id, made, person=act.by))
-    act.note("positions wanted", assigned.id, draft=made, games=len(games))
+    DraftFolder(settings.assignment_folder(assignment.id), made).begin(request, games)
+    queue.put(act.db, Job("", DRAFT, assignment.id, made, person=act.by))
+    act.note("positions wanted", assignment.id, draft=made, games=len(games))
     return made
 
 
@@ -228,14 +228,14 @@ def why_nothing(job: Job, findings: DraftFindings | None) -> str:
 # --- chosen by a teacher -----------------------------------------------------------------------
 
 
-def drop(kept: KeptCandidates, place: int) -> KeptCandidates:
+def drop(selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice without a position."""
-    _require(kept, place)
-    chosen = tuple(one for one in kept.chosen if one != place)
-    return KeptCandidates(chosen, (*kept.dropped, place))
+    _require(selection, place)
+    chosen = tuple(one for one in selection.chosen if one != place)
+    return KeptCandidates(chosen, (*selection.dropped, place))
 
 
-def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def exchange(findings: DraftFindings, selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with another position for one: of its kind if there is one, else any.
 
     Of several the one is taken with which the choice catches most.
@@ -243,8 +243,8 @@ def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptC
     Raises:
         UsageError: there is no other.
     """
-    _require(kept, place)
-    rest = drop(kept, place)
+    _require(selection, place)
+    rest = drop(selection, place)
     able = [one for one in range(len(findings.candidates)) if _is_open(findings, rest, one)]
     if not able:
         raise UsageError("every other position equals one that is there already")
@@ -256,44 +256,44 @@ def exchange(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptC
         return new.kind == kind, total, -one
 
     best = max(able, key=gain)
-    return rest._replace(chosen=tuple(best if one == place else one for one in kept.chosen))
+    return rest._replace(chosen=tuple(best if one == place else one for one in selection.chosen))
 
 
-def take_back(findings: DraftFindings, kept: KeptCandidates, place: int) -> KeptCandidates:
+def take_back(findings: DraftFindings, selection: KeptCandidates, place: int) -> KeptCandidates:
     """Return a choice with a position, the last one, that was dropped or exchanged before.
 
     Raises:
         UsageError: it was not, or its tests equal some that were chosen since.
     """
-    if place not in kept.dropped:
+    if place not in selection.dropped:
         raise UsageError("this position is not among those that were left out")
-    rest = kept._replace(dropped=tuple(one for one in kept.dropped if one != place))
+    rest = selection._replace(dropped=tuple(one for one in selection.dropped if one != place))
     if not _is_open(findings, rest, place):
         raise UsageError("this position equals one that is there already")
     return rest._replace(chosen=(*rest.chosen, place))
 
 
-def _require(kept: KeptCandidates, place: int) -> None:
-    if place not in kept.chosen:
+def _require(selection: KeptCandidates, place: int) -> None:
+    if place not in selection.chosen:
         raise UsageError("this position is no longer among the chosen ones")
 
 
-def _is_open(findings: DraftFindings, kept: KeptCandidates, place: int) -> bool:
-    if place in kept.chosen or place in kept.dropped:
+def _is_open(findings: DraftFindings, selection: KeptCandidates, place: int) -> bool:
+    if place in selection.chosen or place in selection.dropped:
         return False
-    taken = {same for one in kept.chosen for same in findings.candidates[one].identities}
+    taken = {same for one in selection.chosen for same in findings.candidates[one].identities}
     return taken.isdisjoint(findings.candidates[place].identities)
 
 
-def find_caught(findings: DraftFindings, chosen: Iterable[int]) -> int:
+def find_caught(findings: DraftFindings, places: Iterable[int]) -> int:
     """Return the mistakes that positions catch together with other case files, as bits."""
-    return reduce(or_, (findings.candidates[one].caught for one in chosen), findings.beside)
+    return reduce(or_, (findings.candidates[one].caught for one in places), findings.beside)
 
 
 def write(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    course_assignment: CourseAssignment,
     findings: DraftFindings,
     new: KeptCaseFile,
 ) -> None:
@@ -305,18 +305,18 @@ def write(
     """
     if not new.kept.chosen:
         raise UsageError("no position is left: there is nothing to write")
-    courses.lock(act.db, assigned.id)  # two drafts may be written at once
-    files = cases.paths(settings, assigned)
+    courses.lock(act.db, course_assignment.id)  # two drafts may be written at once
+    files = cases.paths(settings, course_assignment)
     name = new.name or cases.find_free_name(files)
     if (called := cases.name_of(name)) in {path.name for path in files}:
         raise InvalidGradingStateError(
             f"there is a private case file {called} already; choose another name"
         )
-    assignment = own_files.assignment_of(settings, assigned)
+    assignment = own_files.assignment_of(settings, course_assignment)
     chosen = [findings.candidates[place] for place in new.kept.chosen]
     text, beside = _maker(assignment).write(assignment, chosen)
     case = private_cases.NewCase(name, text.encode(), beside)
-    private_cases.add(act, settings, assigned, case)
+    private_cases.add(act, settings, course_assignment, case)
 
 
 class ShownCandidate(NamedTuple):
@@ -344,16 +344,16 @@ class ShownChoice(NamedTuple):
     only_public: tuple[OnlyPublic, ...]
 
 
-def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoice:
+def describe_choice(findings: DraftFindings, selection: KeptCandidates) -> ShownChoice:
     """Return a choice as it is shown."""
-    bits = find_caught(findings, kept.chosen)
+    bits = find_caught(findings, selection.chosen)
     missed = [
         OnlyPublic(one, tuple(each.file for each in findings.public if each.caught >> place & 1))
         for place, one in enumerate(findings.mistakes)
         if not bits >> place & 1
     ]
     return ShownChoice(
-        tuple(_describe_candidate(findings, kept, place) for place in kept.chosen),
+        tuple(_describe_candidate(findings, selection, place) for place in selection.chosen),
         tuple(one.mistake for one in missed if not one.files),
         bits.bit_count(),
         tuple(one for one in missed if one.files),
@@ -361,9 +361,9 @@ def describe_choice(findings: DraftFindings, kept: KeptCandidates) -> ShownChoic
 
 
 def _describe_candidate(
-    findings: DraftFindings, kept: KeptCandidates, place: int
+    findings: DraftFindings, selection: KeptCandidates, place: int
 ) -> ShownCandidate:
     one = findings.candidates[place]
-    others = find_caught(findings, (other for other in kept.chosen if other != place))
+    others = find_caught(findings, (other for other in selection.chosen if other != place))
     others |= reduce(or_, (each.caught for each in findings.public), 0)
     return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

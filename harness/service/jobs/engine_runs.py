@@ -38,7 +38,7 @@ def _find_run(context: AssignmentContext, job: Job) -> SuiteRun | None:
 def keep(context: AssignmentContext, job: Job, plan: GradingPlan) -> None:
     """Keep the result of an engine, as a document of ``run --json``, or why nothing did."""
     marker = Marker(context.options.assignment, context.ledger, plan.cases, plan.started)
-    graded = marker.mark_submission(plan.submissions[0], plan.planned)
+    graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     run, trouble = _find_run(context, job), _trouble(graded)
     if run is None:
         return

@@ -1,4 +1,4 @@
-"""What each kind of job does, with the code of ``grade``: for one submission, or for a class."""
+"""Handlers of each kind of job, with the code of ``grade``: for a submission or a class."""
 
 import json
 import shutil
@@ -82,10 +82,13 @@ def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> Gra
 
 
 def _plan(
-    context: AssignmentContext, job: records.Job, upload: records.Upload, own: StudentSubmissions
+    context: AssignmentContext,
+    job: records.Job,
+    upload: records.Upload,
+    student: StudentSubmissions,
 ) -> GradingPlan:
     file = submissions.make_submitted_file(context.store, upload)
-    found = context.plan_public_tests(own._replace(files=(file,)))
+    found = context.plan_public_tests(student._replace(files=(file,)))
     record = canonical_json.dumps(found.submissions[0])
     with context.database.changing() as db:
         if not queue.renew(db, job):  # a newer upload of the assignment wants other files
@@ -102,7 +105,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)
-    graded = marker.mark_submission(plan.submissions[0], plan.planned)
+    graded = marker.mark_submission(plan.submissions[0], plan.attempts)
     _require_results(graded)
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
@@ -167,7 +170,7 @@ def plan_grading(context: AssignmentContext, job: records.Job) -> None:
     with context.database.changing() as db:
         used: dict[str, object] = {"run": found.run, "edition": context.assigned.edition}
         uploads.GRADINGS.change(db, used, id=grading.id)
-        for key in grade.by_key(found.planned):
+        for key in grade.by_key(found.attempts):
             queue.put(
                 db, records.Job("", records.GRADE, job.assignment, grading.id, key, due=job.due)
             )
@@ -178,7 +181,7 @@ def run_one(context: AssignmentContext, job: records.Job) -> None:
     _, options, plan = _load(context, job)
     own = plan._replace(
         submissions=tuple(one for one in plan.submissions if one.key == job.key),
-        planned=tuple(one for one in plan.planned if one.key == job.key),
+        attempts=tuple(one for one in plan.attempts if one.key == job.key),
     )
     if grade.is_outdated(options, own):
         raise OutdatedError(
@@ -191,7 +194,7 @@ def run_one(context: AssignmentContext, job: records.Job) -> None:
 def _run(
     context: AssignmentContext, options: GradeOptions, plan: GradingPlan, listener: GradingListener
 ) -> None:
-    bases = [one.basis for one in plan.planned]
+    bases = [one.basis for one in plan.attempts]
     context.ledger.begin_anew(bases)  # what the harness failed in before, as in each call of grade
     with machines.cluster_machines(context.settings) as others:
         grade.run(
@@ -247,24 +250,24 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def _rerun_distrusted(context: AssignmentContext, planned: _PlannedGrading) -> None:
+def _rerun_distrusted(context: AssignmentContext, planned_grading: _PlannedGrading) -> None:
     """Let what a machine did be rerun that was set aside while others still ran.
 
     Raises:
         UnfinishedError: that is so: marks are made after it.
     """
-    if grade.withdraw_distrusted(planned.options, context.ledger, planned.plan):
+    if grade.withdraw_distrusted(planned_grading.options, context.ledger, planned_grading.plan):
         with context.database.changing() as db:
-            queue.again(db, records.GRADE, planned.record.id)
+            queue.again(db, records.GRADE, planned_grading.record.id)
         raise UnfinishedError("the results of a machine that was set aside are rerun")
 
 
-def _is_accepted(context: AssignmentContext, planned: _PlannedGrading) -> bool:
+def _is_accepted(context: AssignmentContext, planned_grading: _PlannedGrading) -> bool:
     """Whether marks in force may change: somebody has accepted each change, having seen it.
 
     Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
     """
-    grading, options, plan = planned
+    grading, options, plan = planned_grading
     if not grading.accept:
         return False
     now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))

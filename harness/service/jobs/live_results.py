@@ -1,4 +1,4 @@
-"""What is told of a job while it runs: its progress in the queue, live results to who watches."""
+"""Progress of a running job in the queue, and live results for those who watch."""
 
 import json
 from collections.abc import Sequence

@@ -35,7 +35,7 @@ class PreviewedChange(NamedTuple):
 
 
 class PreviewResult(NamedTuple):
-    """What other points would change."""
+    """Effect of other points."""
 
     changes: tuple[PreviewedChange, ...]
     marks: int  # in the last grading
@@ -44,25 +44,25 @@ class PreviewResult(NamedTuple):
 class Preview:
     """The file of a preview."""
 
-    def __init__(self, made: Path, name: str) -> None:
-        """``made``: the folder of the assignment; ``name``: the id of the preview."""
-        self._worth = made / "previews" / f"{name}.worth.json"
-        self._found = made / "previews" / f"{name}.json"
-        self._before = made / "previews" / f"{name}.before.json"
-        self._grading = made / "previews" / f"{name}.grading"
+    def __init__(self, assignment_folder: Path, name: str) -> None:
+        """``name``: the id of the preview."""
+        self._worth = assignment_folder / "previews" / f"{name}.worth.json"
+        self._found = assignment_folder / "previews" / f"{name}.json"
+        self._before = assignment_folder / "previews" / f"{name}.before.json"
+        self._grading = assignment_folder / "previews" / f"{name}.grading"
 
-    def begin(self, asked: PointWeights, before: str) -> None:
+    def begin(self, weights: PointWeights, before: str) -> None:
         """Write down what is asked about, as :func:`point_weights.read` gives it.
 
         ``before``: what is in force, as :func:`describe_in_force` says it.
         """
         self._worth.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._worth.write_text(str(asked))
+        self._worth.write_text(str(weights))
         self._before.write_text(before)
 
     @property
     def before(self) -> str:
-        """What was in force when it was begun, or "" if a former version began it."""
+        """State in force when it was begun, or "" if a former version began it."""
         return self._before.read_text() if self._before.exists() else ""
 
     @property
@@ -96,60 +96,65 @@ class Preview:
 
 
 def parts(
-    settings: Settings, assigned: CourseAssignment, then: PointWeights | None = None
+    settings: Settings, assignment: CourseAssignment, then: PointWeights | None = None
 ) -> list[WeighedPart]:
     """Return the parts of an assignment with their tests, as they are in the course.
 
     ``then``: points and weights that would be in force; None: those that are.
     """
-    own = own_files.assignment_of(settings, assigned)
-    weights = point_weights.load_weights(assigned) if then is None else then
-    return _list_weighed_parts(settings, assigned, point_weights.apply_weights(own, weights))
+    own = own_files.assignment_of(settings, assignment)
+    weights = point_weights.load_weights(assignment) if then is None else then
+    return _list_weighed_parts(settings, assignment, point_weights.apply_weights(own, weights))
 
 
 def _list_weighed_parts(
-    settings: Settings, assigned: CourseAssignment, own: Assignment
+    settings: Settings, course_assignment: CourseAssignment, assignment: Assignment
 ) -> list[WeighedPart]:
     return point_weights.list_weighed_parts(
-        own, private_folder(settings.assignment_folder(assigned.id))
+        assignment, private_folder(settings.assignment_folder(course_assignment.id))
     )
 
 
-def still_left_out(settings: Settings, assigned: CourseAssignment) -> list[WeighedTest]:
+def still_left_out(settings: Settings, assignment: CourseAssignment) -> list[WeighedTest]:
     """Return the tests that do not count in a course, though their files have changed since."""
-    own = point_weights.load_weights(assigned)
-    return point_weights.still_left_out(parts(settings, assigned), own) if own.weights else []
+    own = point_weights.load_weights(assignment)
+    return point_weights.still_left_out(parts(settings, assignment), own) if own.weights else []
 
 
 def would_be_left_out(
-    settings: Settings, assigned: CourseAssignment, then: PointWeights
+    settings: Settings, assignment: CourseAssignment, then: PointWeights
 ) -> list[WeighedTest]:
     """Return those that would still not count if ``then`` was put in force, for a preview."""
-    own = point_weights.load_weights(assigned)
+    own = point_weights.load_weights(assignment)
     before = {
         part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
     }
-    return point_weights.still_left_out(parts(settings, assigned), then._replace(left_out=before))
+    return point_weights.still_left_out(
+        parts(settings, assignment), then._replace(left_out=before)
+    )
 
 
 def ask(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, weights: PointWeights
+    act: AuditedTransaction,
+    settings: Settings,
+    assignment: CourseAssignment,
+    weights: PointWeights,
 ) -> str:
     """Let a worker find out which marks would change; return the id of the preview.
 
     Raises:
         UsageError: as :func:`point_weights.read`.
     """
-    own, made = own_files.assignment_of(settings, assigned), new_id()
-    asked = point_weights.read(own, parts(settings, assigned), weights)
-    before = describe_in_force(settings, assigned)
-    Preview(settings.assignment_folder(assigned.id), made).begin(asked, before)
-    queue.put(act.db, Job("", PREVIEW, assigned.id, made, person=act.by))
+    own, made = own_files.assignment_of(settings, assignment), new_id()
+    asked = point_weights.read(own, parts(settings, assignment), weights)
+    before = describe_in_force(settings, assignment)
+    Preview(settings.assignment_folder(assignment.id), made).begin(asked, before)
+    queue.put(act.db, Job("", PREVIEW, assignment.id, made, person=act.by))
     return made
 
 
 def put_in_force(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
 ) -> Grading:
     """Set the points and weights of a preview, and no others, and grade with them.
 
@@ -163,47 +168,47 @@ def put_in_force(
     """
     if preview.read() is None:
         raise InvalidGradingStateError("the changes are not known yet")
-    courses.lock(act.db, assigned.id)  # it may be set twice at once
+    courses.lock(act.db, assignment.id)  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
-    assigned = courses.ASSIGNMENTS.find(act.db, id=assigned.id) or assigned
-    if why := explain_stale(settings, assigned, preview):
+    assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
+    if why := explain_stale(settings, assignment, preview):
         raise InvalidGradingStateError(why)
-    made = _set(act, settings, assigned, preview)
+    made = _set(act, settings, assignment, preview)
     preview.note_grading(made.id)
     return made
 
 
-def explain_stale(settings: Settings, assigned: CourseAssignment, preview: Preview) -> str:
+def explain_stale(settings: Settings, assignment: CourseAssignment, preview: Preview) -> str:
     """Return why a preview says nothing of what is in force now, or "" if it does."""
-    if preview.before == describe_in_force(settings, assigned):
+    if preview.before == describe_in_force(settings, assignment):
         return ""
     return "the points have changed since this preview was made: make a new preview"
 
 
-def describe_in_force(settings: Settings, assigned: CourseAssignment) -> str:
+def describe_in_force(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the points and weights in force as a text, to see if they have changed."""
-    weights = point_weights.load_weights(assigned)
-    own = point_weights.apply_weights(own_files.assignment_of(settings, assigned), weights)
+    weights = point_weights.load_weights(assignment)
+    own = point_weights.apply_weights(own_files.assignment_of(settings, assignment), weights)
     points = {part.name: str(part.points) for part in own.marks}
     return json.dumps([points, weights.weights], sort_keys=True)
 
 
 def _set(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, preview: Preview
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
 ) -> Grading:
-    own = own_files.assignment_of(settings, assigned)
-    now = point_weights.read(own, _list_weighed_parts(settings, assigned, own), preview.weights)
+    own = own_files.assignment_of(settings, assignment)
+    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
-    courses.ASSIGNMENTS.change(act.db, dict(values), id=assigned.id)
-    act.note("points set", assigned.id, **now._asdict())
-    own_files.require_set_up(settings, assigned)
-    return gradings.begin(act, assigned, public_only=is_public_only(act.db, assigned))
+    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
+    act.note("points set", assignment.id, **now._asdict())
+    own_files.require_set_up(settings, assignment)
+    return gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
 
 
-def is_public_only(db: Connection, assigned: CourseAssignment) -> bool:
+def is_public_only(db: Connection, assignment: CourseAssignment) -> bool:
     """Whether a grading with other points has only public case files, as the last one had."""
-    last = uploads.in_force(db, assigned.id)
+    last = uploads.in_force(db, assignment.id)
     return last is not None and last.public_only
 
 
@@ -240,30 +245,30 @@ _TOLD = 5  # tests in one message
 class ExpectationWarnings(NamedTuple):
     """Why a grading with private tests may be wrong."""
 
-    found: list[str]  # a sentence for each test that may be wrong
+    warnings: list[str]  # a sentence for each test that may be wrong
     unchecked: str  # why nobody knows, or ""
 
 
 def find(
     settings: Settings,
-    assigned: CourseAssignment,
-    measured: MeasuredCases,
+    assignment: CourseAssignment,
+    measurement: MeasuredCases,
     then: PointWeights | None = None,
 ) -> list[str]:
     """Return a sentence for each private test that may be wrong, and counts.
 
     ``then``: points and weights that would be in force; None: those that are.
     """
-    found = measured.caught
+    found = measurement.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
-    weights = point_weights.load_weights(assigned) if then is None else then
-    left_out = _names_left_out(settings, assigned, weights) if wrong else frozenset()
+    weights = point_weights.load_weights(assignment) if then is None else then
+    left_out = _names_left_out(settings, assignment, weights) if wrong else frozenset()
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
-def find_now(settings: Settings, assigned: CourseAssignment) -> list[str]:
+def find_now(settings: Settings, assignment: CourseAssignment) -> list[str]:
     """Return what :func:`find` says of the private case files and points as they are."""
-    return find(settings, assigned, private_cases.load_measured(settings, assigned))
+    return find(settings, assignment, private_cases.load_measured(settings, assignment))
 
 
 def _describe(name: str, test: WrongTest) -> str:
@@ -275,22 +280,22 @@ def _describe(name: str, test: WrongTest) -> str:
 
 
 def _names_left_out(
-    settings: Settings, assigned: CourseAssignment, weights: PointWeights
+    settings: Settings, assignment: CourseAssignment, weights: PointWeights
 ) -> frozenset[str]:
     """Return the names of private tests with weight 0 in each part."""
     if not weights.weights:
         return frozenset()
-    tests = [test for part in parts(settings, assigned, weights) for test in part.tests]
+    tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
     counting = {test.name for test in tests if test.weight}
     return frozenset(test.name for test in tests) - counting
 
 
-def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
+def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:
     """Return why nobody knows if private tests are wrong, or "" if that is known."""
-    if measured.caught or not measured.paths:
+    if measurement.caught or not measurement.paths:
         return ""
     with database.reading() as db:
-        job = queue.JOBS.find(db, kind=MEASURE, about=measured.about)
+        job = queue.JOBS.find(db, kind=MEASURE, about=measurement.about)
     if job and job.state == FAULT:
         return (
             f"the private tests could not be checked ({job.fault.rstrip('.')}): add one of them"
@@ -302,7 +307,7 @@ def explain_unchecked(database: Database, measured: MeasuredCases) -> str:
 def require_none(
     database: Database,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     how: str,
     then: PointWeights | None = None,
 ) -> None:
@@ -313,12 +318,12 @@ def require_none(
     Raises:
         InvalidGradingStateError: some may be, or nobody knows yet.
     """
-    measured = private_cases.load_measured(settings, assigned)
+    measured = private_cases.load_measured(settings, assignment)
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
-            private_cases.let_measure(act, settings, assigned, (DONE,))
+            private_cases.let_measure(act, settings, assignment, (DONE,))
         raise InvalidGradingStateError(f"{why}, or {how}")
-    if not (found := find(settings, assigned, measured, then)):
+    if not (found := find(settings, assignment, measured, then)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
     raise InvalidGradingStateError(
@@ -327,7 +332,7 @@ def require_none(
 
 
 def require_gradable(
-    database: Database, settings: Settings, assigned: CourseAssignment, how: tuple[str, str]
+    database: Database, settings: Settings, assignment: CourseAssignment, how: tuple[str, str]
 ) -> None:
     """See before a grading that nothing is missing and no private test may be wrong.
 
@@ -338,27 +343,31 @@ def require_gradable(
         UsageError: something is missing.
         InvalidGradingStateError: as :func:`require_none`.
     """
-    own_files.require_set_up(settings, assigned)
+    own_files.require_set_up(settings, assignment)
     without, anyway = how
     if without:
-        private_cases.require_some(settings, assigned, without)
+        private_cases.require_some(settings, assignment, without)
         if anyway:
-            require_none(database, settings, assigned, anyway)
+            require_none(database, settings, assignment, anyway)
 
 
 def list_doubts(
-    database: Database, settings: Settings, own: CourseAssignment, asked: Preview
+    database: Database, settings: Settings, assignment: CourseAssignment, preview: Preview
 ) -> ExpectationWarnings:
     """Return what may be wrong with private tests if the points of a preview are set."""
-    if asked.grading or _is_public_only(database, own):
+    if preview.grading or _is_public_only(database, assignment):
         return ExpectationWarnings([], "")
-    measured = private_cases.load_measured(settings, own)
+    measured = private_cases.load_measured(settings, assignment)
     unchecked = explain_unchecked(database, measured)
-    return ExpectationWarnings(find(settings, own, measured, asked.weights), unchecked)
+    return ExpectationWarnings(find(settings, assignment, measured, preview.weights), unchecked)
 
 
 def require_settable(
-    database: Database, settings: Settings, own: CourseAssignment, asked: Preview, how: str
+    database: Database,
+    settings: Settings,
+    assignment: CourseAssignment,
+    preview: Preview,
+    how: str,
 ) -> None:
     """See before the points of a preview are set as :func:`require_none` does before a grading.
 
@@ -367,10 +376,10 @@ def require_settable(
     Raises:
         InvalidGradingStateError: as there.
     """
-    if how and not (asked.grading or _is_public_only(database, own)):
-        require_none(database, settings, own, how, asked.weights)
+    if how and not (preview.grading or _is_public_only(database, assignment)):
+        require_none(database, settings, assignment, how, preview.weights)
 
 
-def _is_public_only(database: Database, own: CourseAssignment) -> bool:
+def _is_public_only(database: Database, assignment: CourseAssignment) -> bool:
     with database.reading() as db:
-        return is_public_only(db, own)
+        return is_public_only(db, assignment)

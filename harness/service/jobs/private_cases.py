@@ -37,7 +37,7 @@ from oracle.mistakes import Breakdown
 
 
 class CaseFileCatch(NamedTuple):
-    """What one case file catches."""
+    """Catch of one case file."""
 
     name: str
     tests: int
@@ -47,7 +47,7 @@ class CaseFileCatch(NamedTuple):
 
 
 class CaughtMistakes(NamedTuple):
-    """What all private case files of an assignment catch."""
+    """Mistakes that an assignment's private files catch."""
 
     files: tuple[CaseFileCatch, ...]
     caught: int  # mistakes that some file catches
@@ -69,11 +69,11 @@ class NewCase(NamedTuple):
 
     name: str
     data: bytes
-    beside: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
+    files: Mapping[str, bytes] = MappingProxyType({})  # files that its commands name
 
 
 def add(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, new: NewCase
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, new: NewCase
 ) -> None:
     """Add a private case file, and let a worker measure them all.
 
@@ -81,33 +81,33 @@ def add(
         UsageError: it has no test, or a line of it is wrong; or the assignment has one of its own
             with that name.
     """
-    courses.lock(act.db, assigned.id)
-    own = own_files.list_private(settings, assigned)
+    courses.lock(act.db, assignment.id)
+    own = own_files.list_private(settings, assignment)
     if (name := cases.name_of(new.name)) in {path.name for path in own}:
         raise UsageError(
             f"{name} is in the upload of the assignment: choose another name, or change it with a"
             " newer upload"
         )
-    called = cases.put(settings.assignment_folder(assigned.id), *new)
-    act.note("private case file added", assigned.id, name=called)
-    let_measure(act, settings, assigned)
+    called = cases.put(settings.assignment_folder(assignment.id), *new)
+    act.note("private case file added", assignment.id, name=called)
+    let_measure(act, settings, assignment)
 
 
 def remove(
-    act: AuditedTransaction, settings: Settings, assigned: CourseAssignment, name: str
+    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, name: str
 ) -> None:
     """Remove a private case file that was added, and let a worker measure the others.
 
     Raises:
         UsageError: no such case file has that name.
     """
-    courses.lock(act.db, assigned.id)
-    cases.remove(settings.assignment_folder(assigned.id), name)
-    act.note("private case file removed", assigned.id, name=name)
-    let_measure(act, settings, assigned)
+    courses.lock(act.db, assignment.id)
+    cases.remove(settings.assignment_folder(assignment.id), name)
+    act.note("private case file removed", assignment.id, name=name)
+    let_measure(act, settings, assignment)
 
 
-def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> None:
+def require_some(settings: Settings, assignment: CourseAssignment, how: str) -> None:
     """See before a grading that there are private case files if a part needs them.
 
     ``how``: how to grade without them.
@@ -115,26 +115,26 @@ def require_some(settings: Settings, assigned: CourseAssignment, how: str) -> No
     Raises:
         UsageError: there are none.
     """
-    if part := lack_some(settings, assigned):
+    if part := lack_some(settings, assignment):
         raise UsageError(
             f"{part!r} needs private case files, and there are none: add some on the page of"
             f" the private case files, or {how}"
         )
 
 
-def lack_some(settings: Settings, assigned: CourseAssignment) -> str:
+def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
-    own = own_files.assignment_of(settings, assigned)
-    if own.private_cases() or cases.added(settings.assignment_folder(assigned.id)):
+    own = own_files.assignment_of(settings, assignment)
+    if own.private_cases() or cases.added(settings.assignment_folder(assignment.id)):
         return ""
-    parts = point_weights.apply_weights(own, point_weights.load_weights(assigned)).marks
+    parts = point_weights.apply_weights(own, point_weights.load_weights(assignment)).marks
     return next((one.name for one in parts if one.judged_by == PRIVATE and one.points), "")
 
 
 def let_measure(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     over: Collection[str] = (DONE, FAULT),
 ) -> None:
     """Let a worker measure the case files, unless their result is known.
@@ -142,9 +142,9 @@ def let_measure(
     A job about them may be over without one: other files were in their place then, or it failed.
     ``over``: the states in which it is done again.
     """
-    found = load_measured(settings, assigned)
+    found = load_measured(settings, assignment)
     if found.paths and found.caught is None:
-        options = Job("", MEASURE, assigned.id, found.about, person=act.by)
+        options = Job("", MEASURE, assignment.id, found.about, person=act.by)
         if queue.put(act.db, options).state in over:
             queue.put_anew(act.db, options)
 
@@ -165,34 +165,34 @@ def measure(context: AssignmentContext, job: Job) -> None:
 
 
 def _add_answers(
-    caught: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
+    mistakes: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
 ) -> CaughtMistakes:
     """Add what the reference answers to the tests that it fails."""
     if specification is None:
-        return caught
+        return mistakes
     told = (
         one._replace(answers=list_wrong_tests(case, one.wrong, specification))
-        for one, case in zip(caught.files, files, strict=True)
+        for one, case in zip(mistakes.files, files, strict=True)
     )
-    return caught._replace(files=tuple(told))
+    return mistakes._replace(files=tuple(told))
 
 
-def place(made: Path, what: str) -> Path:
-    """Return where the result of a job about ``what`` is."""
-    return made / "strength" / f"{what}.json"
+def place(assignment_folder: Path, subject: str) -> Path:
+    """Return where the result of a job about ``subject`` is."""
+    return assignment_folder / "strength" / f"{subject}.json"
 
 
-def load_result(made: Path, what: str) -> CaughtMistakes | None:
-    """Return the result of a job about ``what``, or None if there is none yet."""
-    path = place(made, what)
+def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
+    """Return the result of a job about ``subject``, or None if there is none yet."""
+    path = place(assignment_folder, subject)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
 
-def load_measured(settings: Settings, assigned: CourseAssignment) -> MeasuredCases:
+def load_measured(settings: Settings, assignment: CourseAssignment) -> MeasuredCases:
     """Return the private case files with what they catch, once for all that a page says."""
-    paths = cases.paths(settings, assigned)
-    about = f"{assigned.id}-{cases.digest(paths)}"
-    made = settings.assignment_folder(assigned.id)
+    paths = cases.paths(settings, assignment)
+    about = f"{assignment.id}-{cases.digest(paths)}"
+    made = settings.assignment_folder(assignment.id)
     return MeasuredCases(paths, about, load_result(made, about))
 
 
@@ -216,11 +216,11 @@ def _strength(
     case: CaseFile,
     specification: Specification,
     engines: Sequence[WrongEngine],
-    asked: EngineAsker,
+    asker: EngineAsker,
 ) -> strength.Strength:
     bad = banks.find_failing([case], specification)
     return banks.measure(
-        [case], specification.key, bad, engines, lambda engine: asked.find_failed([case], engine)
+        [case], specification.key, bad, engines, lambda engine: asker.find_failed([case], engine)
     )
 
 
@@ -246,12 +246,12 @@ def _together(
     return CaughtMistakes(own, caught.bit_count(), len(mistakes), tuple(alive))
 
 
-def _of(case: CaseFile, measured: strength.Strength | None) -> CaseFileCatch:
+def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
-    if measured is None:
+    if result is None:
         return CaseFileCatch(name, tests, 0, ())
     return CaseFileCatch(
-        name, tests, measured.caught.bit_count(), tuple(one.step.line for one in measured.wrong)
+        name, tests, result.caught.bit_count(), tuple(one.step.line for one in result.wrong)
     )
 
 

@@ -13,20 +13,20 @@ from harness.report.tally import tally
 from harness.work import canonical_json
 
 
-def check_page(made: Path, upload: str) -> Path:
-    """Return where the result of a check is; ``made``: the folder of its assignment."""
-    return made / "checks" / f"{upload}.html"
+def check_page(assignment_folder: Path, upload: str) -> Path:
+    """Return where the result of a check is; ``assignment_folder``: of its assignment."""
+    return assignment_folder / "checks" / f"{upload}.html"
 
 
-def folder_of(made: Path, grading: str) -> Path:
-    """Return where the pages and sheets of a grading are; ``made``: of its assignment."""
-    return made / "gradings" / grading
+def folder_of(assignment_folder: Path, grading: str) -> Path:
+    """Return where the pages and sheets of a grading are."""
+    return assignment_folder / "gradings" / grading
 
 
-def folders_of_all(made: Path) -> list[Path]:
+def folders_of_all(assignment_folder: Path) -> list[Path]:
     """Return the folders of all gradings of an assignment; one may be exchanged just now."""
-    names = {path.stem for path in (made / "gradings").glob("*")}
-    return [folder_of(made, name) for name in sorted(names)]
+    names = {path.stem for path in (assignment_folder / "gradings").glob("*")}
+    return [folder_of(assignment_folder, name) for name in sorted(names)]
 
 
 @contextmanager
@@ -132,11 +132,11 @@ def write_evidence_places(result: ClassResult, folder: Path) -> None:
     file_system.write_whole(path_of_evidence_places(folder), canonical_json.dumps(every))
 
 
-def _places(one: Graded) -> tuple[EvidencePlace, ...]:
-    own = (attempt for attempt in one.attempts if attempt.kind != IMAGE)
+def _places(graded: Graded) -> tuple[EvidencePlace, ...]:
+    own = (attempt for attempt in graded.attempts if attempt.kind != IMAGE)
     return tuple(
         EvidencePlace(
-            parts.evidence_address(one, parts.file_anchor(one, attempt.kind, attempt.case)),
+            parts.evidence_address(graded, parts.file_anchor(graded, attempt.kind, attempt.case)),
             case_result_of(attempt),
         )
         for attempt in own

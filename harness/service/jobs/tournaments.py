@@ -66,7 +66,7 @@ def can_play(assignment: Assignment) -> bool:
 def begin(
     act: AuditedTransaction,
     settings: Settings,
-    assigned: CourseAssignment,
+    assignment: CourseAssignment,
     grading: Grading,
     choice: tuple[str, str],
 ) -> None:
@@ -79,7 +79,7 @@ def begin(
         InvalidGradingStateError: marks are not released, or a later grading has marks.
     """
     points, format_ = choice
-    tournament.rules_of(own_files.assignment_of(settings, assigned))
+    tournament.rules_of(own_files.assignment_of(settings, assignment))
     gradings.begin_tournament(act, grading)
     if format_ not in FORMATS:
         known = " or ".join(FORMATS)
@@ -115,7 +115,7 @@ def load_table(folder: Path) -> list[dict[str, str]]:
 
 
 def count_points(
-    act: AuditedTransaction, assigned: CourseAssignment, grading: Grading, folder: Path
+    act: AuditedTransaction, assignment: CourseAssignment, grading: Grading, folder: Path
 ) -> list[str]:
     """Let ranks count in marks; return a sentence for each student whose mark stays.
 
@@ -127,11 +127,11 @@ def count_points(
     table = [row for row in load_table(folder) if row.get("points")]
     if not table:
         raise UsageError("points: let the submissions play first, for more points than 0")
-    own, stays = uploads.overrides(act.db, assigned.id), []
+    own, stays = uploads.overrides(act.db, assignment.id), []
     marks = {one.key: one for one in uploads.MARKS.all(act.db, grading=grading.id)}
     for row in table:
         key = row["student"]
-        students = courses.students_of(act.db, assigned.course, key)
+        students = courses.students_of(act.db, assignment.course, key)
         given = [own[one] for one in students if one in own]
         if not students or key not in marks:
             stays.append(f"{key}: not in the course any more")
@@ -143,7 +143,7 @@ def count_points(
             worth = min(computed.of, computed.total + Fraction(row["points"]))
             said = f"{_REASON}rank {row['rank']} of {len(table)}, {row['points']} points"
             told = f"{said}, besides the computed {decimal(computed.total)}"
-            gradings.override(act, assigned, key, computed, gradings.Decision(str(worth), told))
+            gradings.override(act, assignment, key, computed, gradings.Decision(str(worth), told))
     return stays
 
 
@@ -186,19 +186,19 @@ def hold(context: AssignmentContext, job: Job) -> None:
 
 def _hold(  # noqa: PLR0913, PLR0917 - what a process can be sent
     parent: int,
-    tell: Connection,
-    means: GradingContext,
+    connection: Connection,
+    context: GradingContext,
     submissions: Sequence[Submission],
     units: Sequence[GradingUnit],
-    wanted: TournamentOptions,
+    options: TournamentOptions,
     folder: Path,
 ) -> None:
     """Play, write the pages, and tell what went wrong; "" if nothing did."""
     die_with_parent(parent)
     with ending_on_signals():
         try:
-            result = tournament.hold_tournament(means, submissions, units, wanted, folder)
-            tournament.write(result, submissions, wanted, folder)
-            tell.send("; ".join(why for _, why in result.unplayed[:1]))
+            result = tournament.hold_tournament(context, submissions, units, options, folder)
+            tournament.write(result, submissions, options, folder)
+            connection.send("; ".join(why for _, why in result.unplayed[:1]))
         except HarnessError as error:
-            tell.send(str(error))
+            connection.send(str(error))

@@ -149,10 +149,10 @@ class Worker:
                 seconds=round(time.monotonic() - begun, 3),
             )
 
-    def _end(self, job: Job, how: Callable[..., object], ended: str) -> None:
+    def _end(self, job: Job, how: Callable[..., object], outcome: str) -> None:
         with self._database.changing() as db:
             how(db, job)
-            _count(db, job, ended)
+            _count(db, job, outcome)
 
     def _hold_or_fail(self, job: Job, error: HarnessError) -> None:
         """Let a check wait for what is not set up, which is not the submission's failure."""
@@ -161,25 +161,25 @@ class Worker:
         else:
             self._fail(job, str(error))
 
-    def _fail(self, job: Job, why: str) -> None:
-        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(why)) != why:
-            monitoring.warn(self._settings, why, job=job.id)
-            why = told
+    def _fail(self, job: Job, reason: str) -> None:
+        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(reason)) != reason:
+            monitoring.warn(self._settings, reason, job=job.id)
+            reason = told
         with self._database.changing() as db:
-            queue.record_error(db, job, why)
+            queue.record_error(db, job, reason)
             if job.kind == PLAN:
-                uploads.GRADINGS.change(db, {"trouble": why}, id=job.about)
+                uploads.GRADINGS.change(db, {"trouble": reason}, id=job.about)
             _count(db, job, "fault")
 
     def _warn(self, text: str) -> None:
         monitoring.warn(self._settings, text)
 
 
-def _count(db: Connection, job: Job, ended: str) -> None:
+def _count(db: Connection, job: Job, outcome: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
     leased, now = queue.get_lease_time(job), places.now(db)
-    queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=ended)
-    if ended in ("done", "fault"):
+    queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=outcome)
+    if outcome in ("done", "fault"):
         queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
 
 
@@ -243,9 +243,9 @@ _TOLD = (
 )
 
 
-def for_teachers(why: str) -> str:
+def for_teachers(reason: str) -> str:
     """Return why positions or wrong tests could not be found, without paths of the server."""
-    return _TOLD if _OF_THE_SERVER.search(why) else why
+    return _TOLD if _OF_THE_SERVER.search(reason) else reason
 
 
 # --- The process of a worker ---------------------------------------------------------------------

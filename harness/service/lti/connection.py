@@ -1,4 +1,4 @@
-"""What is asked of a platform: its keys, tokens to ask it with, and its services.
+"""Requests to a platform: its keys, tokens to ask it with, and its services.
 
 It is asked at its own origins alone, without following redirects, for so long and for so much.
 """
@@ -31,7 +31,7 @@ _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?', re.IGNORECASE)
 
 
 class PlatformService(NamedTuple):
-    """What a platform is asked for."""
+    """Request to a platform."""
 
     scope: str
     kind: str  # of what is sent to it; without a body, of what it answers
@@ -53,14 +53,14 @@ GROUPS = PlatformService(
 class PlatformError(HarnessError):
     """The platform cannot be reached, or does not answer as it should. Asked again, it may."""
 
-    def __init__(self, why: str, *, status: int = 0) -> None:
+    def __init__(self, reason: str, *, status: int = 0) -> None:
         """``status``: of its answer; 0: there was none."""
-        super().__init__(why)
+        super().__init__(reason)
         self.status = status
 
 
 class Answer(NamedTuple):
-    """What a platform answered."""
+    """Answer of a platform."""
 
     value: Any  # JSON; None: nothing
     next: str  # the address of the next page; empty: none

@@ -47,7 +47,7 @@ def show_keys(context: Context) -> Response:
 
 
 class Step(NamedTuple):
-    """What a step of a launch has kept for the next one."""
+    """Data that a launch step keeps for the next one."""
 
     platform: Platform
     data: dict[str, Any]
@@ -71,11 +71,11 @@ def read_step(context: RequestContext, kind: str, code: str, *, once: bool = Fal
 
 
 def _keep_step(
-    context: RequestContext, kind: str, lasts: float, platform: Platform, **data: object
+    context: RequestContext, kind: str, lifetime: float, platform: Platform, **data: object
 ) -> str:
     """Return a secret that leads to some data in the next step."""
     with context.service.database.changing() as db:
-        return platforms.put_secret(db, kind, {"platform": platform.id, **data}, lasts)
+        return platforms.put_secret(db, kind, {"platform": platform.id, **data}, lifetime)
 
 
 def _frame(context: RequestContext, platform: Platform) -> str:
@@ -84,9 +84,9 @@ def _frame(context: RequestContext, platform: Platform) -> str:
     return " ".join(platform.origins) if is_framed else ""
 
 
-def _keep_in_frame(answer: Response, name: str, value: str, lasts: int, path: str) -> None:
+def _keep_in_frame(answer: Response, name: str, value: str, lifetime: int, path: str) -> None:
     """Let a browser keep a cookie in frames, for this one site around it."""
-    text = f"{name}={value}; Max-Age={lasts}; Path={path}; HttpOnly; Secure; SameSite=None"
+    text = f"{name}={value}; Max-Age={lifetime}; Path={path}; HttpOnly; Secure; SameSite=None"
     answer.headers.append("set-cookie", f"{text}; Partitioned")
 
 

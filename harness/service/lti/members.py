@@ -1,4 +1,4 @@
-"""Who is who in a course that a platform opens: by its launches, and by its list of members.
+"""Members of a course that a platform opens: by its launches, and by its list of members.
 
 Everybody from a platform is a person of one course alone: a launch opens no other course, and
 takes over nobody who was here before, whatever name, number or mail address the platform tells.
@@ -98,13 +98,13 @@ def admit(act: AuditedTransaction, link: CourseLink, launch: Launch) -> Person:
 def _take(
     act: AuditedTransaction,
     link: CourseLink,
-    listed: Iterable[PlatformPerson],
+    listed_people: Iterable[PlatformPerson],
     groups: Groups = None,
 ) -> tuple[str, ...]:
     """Let people be in a course as a platform says; return remarks."""
     students: dict[str, ListedStudent] = {}  # by how the platform calls them
     unknown = []
-    for one in listed:
+    for one in listed_people:
         user = lti.USERS.find(act.db, link=link.id, subject=one.subject)
         member = (
             courses.MEMBERS.find(act.db, course=link.course, person=user.person) if user else None
@@ -129,44 +129,50 @@ def _take(
     return outcome.remarks
 
 
-def _roster_line(link: CourseLink, one: PlatformPerson, groups: Groups) -> ListedStudent:
-    key, group = safe(one.number or one.subject), _group_of(one, groups)
+def _roster_line(link: CourseLink, person: PlatformPerson, groups: Groups) -> ListedStudent:
+    key, group = safe(person.number or person.subject), _group_of(person, groups)
     return ListedStudent(
-        Student(key, one.name or key),
-        f"lti {link.platform} {one.subject}",  # the same if a link is made anew
+        Student(key, person.name or key),
+        f"lti {link.platform} {person.subject}",  # the same if a link is made anew
         None if groups is None else (safe(group) if group else ""),
-        bool(one.name),
+        bool(person.name),
         group,
     )
 
 
-def _group_of(one: PlatformPerson, groups: Groups) -> str:
+def _group_of(person: PlatformPerson, groups: Groups) -> str:
     """Return the group of somebody who is in one; in several, nobody knows which is meant."""
-    ids = [str(group.get("group_id")) for group in one.groups if isinstance(group, dict)]
+    ids = [str(group.get("group_id")) for group in person.groups if isinstance(group, dict)]
     return (groups or {}).get(ids[0], "") if len(ids) == 1 else ""
 
 
-def _is_same(member: Member, one: PlatformPerson, line: ListedStudent) -> bool:
+def _is_same(member: Member, person: PlatformPerson, line: ListedStudent) -> bool:
     is_in_group = line.team is None or member.team_name == line.group
-    return member.role == STUDENT and member.name == (one.name or member.name) and is_in_group
+    return member.role == STUDENT and member.name == (person.name or member.name) and is_in_group
 
 
 def _take_staff(
     act: AuditedTransaction,
     link: CourseLink,
-    one: PlatformPerson,
+    platform_person: PlatformPerson,
     user: records.PlatformUser | None,
     member: Member | None,
 ) -> None:
-    name = one.name or one.role.title()
+    name = platform_person.name or platform_person.role.title()
     if user is None:
         person = accounts.add_person(act, name)
-        user = lti.USERS.add(act.db, records.PlatformUser(link.id, one.subject, person.id))
+        user = lti.USERS.add(
+            act.db, records.PlatformUser(link.id, platform_person.subject, person.id)
+        )
     if member is None:
-        courses.MEMBERS.add(act.db, Member(link.course, user.person, one.role, name=name))
-        act.note(f"{one.role} added", link.course, **{one.role: user.person})
-    elif member.role != one.role:
-        _change_role(act, member, one.role, {"role": one.role})
+        courses.MEMBERS.add(
+            act.db, Member(link.course, user.person, platform_person.role, name=name)
+        )
+        act.note(
+            f"{platform_person.role} added", link.course, **{platform_person.role: user.person}
+        )
+    elif member.role != platform_person.role:
+        _change_role(act, member, platform_person.role, {"role": platform_person.role})
 
 
 def _make_student(act: AuditedTransaction, member: Member, line: ListedStudent) -> None:
@@ -215,11 +221,11 @@ def _synchronize(settings: Settings, database: Database, link: CourseLink) -> di
     return {**done, "tries": 0, "due": now + _DAY, "synced": now}
 
 
-def _remove_others(act: AuditedTransaction, link: CourseLink, listed: set[str]) -> Iterator[str]:
+def _remove_others(act: AuditedTransaction, link: CourseLink, subjects: set[str]) -> Iterator[str]:
     """Remove from a course who is from the platform, and not in its list any more."""
     for user in lti.USERS.all(act.db, link=link.id):
         member = courses.MEMBERS.find(act.db, course=link.course, person=user.person)
-        if user.subject in listed or member is None or member.role == FORMER:
+        if user.subject in subjects or member is None or member.role == FORMER:
             continue
         if member.role == STUDENT:
             roster.remove(act, link.course, member.key)

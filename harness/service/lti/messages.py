@@ -39,27 +39,27 @@ class LaunchRefusedError(HarnessError):
 # --- what a platform says of somebody, whatever the types of its values are ----------------------
 
 
-def _as_text(found: object) -> str:
-    return found if isinstance(found, str) and "\0" not in found else ""
+def _as_text(value: object) -> str:
+    return value if isinstance(value, str) and "\0" not in value else ""
 
 
-def _as_id(found: object) -> str:
+def _as_id(value: object) -> str:
     """Return a text that names somebody or something there; "" if it cannot be one."""
-    text = _as_text(found)
+    text = _as_text(value)
     return text if len(text) <= _LONGEST_ID and text.isprintable() else ""
 
 
-def as_line(found: object) -> str:
+def as_line(value: object) -> str:
     """Return a text as one line without signs that control a terminal or a page."""
-    return one_line(" ".join(_as_text(found).split()), _LONGEST)
+    return one_line(" ".join(_as_text(value).split()), _LONGEST)
 
 
-def _as_role(found: object) -> str:
+def _as_role(value: object) -> str:
     """Return what somebody is in a course by roles in the course alone; "" for nothing.
 
     Roles in the institution or the system give nothing. A simple name is of the course.
     """
-    roles = {one.removeprefix(f"{_ROLE}#") for one in _as_list(found) if isinstance(one, str)}
+    roles = {one.removeprefix(f"{_ROLE}#") for one in _as_list(value) if isinstance(one, str)}
     assisting = (f"{_ROLE}/Instructor#TeachingAssistant", f"{_ROLE}/Instructor#Grader")
     if "TeachingAssistant" in roles or any(one.startswith(assisting) for one in roles):
         return ASSISTANT
@@ -68,8 +68,8 @@ def _as_role(found: object) -> str:
     return STUDENT if "Learner" in roles else ""
 
 
-def _as_list(found: object) -> list[Any]:
-    return found if isinstance(found, list) else []
+def _as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 _Text = Annotated[str, BeforeValidator(_as_text)]
@@ -105,7 +105,7 @@ class PlatformPerson(BaseModel):
 
 
 class Launch(PlatformPerson):
-    """What a launch says that holds."""
+    """Verified data of a launch."""
 
     kind: _Text = Field("", validation_alias=f"{_CLAIM}message_type")
     deployment: _Text = Field("", validation_alias=f"{_CLAIM}deployment_id")

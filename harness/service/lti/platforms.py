@@ -59,41 +59,45 @@ def is_plain(settings: Settings, address: str) -> bool:
 # --- registering -------------------------------------------------------------------------------
 
 
-def check(settings: Settings, given: Platform) -> Platform:
+def check(settings: Settings, platform: Platform) -> Platform:
     """Return a platform as it is kept.
 
     Raises:
         UsageError: something is missing or cannot be.
     """
-    title = one_line(" ".join(given.title.split()) or urlsplit(given.issuer).netloc, _LONGEST)
-    hosts = [origin_of(one) or one for one in given.hosts.split()]
-    addresses = [(n, getattr(given, n)) for n in ("issuer", "login_url", "token_url", "jwks_url")]
+    title = one_line(
+        " ".join(platform.title.split()) or urlsplit(platform.issuer).netloc, _LONGEST
+    )
+    hosts = [origin_of(one) or one for one in platform.hosts.split()]
+    addresses = [
+        (n, getattr(platform, n)) for n in ("issuer", "login_url", "token_url", "jwks_url")
+    ]
     for name, address in (*addresses, *(("hosts", one) for one in hosts)):
         if not is_plain(settings, address):
             found = one_line(address, 80)
             raise UsageError(f"{name}: found {found!r}, expected https:// and the address")
-    if given.algorithm not in ALGORITHMS:
-        found, known = one_line(given.algorithm, 20), ", ".join(ALGORITHMS)
+    if platform.algorithm not in ALGORITHMS:
+        found, known = one_line(platform.algorithm, 20), ", ".join(ALGORITHMS)
         raise UsageError(f"algorithm: found {found!r}, expected one of {known}")
-    if not _is_id(given.client_id):
+    if not _is_id(platform.client_id):
         raise UsageError("client_id: expected what the platform calls this service")
-    if not all(map(_is_id, given.deployments.split())):
+    if not all(map(_is_id, platform.deployments.split())):
         raise UsageError("deployments: expected the deployment IDs, with blanks between them")
-    deployments = " ".join(dict.fromkeys(given.deployments.split()))
-    return given._replace(title=title, deployments=deployments, hosts=" ".join(hosts))
+    deployments = " ".join(dict.fromkeys(platform.deployments.split()))
+    return platform._replace(title=title, deployments=deployments, hosts=" ".join(hosts))
 
 
 def _is_id(text: str) -> bool:
     return 0 < len(text) <= _LONGEST and text.isascii() and text.isprintable() and " " not in text
 
 
-def register(act: AuditedTransaction, settings: Settings, given: Platform) -> Platform:
-    """Register a platform, or change one; ``given`` has the id then.
+def register(act: AuditedTransaction, settings: Settings, platform: Platform) -> Platform:
+    """Register a platform, or change one; ``platform`` has the id then.
 
     Raises:
         UsageError: as :func:`check`; or the platform is registered already, by another id.
     """
-    own = check(settings, given)
+    own = check(settings, platform)
     known = lti.PLATFORMS.find(act.db, issuer=own.issuer, client_id=own.client_id)
     if known and known.id != own.id:
         raise UsageError(f"client_id: {known.title} is registered with this one already")
@@ -105,7 +109,7 @@ def register(act: AuditedTransaction, settings: Settings, given: Platform) -> Pl
         lti.PLATFORMS.change(act.db, values, id=own.id)
     else:
         own = lti.PLATFORMS.add(act.db, own._replace(id=new_id(), made=time.time()))
-    what = "platform changed" if given.id else "platform registered"
+    what = "platform changed" if platform.id else "platform registered"
     told = {"issuer": own.issuer, "client": own.client_id, "deployments": own.deployments}
     act.note(what, own.id, **told)
     return own
@@ -160,9 +164,9 @@ def load_keys(settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
-def _new_key(made: float) -> dict[str, Any]:
+def _new_key(timestamp: float) -> dict[str, Any]:
     key = RSAKey.generate_key(2048, {"use": "sig", "alg": "RS256", "kid": new_id()})
-    return {"made": made, "key": key.as_dict(private=True)}
+    return {"made": timestamp, "key": key.as_dict(private=True)}
 
 
 def rotate_keys(act: AuditedTransaction, settings: Settings, now: float) -> None:
@@ -201,11 +205,11 @@ def _import_key(text: str) -> RSAKey:
 # --- secrets that hold once, and addresses -------------------------------------------------------
 
 
-def put_secret(db: Connection, kind: str, data: Mapping[str, Any], lasts: float) -> str:
+def put_secret(db: Connection, kind: str, data: Mapping[str, Any], lifetime: float) -> str:
     """Return a new secret that leads to some data once; what has run out is removed."""
     secret, now = accounts.new_secret(), time.time()
     db.execute(lti.SECRETS.table.delete().where(lti.SECRETS.table.c.until < now))
-    lti.SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lasts))
+    lti.SECRETS.add(db, LaunchSecret(secret.digest, kind, json.dumps(data), now + lifetime))
     return secret.text
 
 

@@ -31,7 +31,7 @@ _LONGEST = 4000  # characters of a comment
 
 
 class _Target(NamedTuple):
-    """Where a score goes, and what it is."""
+    """Target of a score, and the score."""
 
     platform: Platform
     link: CourseLink
@@ -50,13 +50,13 @@ def deliver_next(settings: Settings, database: Database) -> bool:
     return outgoing.deliver_next(database, lti.SCORES, deliver, _LATER)
 
 
-def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, object]:
+def _deliver(settings: Settings, database: Database, row: Score) -> dict[str, object]:
     """Send a score; return what of its row changes."""
     with database.reading() as db:
-        target = _find_target(db, settings, taken)
+        target = _find_target(db, settings, row)
     content = json.dumps(target.score, sort_keys=True) if target else ""
     done: dict[str, object] = {"state": SENT, "trouble": ""}
-    if target is None or content == taken.sent:
+    if target is None or content == row.sent:
         return done
     try:
         _send(settings, database, target)
@@ -64,36 +64,36 @@ def _deliver(settings: Settings, database: Database, taken: Score) -> dict[str, 
         monitoring.warn(settings, f"LTI: a mark for {target.link.title!r}: {error}")
         status = error.status if isinstance(error, PlatformError) else 400
         if status in (0, 401, 403, 429) or status >= 500:  # it is away: the others wait, too
-            later = outgoing.next_try(taken.tries, _LATER)
+            later = outgoing.next_try(row.tries, _LATER)
             with database.changing() as db:
-                outgoing.put_off(db, lti.SCORES, later, link=taken.link)
+                outgoing.put_off(db, lti.SCORES, later, link=row.link)
         return {"trouble": str(error)}
-    monitoring.tell(settings, "score sent", assignment=taken.assignment, link=taken.link)
+    monitoring.tell(settings, "score sent", assignment=row.assignment, link=row.link)
     return {**done, "sent": content, "at": time.time()}
 
 
-def _find_target(db: Connection, settings: Settings, taken: Score) -> _Target | None:
+def _find_target(db: Connection, settings: Settings, row: Score) -> _Target | None:
     """Return what is to be sent; None if there is nothing that the student may see."""
-    link = lti.LINKS.find(db, id=taken.link)
-    assigned = courses.ASSIGNMENTS.find(db, id=taken.assignment)
+    link = lti.LINKS.find(db, id=row.link)
+    assigned = courses.ASSIGNMENTS.find(db, id=row.assignment)
     platform = lti.PLATFORMS.find(db, id=link.platform) if link else None
-    member = courses.MEMBERS.find(db, course=link.course, key=taken.key) if link else None
-    user = lti.USERS.find(db, link=taken.link, person=member.person) if member else None
-    line = lti.LINES.find(db, link=taken.link, assignment=taken.assignment)
-    score = _compose(db, settings, assigned, taken) if assigned else None
+    member = courses.MEMBERS.find(db, course=link.course, key=row.key) if link else None
+    user = lti.USERS.find(db, link=row.link, person=member.person) if member else None
+    line = lti.LINES.find(db, link=row.link, assignment=row.assignment)
+    score = _compose(db, settings, assigned, row) if assigned else None
     if not (link and assigned and platform and user and line and score):
         return None
     return _Target(platform, link, assigned, line.url, {"userId": user.subject, **score})
 
 
 def _compose(
-    db: Connection, settings: Settings, assigned: CourseAssignment, taken: Score
+    db: Connection, settings: Settings, assignment: CourseAssignment, row: Score
 ) -> dict[str, Any] | None:
-    released = uploads.find_released(db, assigned.id)
-    marked = uploads.mark_of(db, released.id, taken.key) if released else None
+    released = uploads.find_released(db, assignment.id)
+    marked = uploads.mark_of(db, released.id, row.key) if released else None
     if marked is None:
         return None
-    own = uploads.overrides(db, assigned.id).get(taken.key)
+    own = uploads.overrides(db, assignment.id).get(row.key)
     counts = counting_mark(
         canonical_json.loads(Marks, marked.marks), as_given(own) if own else None
     )
@@ -101,9 +101,9 @@ def _compose(
         return None
     if counts.withheld:  # a mark that was sent before does not stand any more
         none = {"activityProgress": "Completed", "gradingProgress": "Pending"}
-        return none if taken.sent else None
-    place = f"{settings.base}/courses/{assigned.course}/assignments/{assigned.id}/mark"
-    said = [one.text for one in uploads.comments(db, assigned.id, [taken.key])]
+        return none if row.sent else None
+    place = f"{settings.base}/courses/{assignment.course}/assignments/{assignment.id}/mark"
+    said = [one.text for one in uploads.comments(db, assignment.id, [row.key])]
     parts = [f"{counts}.", *([counts.note] if counts.note else []), *said, f"Feedback: {place}"]
     text = "\n".join(parts)
     if len(text) > _LONGEST:

@@ -14,24 +14,24 @@ from harness.service.storage import courses, people
 from harness.service.storage.audit import AuditedTransaction
 
 
-def find(db: Connection, wanted: str) -> Person:
+def find(db: Connection, name: str) -> Person:
     """Return somebody by id, mail address or name.
 
     Raises:
         UsageError: nobody is called so, or several are.
     """
     ways = (
-        people.PEOPLE.all(db, "id", id=wanted),
-        people.by_email(db, wanted),
-        people.PEOPLE.all(db, "id", name=wanted),
+        people.PEOPLE.all(db, "id", id=name),
+        people.by_email(db, name),
+        people.PEOPLE.all(db, "id", name=name),
     )
-    for found in ways if wanted else ():  # many have no address
+    for found in ways if name else ():  # many have no address
         if len(found) == 1:
             return found[0]
         if found:
             ids = ", ".join(one.id for one in found)
-            raise UsageError(f"{len(found)} people are called {wanted!r}: take an id of {ids}")
-    raise UsageError(f"nobody is called {wanted!r}; gtp-harness admin people lists all")
+            raise UsageError(f"{len(found)} people are called {name!r}: take an id of {ids}")
+    raise UsageError(f"nobody is called {name!r}; gtp-harness admin people lists all")
 
 
 def everybody(db: Connection) -> list[Person]:
@@ -86,18 +86,18 @@ def let_in(act: AuditedTransaction, person: Person) -> None:
 # --- courses -----------------------------------------------------------------------------------
 
 
-def find_course(db: Connection, wanted: str) -> Course:
+def find_course(db: Connection, name: str) -> Course:
     """Return a course by id or title.
 
     Raises:
         UsageError: no course is called so, or several are.
     """
-    found = courses.COURSES.all(db, "id", id=wanted) or courses.COURSES.all(db, "id", title=wanted)
+    found = courses.COURSES.all(db, "id", id=name) or courses.COURSES.all(db, "id", title=name)
     if not found:
-        raise UsageError(f"no course is called {wanted!r}; gtp-harness admin courses lists all")
+        raise UsageError(f"no course is called {name!r}; gtp-harness admin courses lists all")
     if len(found) > 1:
         ids = ", ".join(one.id for one in found)
-        raise UsageError(f"{len(found)} courses are called {wanted!r}: take an id of {ids}")
+        raise UsageError(f"{len(found)} courses are called {name!r}: take an id of {ids}")
     return found[0]
 
 

@@ -75,18 +75,18 @@ def get_figures(service: Service) -> Found:
     return found
 
 
-def complaints(found: State) -> Iterator[str]:
+def complaints(status: State) -> Iterator[str]:
     """Yield a sentence for each reason why a service is not ready. Jobs at fault are none."""
-    if found.trouble:
+    if status.trouble:
         yield "the database cannot be used"  # the log tells why: anybody may ask for this
-    if not found.workers:
+    if not status.workers:
         yield "no worker lives"
-    if found.cluster:
-        yield found.cluster
-    if found.oldest > LONGEST_WAIT:
-        yield f"a job has waited for {found.oldest / 60:.0f} minutes"
-    if found.free < LEAST_FREE:
-        yield f"the disk is almost full: {found.free / 1e6:.0f} MB are left"
+    if status.cluster:
+        yield status.cluster
+    if status.oldest > LONGEST_WAIT:
+        yield f"a job has waited for {status.oldest / 60:.0f} minutes"
+    if status.free < LEAST_FREE:
+        yield f"the disk is almost full: {status.free / 1e6:.0f} MB are left"
 
 
 # --- The state of a service for Prometheus, in its text format (version 0.0.4) -------------------
@@ -99,55 +99,55 @@ _PREFIX = "gtp_harness"
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
-def metrics_text(state: State, counted: Found) -> str:
+def metrics_text(state: State, counts: Found) -> str:
     """Return a state, and what was counted, as Prometheus reads them."""
-    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counted)))
+    return "".join(f"{line}\n" for line in (*_gauges(state), *_histograms(counts)))
 
 
-def _gauges(found: State) -> Iterator[str]:
+def _gauges(status: State) -> Iterator[str]:
     jobs: dict[Labels, float] = {
         (("kind", kind), ("state", state)): float(count)
-        for (kind, state), count in sorted(found.jobs.items())
+        for (kind, state), count in sorted(status.jobs.items())
     }
-    yield from _gauge("up", "Whether the database can be used.", {(): float(not found.trouble)})
+    yield from _gauge("up", "Whether the database can be used.", {(): float(not status.trouble)})
     yield from _gauge("jobs", "Jobs of the queue.", jobs)
     yield from _gauge(
-        "oldest_waiting_seconds", "How long the first job has waited.", {(): found.oldest}
+        "oldest_waiting_seconds", "How long the first job has waited.", {(): status.oldest}
     )
     mails: dict[Labels, float] = {
-        (("state", state),): float(count) for state, count in sorted(found.letters.items())
+        (("state", state),): float(count) for state, count in sorted(status.letters.items())
     }
     yield from _gauge("mails", "Mails with links.", mails)
-    yield from _gauge("workers", "Workers that live.", {(): float(found.workers)})
+    yield from _gauge("workers", "Workers that live.", {(): float(status.workers)})
     yield from _gauge(
-        "disk_free_bytes", "Free bytes of the disk with the data.", {(): float(found.free)}
+        "disk_free_bytes", "Free bytes of the disk with the data.", {(): float(status.free)}
     )
 
 
-def _gauge(name: str, told: str, values: Mapping[Labels, float]) -> Iterator[str]:
-    yield from _head(name, told, "gauge")
+def _gauge(name: str, description: str, values: Mapping[Labels, float]) -> Iterator[str]:
+    yield from _head(name, description, "gauge")
     for labels, value in values.items():
         yield _sample(name, labels, value)
 
 
-def _histograms(counted: Found) -> Iterator[str]:
+def _histograms(counts: Found) -> Iterator[str]:
     for measure in MEASURES:
-        yield from _head(measure.name, measure.told, "histogram")
-        for (name, labels), histogram in sorted(counted.items()):
+        yield from _head(measure.name, measure.description, "histogram")
+        for (name, labels), histogram in sorted(counts.items()):
             if name == measure.name:
                 yield from _histogram(measure, labels, histogram)
 
 
-def _histogram(measure: Measure, labels: Labels, found: Histogram) -> Iterator[str]:
+def _histogram(measure: Measure, labels: Labels, histogram: Histogram) -> Iterator[str]:
     ends = (*(f"{bound:g}" for bound in measure.bounds), "+Inf")
-    for end, count in zip(ends, accumulate(found.counts), strict=True):
+    for end, count in zip(ends, accumulate(histogram.counts), strict=True):
         yield _sample(f"{measure.name}_bucket", (*labels, ("le", end)), count)
-    yield _sample(f"{measure.name}_sum", labels, found.total)
-    yield _sample(f"{measure.name}_count", labels, sum(found.counts))
+    yield _sample(f"{measure.name}_sum", labels, histogram.total)
+    yield _sample(f"{measure.name}_count", labels, sum(histogram.counts))
 
 
-def _head(name: str, told: str, kind: str) -> Iterator[str]:
-    yield f"# HELP {_PREFIX}_{name} {told}"
+def _head(name: str, description: str, kind: str) -> Iterator[str]:
+    yield f"# HELP {_PREFIX}_{name} {description}"
     yield f"# TYPE {_PREFIX}_{name} {kind}"
 
 
@@ -167,7 +167,7 @@ class Finding(NamedTuple):
 
     name: str
     is_good: bool
-    said: str  # a sentence
+    message: str  # a sentence
 
 
 def check_settings(settings: Settings) -> Iterator[Finding]:

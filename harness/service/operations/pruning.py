@@ -1,4 +1,4 @@
-"""What a service does not keep for ever: what goes after how long, and what goes now.
+"""Retention of a service's data: what goes after how long, and what goes now.
 
 While the marks of an assignment may be asked for, what they stand on stays, whatever the rules of
 its originals and of the audit log say. That time counts from the last thing that happened in it: a
@@ -40,7 +40,7 @@ Rules = Mapping[str, int | None]
 
 
 class Pruned(NamedTuple):
-    """What of one kind goes, or went."""
+    """Pruned data of one kind."""
 
     kind: str
     number: int
@@ -48,7 +48,7 @@ class Pruned(NamedTuple):
 
 
 class _PruningContext(NamedTuple):
-    """What is pruned, at what time, by which rules."""
+    """Data, time and rules of a pruning."""
 
     settings: Settings
     db: Connection
@@ -104,14 +104,14 @@ def prune(
     return found
 
 
-def _prune(act: AuditedTransaction, kind: str, going: _Deletion, *, is_dry: bool) -> Pruned:
-    size = sum(path.stat().st_size for path in going.files)
-    if going.number and not is_dry:
-        going.rest(act)
-        act.note("pruned", "", kind=kind, count=going.number, bytes=size)
-        for path in going.files:  # last: another service's database refuses the line before it
+def _prune(act: AuditedTransaction, kind: str, deletion: _Deletion, *, is_dry: bool) -> Pruned:
+    size = sum(path.stat().st_size for path in deletion.files)
+    if deletion.number and not is_dry:
+        deletion.rest(act)
+        act.note("pruned", "", kind=kind, count=deletion.number, bytes=size)
+        for path in deletion.files:  # last: another service's database refuses the line before it
             path.unlink(missing_ok=True)
-    return Pruned(kind, going.number, size)
+    return Pruned(kind, deletion.number, size)
 
 
 # --- what goes of each kind --------------------------------------------------------------------
@@ -205,10 +205,10 @@ def _recent(context: _PruningContext, kind: str) -> set[str]:
     return {name for name, time_ in last.items() if time_ >= before}
 
 
-def _dates(db: Connection, assigned: CourseAssignment) -> Iterator[float]:
-    yield assigned.made
-    own = courses.extensions(db, assigned.id).values()
-    for text in (assigned.opens, assigned.deadline, assigned.closes, *own):
+def _dates(db: Connection, assignment: CourseAssignment) -> Iterator[float]:
+    yield assignment.made
+    own = courses.extensions(db, assignment.id).values()
+    for text in (assignment.opens, assignment.deadline, assignment.closes, *own):
         found: datetime.datetime | None = moment(text)
         if found:
             yield found.timestamp()

@@ -188,7 +188,9 @@ def _sign_in(context: RequestContext, claims: Claims) -> Response:
             )
         ways = [(one, *_way(act, one)) for one in found]
     if not ways:
-        raise RequestRefused(403, _UNKNOWN if claims.email or claims.own else _UNVERIFIED)
+        raise RequestRefused(
+            403, _UNKNOWN if claims.email or claims.settings_claim else _UNVERIFIED
+        )
     return rendering.page(context, "who.html", [("Sign in", "")], ways=ways)
 
 
@@ -205,8 +207,8 @@ _UNVERIFIED = "your provider does not say that your mail address is verified: si
 def _people(context: RequestContext, act: AuditedTransaction, claims: Claims) -> list[Person]:
     settings = context.settings
     if settings.oidc_claim != oidc.EMAIL:
-        pair = settings.oidc_claim.casefold(), claims.own
-        return people.by_id(act.db, json.dumps(pair)) if claims.own else []
+        pair = settings.oidc_claim.casefold(), claims.settings_claim
+        return people.by_id(act.db, json.dumps(pair)) if claims.settings_claim else []
     found = people.by_email(act.db, claims.email)
     if not found and claims.email and settings.oidc_add:
         return [accounts.add_person(act, claims.name or claims.email, claims.email)]

@@ -132,10 +132,10 @@ class GradingLine(NamedTuple):
     decision: str  # that it waits for, as a phrase; "" for none
 
 
-def _grading_line(db: Connection, one: Grading) -> GradingLine:
-    state, waits = gradings.state(db, one), gradings.find_decisions(db, one)
+def _grading_line(db: Connection, grading: Grading) -> GradingLine:
+    state, waits = gradings.state(db, grading), gradings.find_decisions(db, grading)
     faults = waits.faults or int(state == "failed")
-    return GradingLine(one, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
+    return GradingLine(grading, state, faults, waits.changes, ", ".join(gradings.phrase(waits)))
 
 
 def _may_act(context: RequestContext, kind: str) -> bool:
@@ -146,9 +146,9 @@ def _may_act(context: RequestContext, kind: str) -> bool:
     return kind not in ("set up", "add students", "release") or member.role == TEACHER
 
 
-def _find_first(everybody: Sequence[StudentStanding], kind: str) -> str:
+def _find_first(rows: Sequence[StudentStanding], kind: str) -> str:
     """Return the key of the first student or group of a kind; "" if there is none."""
-    return next((one.key for one in everybody if kind in one.kinds), "")
+    return next((one.key for one in rows if kind in one.kinds), "")
 
 
 # --- Actions on several students or groups at once: the same as on the page of each --------------
@@ -252,14 +252,14 @@ class UploadLine(NamedTuple):
 
 
 def list_uploads(
-    db: Connection, found: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
+    db: Connection, rows: list[Upload], histories: Iterable[SubmissionHistory], rule: Late
 ) -> list[UploadLine]:
     """Return uploads as a list has them; of each student or group one counts at most.
 
     ``rule``: the dates of whose uploads they are.
     """
     places = submissions.places(histories)
-    jobs = queue.checks(db, about=[one.id for one in found])
+    jobs = queue.checks(db, about=[one.id for one in rows])
     return [
         UploadLine(
             one,
@@ -268,7 +268,7 @@ def list_uploads(
             refusal(one),
             deadlines.describe_late(rule, one.at),
         )
-        for one in found
+        for one in rows
     ]
 
 

@@ -189,8 +189,8 @@ def _read_dates(context: RequestContext) -> CourseAssignment:
     )
 
 
-def _moves_dates(now: CourseAssignment, planned: Change) -> bool:
-    return any(getattr(now, name) != getattr(planned.made, name) for name in _DATES)
+def _moves_dates(now: CourseAssignment, change: Change) -> bool:
+    return any(getattr(now, name) != getattr(change.made, name) for name in _DATES)
 
 
 @ROUTES.at("POST", f"{_ONE}/remove", TEACHERS, most=Form(page=show_change))

@@ -105,11 +105,13 @@ def pack(files: Iterable[UploadedFile], folder: str, target: IO[bytes]) -> None:
             _add(tar, f"{folder}/{inside}", kept[path])
 
 
-def _path(one: UploadedFile) -> PurePosixPath:
-    path = PurePosixPath(one.path.replace("\\", "/"))
+def _path(file: UploadedFile) -> PurePosixPath:
+    path = PurePosixPath(file.path.replace("\\", "/"))
     parts = path.parts
-    if not parts or path.is_absolute() or ".." in parts or len(one.path) > _LONGEST:
-        raise UsageError(f"found {one.path[:_LONGEST]!r}, expected the name of a file in a folder")
+    if not parts or path.is_absolute() or ".." in parts or len(file.path) > _LONGEST:
+        raise UsageError(
+            f"found {file.path[:_LONGEST]!r}, expected the name of a file in a folder"
+        )
     return path
 
 
@@ -117,10 +119,10 @@ def _is_left_behind(path: PurePosixPath) -> bool:
     return any(part.startswith(".") or part in _LEFT_BEHIND for part in path.parts)
 
 
-def _add(tar: tarfile.TarFile, name: str, one: UploadedFile) -> None:
+def _add(tar: tarfile.TarFile, name: str, file: UploadedFile) -> None:
     member = tarfile.TarInfo(name)
-    member.size = one.size
-    tar.addfile(member, one.content)
+    member.size = file.size
+    tar.addfile(member, file.content)
 
 
 # --- Ask once more before something is removed or withdrawn: a page with a button, without script

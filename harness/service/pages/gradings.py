@@ -117,20 +117,20 @@ def _set_aside_since(context: RequestContext) -> list[str]:
     return machines.set_aside(context.settings, done) if done else []
 
 
-def _rows(db: Connection, one: records.Grading, course: str) -> list[Row]:
+def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
     """Return a line for each mark, and for each student of the course who got none."""
-    own = uploads.overrides(db, one.assignment)
-    got = uploads.RECEIVED_BY.all(db, "student", grading=one.id)
+    own = uploads.overrides(db, grading.assignment)
+    got = uploads.RECEIVED_BY.all(db, "student", grading=grading.id)
     students: dict[str, list[str]] = {}
     for each in got:
         students.setdefault(each.key, []).append(each.student)
     marked = [
         _row(each, shared_overrides(own, students.get(each.key, [])))
         for each in sorted(
-            uploads.MARKS.all(db, grading=one.id), key=lambda each: natural_order(each.key)
+            uploads.MARKS.all(db, grading=grading.id), key=lambda each: natural_order(each.key)
         )
     ]
-    newcomers = gradings.list_unmarked(db, one, course)
+    newcomers = gradings.list_unmarked(db, grading, course)
     present = {each.submits_as for each in courses.students(db, course)}
     linked = [row._replace(page=row.key if row.key in present else "") for row in marked]
     return linked + [
@@ -138,13 +138,13 @@ def _rows(db: Connection, one: records.Grading, course: str) -> list[Row]:
     ]
 
 
-def _row(marked: records.StudentMark, own: list[SharedOverride]) -> Row:
-    marks = canonical_json.loads(Marks, marked.marks)
+def _row(mark: records.StudentMark, overrides: list[SharedOverride]) -> Row:
+    marks = canonical_json.loads(Marks, mark.marks)
     told = (
         f"{', '.join(o.who)}{': ' if o.who else ''}{format_counting_mark(marks, o.override)}"
-        for o in own
+        for o in overrides
     )
-    return Row(marked.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
+    return Row(mark.key, format_counting_mark(marks, None), marks.note, "; ".join(told))
 
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
@@ -258,12 +258,14 @@ def marks_given(context: access.Context) -> Response:
     return attachment("marks-given.csv", sheet.table(rows).encode(), "text/csv")
 
 
-def _line(got: records.MarkRecipient, marks: Marks, own: records.Override | None) -> list[str]:
+def _line(
+    recipient: records.MarkRecipient, marks: Marks, override: records.Override | None
+) -> list[str]:
     computed = "" if marks.withheld else decimal(marks.total)
-    points = decimal(Fraction(own.points)) if own else computed
-    reason = own.reason if own else ""
-    group = got.key if got.key != got.student else ""
-    return [got.student, group, computed, points, decimal(marks.of), reason]
+    points = decimal(Fraction(override.points)) if override else computed
+    reason = override.reason if override else ""
+    group = recipient.key if recipient.key != recipient.student else ""
+    return [recipient.student, group, computed, points, decimal(marks.of), reason]
 
 
 def serve_file(folder: Path, name: str, update: Callable[[str], str] = str) -> Response:

@@ -68,12 +68,12 @@ def choose(context: Context) -> Response:
     return _page(context, "which", choices=choices)
 
 
-def _describe(one: Assignment) -> str:
+def _describe(assignment: Assignment) -> str:
     """Return the name of an assignment that ships, and what it needs besides."""
-    wanted = [f"a course folder {one.engine.overlay}"] if one.engine.overlay else []
-    programs = ", ".join(tool.name for tool in needs.of(one))
+    wanted = [f"a course folder {assignment.engine.overlay}"] if assignment.engine.overlay else []
+    programs = ", ".join(tool.name for tool in needs.of(assignment))
     wanted += [f"{programs} on the server"] if programs else []
-    return f"{one.key}{'. Needs ' if wanted else ''}{' and '.join(wanted)}"
+    return f"{assignment.key}{'. Needs ' if wanted else ''}{' and '.join(wanted)}"
 
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)

@@ -222,7 +222,7 @@ _MOST_TESTS = 5000
 
 
 class PointsChange(NamedTuple):
-    """What a part or a test is worth, now and then."""
+    """Points of a part or a test, now and then."""
 
     name: str
     now: Fraction
@@ -246,9 +246,9 @@ def _parts(context: RequestContext) -> list[WeighedPart]:
     return previews.parts(context.settings, context.assigned)
 
 
-def _field(one: WeighedPart, test: WeighedTest | None = None) -> str:
+def _field(weighed_part: WeighedPart, test: WeighedTest | None = None) -> str:
     """Return what the field of a part, or of a test of it, is called in the form."""
-    name = quote(one.part.name, safe="")
+    name = quote(weighed_part.part.name, safe="")
     return f"weight {name} {quote(test.name, safe='')}" if test else f"part {name}"
 
 
@@ -288,7 +288,7 @@ def preview(context: access.Context) -> Response:
         "preview.html",
         crumbs(context, "New points"),
         still_left_out=left,
-        doubts=doubts.found,
+        doubts=doubts.warnings,
         unchecked=doubts.unchecked,
         found=own.read(),
         changed=list(_list_changes(context, own)),
@@ -298,14 +298,16 @@ def preview(context: access.Context) -> Response:
     )
 
 
-def _list_changes(context: RequestContext, own: Preview) -> Iterator[PointsChange]:
+def _list_changes(context: RequestContext, weights_preview: Preview) -> Iterator[PointsChange]:
     """Yield all parts, each with its tests that would be worth something else.
 
     Once it is set, "now" is what was in force before.
     """
     assigned, settings = context.assigned, context.settings
-    now = previews.parts(settings, assigned, own.worth_before)
-    for one, other in zip(now, previews.parts(settings, assigned, own.weights), strict=True):
+    now = previews.parts(settings, assigned, weights_preview.worth_before)
+    for one, other in zip(
+        now, previews.parts(settings, assigned, weights_preview.weights), strict=True
+    ):
         yield PointsChange(one.part.name, one.part.points, other.part.points)
         for test, same in zip(one.tests, other.tests, strict=True):
             if test.weight != same.weight:

@@ -27,7 +27,7 @@ from harness.work import canonical_json
 
 
 class FirstLines(NamedTuple):
-    """What a page shows first: see :class:`harness.service.courses.progress.StudentStatus`.
+    """First lines of a page: see :class:`harness.service.courses.progress.StudentStatus`.
 
     ``until``: the time at the end of the advice, "" for none; ``distance``: how far away it is.
     """
@@ -66,14 +66,14 @@ def load_lines(
 
 
 def find_window(
-    db: Connection, assigned: records.CourseAssignment, key: str, now: datetime.datetime
+    db: Connection, assignment: records.CourseAssignment, key: str, now: datetime.datetime
 ) -> SubmissionWindow:
     """Return whether a student or group can submit now, and until when."""
-    if submissions.is_before(assigned, now):
-        return SubmissionWindow("before", moment(assigned.opens))
-    if submissions.explain_closed(db, assigned, key, now):
+    if submissions.is_before(assignment, now):
+        return SubmissionWindow("before", moment(assignment.opens))
+    if submissions.explain_closed(db, assignment, key, now):
         return SubmissionWindow("closed")
-    rule = load_rule(db, assigned, key)
+    rule = load_rule(db, assignment, key)
     if describe_late(rule, now.timestamp()):
         return SubmissionWindow("late", rule.refused_after, describe_cost(rule))
     return SubmissionWindow("open", rule.deadline or rule.refused_after)
@@ -127,13 +127,13 @@ def _find_state(upload: records.Upload, job: records.Job | None) -> UploadState:
 
 def _with_mark(
     db: Connection,
-    assigned: records.CourseAssignment,
+    assignment: records.CourseAssignment,
     student: str,
     history: SubmissionHistory,
     facts: SubmissionFacts,
 ) -> SubmissionFacts:
     """Return facts with the mark that is released to a student, as much of it as may be seen."""
-    found = uploads.find_released_mark(db, assigned.id, student)
+    found = uploads.find_released_mark(db, assignment.id, student)
     if found is None:
         return facts
     shown, own = canonical_json.loads(Marks, found.marked.shown), found.override

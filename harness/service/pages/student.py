@@ -81,9 +81,9 @@ def show(context: access.Context) -> Response:
     )
 
 
-def _find_evidence(context: RequestContext, marked: StudentMark) -> tuple[EvidencePlace, ...]:
+def _find_evidence(context: RequestContext, mark: StudentMark) -> tuple[EvidencePlace, ...]:
     made = context.folder
-    return result_files.read_evidence_places(folder_of(made, marked.grading), marked.key)
+    return result_files.read_evidence_places(folder_of(made, mark.grading), mark.key)
 
 
 def comments(
@@ -99,9 +99,9 @@ def comments(
     ]
 
 
-def load_computed(marked: StudentMark) -> Marks:
+def load_computed(mark: StudentMark) -> Marks:
     """Return a mark as it was computed."""
-    return canonical_json.loads(Marks, marked.marks)
+    return canonical_json.loads(Marks, mark.marks)
 
 
 @ROUTES.at(
@@ -201,9 +201,9 @@ def _list_given(context: RequestContext) -> list[str]:
     return [_word_given(one, computed) for one in gradings.shared_overrides(own, students)]
 
 
-def _word_given(one: gradings.SharedOverride, computed: Marks | None) -> str:
+def _word_given(one: gradings.SharedOverride, marks: Marks | None) -> str:
     points = decimal(Fraction(one.override.points))
-    mark = gradings.format_counting_mark(computed, one.override) if computed else points
+    mark = gradings.format_counting_mark(marks, one.override) if marks else points
     who = f"{', '.join(one.who)}: " if one.who else ""
     return f"{who}{mark}. {one.override.reason}"
 
@@ -269,9 +269,9 @@ def own_tournament(context: access.Context) -> Response:
     return serve_file(_tournament(context, own), context.request.path_params["name"])
 
 
-def _tournament(context: RequestContext, own: uploads.ReleasedMark) -> Path:
+def _tournament(context: RequestContext, mark: uploads.ReleasedMark) -> Path:
     """Return the folder of the student's or group's own pages."""
-    return tournaments.folder_in(context.settings, own.grading, own.marked.key)
+    return tournaments.folder_in(context.settings, mark.grading, mark.marked.key)
 
 
 def _find(db: Connection, context: RequestContext) -> tuple[uploads.ReleasedMark, Marks]:

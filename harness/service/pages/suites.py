@@ -113,17 +113,17 @@ def post(context: Context) -> Response:
     return RedirectResponse(f"{context.suite_page}/runs/{made.id}", 303)
 
 
-def _post(context: RequestContext, found: SentArchive) -> SuiteRun:
+def _post(context: RequestContext, upload: SentArchive) -> SuiteRun:
     suite, folder = context.suite, context.suite_folder
-    posted = PostedRun.read(run_documents.load(found.path), context.field("revision"))
+    posted = PostedRun.read(run_documents.load(upload.path), context.field("revision"))
     with context.acting() as act:
         return engine_suites.post(act, suite, posted, folder)
 
 
-def _run(context: RequestContext, found: SentArchive) -> SuiteRun:
+def _run(context: RequestContext, upload: SentArchive) -> SuiteRun:
     service = context.service
     most, wanted = service.settings.largest, run_documents.WANTED
-    kept = submissions.keep(service.store, found.path, found.name, most, wanted)
+    kept = submissions.keep(service.store, upload.path, upload.name, most, wanted)
     archive = RunArchive(kept.name, kept.sha256, context.field("revision"))
     with service.database.acting(context.by) as act:
         return engine_suites.post_engine(act, context.suite, archive, context.suite_folder)

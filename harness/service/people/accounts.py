@@ -83,22 +83,22 @@ def add_person(
     return person
 
 
-def check_address(typed: str) -> str:
+def check_address(text: str) -> str:
     """Return a mail address that somebody typed, as it is kept.
 
     Raises:
         UsageError: it is not one.
     """
-    address = typed.strip().lower()
+    address = text.strip().lower()
     if len(address) > _LONGEST_ADDRESS or not _ADDRESS.fullmatch(address):
         raise UsageError("email: expected a mail address, such as ada@example.org")
     return address
 
 
-def make_link(act: AuditedTransaction, person: str, lasts: float, *, once: bool) -> Secret:
-    """Return a new secret by which somebody signs in; ``lasts``: seconds."""
+def make_link(act: AuditedTransaction, person: str, lifetime: float, *, once: bool) -> Secret:
+    """Return a new secret by which somebody signs in; ``lifetime``: seconds."""
     secret = new_secret()
-    people.add_link(act.db, secret.digest, person, time.time() + lasts, once=once)
+    people.add_link(act.db, secret.digest, person, time.time() + lifetime, once=once)
     act.note("link made", person, once=once)
     return secret
 
@@ -188,15 +188,15 @@ RENAMED = "name changed"  # in the audit log
 _LONGEST = 200  # characters of a name
 
 
-def check_name(typed: str, what: str = "name") -> str:
-    """Return a name, or ``what`` it is, that somebody typed, as it is kept.
+def check_name(text: str, noun: str = "name") -> str:
+    """Return a name, or ``noun`` it is, that somebody typed, as it is kept.
 
     Raises:
         UsageError: it is empty or very long.
     """
-    name = one_line(" ".join(typed.split()))
+    name = one_line(" ".join(text.split()))
     if not 0 < len(name) <= _LONGEST:
-        raise UsageError(f"{what}: found {len(name)} characters, expected 1 to {_LONGEST}")
+        raise UsageError(f"{noun}: found {len(name)} characters, expected 1 to {_LONGEST}")
     return name
 
 

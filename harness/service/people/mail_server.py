@@ -1,4 +1,4 @@
-"""Where mails go: to a server by SMTP, or into a folder, from which an operator passes them on."""
+"""Delivery of mails: to a server by SMTP, or into a folder, from which an operator sends them."""
 
 import contextlib
 import os
@@ -129,20 +129,20 @@ def _write(folder: Path, message: EmailMessage) -> None:
 
 
 @contextlib.contextmanager
-def _connect(settings: Settings, found: MailServer) -> Iterator[smtplib.SMTP]:
+def _connect(settings: Settings, mail_server: MailServer) -> Iterator[smtplib.SMTP]:
     """Give a connection to a server, encrypted but on this machine, on which one is signed in."""
-    place = (found.host, found.port)
+    place = (mail_server.host, mail_server.port)
     smtp = (
         smtplib.SMTP_SSL(*place, timeout=_PATIENCE, context=ssl.create_default_context())
-        if found.is_tls
+        if mail_server.is_tls
         else smtplib.SMTP(*place, timeout=_PATIENCE)
     )
     with smtp:
         smtp.ehlo()
-        if not found.is_tls and not (found.is_local and not smtp.has_extn("starttls")):
+        if not mail_server.is_tls and not (mail_server.is_local and not smtp.has_extn("starttls")):
             smtp.starttls(context=ssl.create_default_context())
-        if found.user:
-            smtp.login(found.user, _password(settings))
+        if mail_server.user:
+            smtp.login(mail_server.user, _password(settings))
         yield smtp
 
 
@@ -156,12 +156,12 @@ def _password(settings: Settings) -> str:
 
 
 @contextlib.contextmanager
-def _naming_errors(found: MailServer) -> Iterator[None]:
+def _naming_errors(mail_server: MailServer) -> Iterator[None]:
     """Turn what goes wrong into sentences, without the words of the server.
 
     Those may repeat an address or, where a filter did not like it, the link.
     """
-    place = f"{found.host}:{found.port}"
+    place = f"{mail_server.host}:{mail_server.port}"
     try:
         yield
     except smtplib.SMTPRecipientsRefused as error:
@@ -191,9 +191,9 @@ def _explain(error: Exception) -> str:
     return "it does not reply as a mail server does"
 
 
-def _explain_answer(place: str, code: int, said: bytes | str) -> HarnessError:
+def _explain_answer(place: str, code: int, answer: bytes | str) -> HarnessError:
     """Return what an answer of a server means: from 500 on it will not change (RFC 5321)."""
-    text = said if isinstance(said, bytes) else said.encode(errors="replace")
+    text = answer if isinstance(answer, bytes) else answer.encode(errors="replace")
     status = _STATUS.match(text)
     told = f"{code} {status[0].decode()}" if status else str(code)
     kind = MailRefusedError if 500 <= code < 600 else MailDelayedError

@@ -88,9 +88,9 @@ def compose(settings: Settings, letter: Letter, ways: Sequence[MailLink]) -> Ema
     return message
 
 
-def _describe_way(way: MailLink) -> str:
-    courses = ", ".join(map(_short, way.courses))
-    return f"{_short(way.name)}{f' ({courses})' if courses else ''}:\n{way.link}\n"
+def _describe_way(link: MailLink) -> str:
+    courses = ", ".join(map(_short, link.courses))
+    return f"{_short(link.name)}{f' ({courses})' if courses else ''}:\n{link.link}\n"
 
 
 def _short(text: str) -> str:
@@ -111,7 +111,7 @@ _PATIENCE = 3 * 86400.0  # seconds after which a letter is given up
 # --- asking ------------------------------------------------------------------------------------
 
 
-def ask(db: Connection, typed: str) -> bool:
+def ask(db: Connection, text: str) -> bool:
     """Queue a letter to an address; when it is sent, the people with that address are looked up.
 
     So it takes as long for an address that nobody has. What is asked for too often is not put in,
@@ -120,7 +120,7 @@ def ask(db: Connection, typed: str) -> bool:
     Raises:
         UsageError: it is not a mail address.
     """
-    address, now = accounts.check_address(typed), time.time()
+    address, now = accounts.check_address(text), time.time()
     people.forget_asked(db, now - HOUR)
     if people.waiting_letters(db, ASKED) >= MOST_ASKED:
         return False

@@ -43,16 +43,16 @@ class ProviderUnavailableError(HarnessError):
 
 
 class SignInRefusedError(HarnessError):
-    """What the provider says lets nobody in."""
+    """The provider's answer lets nobody in."""
 
 
 class Claims(NamedTuple):
-    """What a provider says of somebody."""
+    """A provider's claims of a person."""
 
     subject: str
     email: str  # a verified one; empty if the provider verified none
     name: str
-    own: str  # the claim that the settings name, if it is another than the address
+    settings_claim: str  # the claim that the settings name, if it is another than the address
 
 
 def is_safe(address: str) -> bool:
@@ -221,9 +221,9 @@ def _text(claims: CodeIDToken, name: str) -> str:
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
-def derive(what: str, secret: str) -> str:
+def derive(purpose: str, secret: str) -> str:
     """Return a value that only a holder of the secret can compute and that does not reveal it."""
-    return hashlib.sha256(f"oidc {what} {secret}".encode()).hexdigest()
+    return hashlib.sha256(f"oidc {purpose} {secret}".encode()).hexdigest()
 
 
 @contextmanager
@@ -249,11 +249,11 @@ def _naming_errors() -> Iterator[None]:
         ) from None
 
 
-def _check_metadata(issuer: str, found: dict[str, Any]) -> dict[str, Any]:
+def _check_metadata(issuer: str, metadata: dict[str, Any]) -> dict[str, Any]:
     """Return what a provider says of itself, if it is the one that was named."""
-    if found["issuer"] != issuer:
-        raise ValueError(found["issuer"])
+    if metadata["issuer"] != issuer:
+        raise ValueError(metadata["issuer"])
     for name in _ENDPOINTS:
-        if not is_safe(str(found[name])):
+        if not is_safe(str(metadata[name])):
             raise ValueError(name)
-    return found
+    return metadata

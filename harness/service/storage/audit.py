@@ -43,8 +43,8 @@ class AuditedTransaction(NamedTuple):
 class AuditLog:
     """The audit log under its key."""
 
-    def __init__(self, own: Seal) -> None:
-        self._seal = own
+    def __init__(self, seal: Seal) -> None:
+        self._seal = seal
 
     @staticmethod
     def is_begun(db: Connection) -> bool:
@@ -167,7 +167,7 @@ class HistoryLine(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """When it was, as pages tell times: since 1970."""
+        """Its time, as pages tell times: since 1970."""
         return datetime.datetime.fromisoformat(self.at).timestamp()
 
 

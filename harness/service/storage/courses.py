@@ -212,9 +212,9 @@ def last_runs(
     return RUNS.list(db, _runs(suite, _RAN, *clauses).limit(most))
 
 
-def older(db: Connection, suite: str, kept: int) -> list[records.SuiteRun]:
+def older(db: Connection, suite: str, count: int) -> list[records.SuiteRun]:
     """Return the runs of a suite without the last ones."""
-    return RUNS.list(db, _runs(suite).offset(kept))
+    return RUNS.list(db, _runs(suite).offset(count))
 
 
 def bytes_of(db: Connection, person: str) -> int:

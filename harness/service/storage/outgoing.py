@@ -1,4 +1,4 @@
-"""What waits to be told to another system: letters, marks, and questions about members.
+"""Queue of messages to other systems: letters, marks, and questions about members.
 
 A row waits until its ``due`` time, and is leased while it is delivered. None is lost: one that was
 not taken waits for another try, later and later.

@@ -206,6 +206,6 @@ def claim_key(db: Connection, person: str, key: str, digest: str) -> RepeatedReq
     return found
 
 
-def keep_made(db: Connection, repeated: RepeatedRequest, made: str) -> None:
+def keep_made(db: Connection, request: RepeatedRequest, result: str) -> None:
     """Write down what a request made."""
-    REPEATS.change(db, {"made": made}, person=repeated.person, key=repeated.key)
+    REPEATS.change(db, {"made": result}, person=request.person, key=request.key)

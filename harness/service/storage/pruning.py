@@ -1,4 +1,4 @@
-"""What rows may go when their time is over, and which must not."""
+"""Rows that may go when their time is over."""
 
 from sqlalchemy import Connection, Table, func, select, text
 

@@ -44,21 +44,21 @@ _UNFINISHED = JOB.c.state.in_((records.WAITING, records.LEASED))
 _ORDER = (JOB.c.turn, JOB.c.due, JOB.c.made, JOB.c.id)
 
 
-def put(db: Connection, wanted: records.Job) -> records.Job:
+def put(db: Connection, job: records.Job) -> records.Job:
     """Add a job, which has no id yet. One of its kind about the same is not added again."""
-    known = JOBS.find(db, kind=wanted.kind, about=wanted.about, key=wanted.key)
+    known = JOBS.find(db, kind=job.kind, about=job.about, key=job.key)
     if known:
         return known
-    turn, due = _TURNS[wanted.kind] + _count_unfinished(db, wanted), wanted.due or _LATE
-    return JOBS.add(db, wanted._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
+    turn, due = _TURNS[job.kind] + _count_unfinished(db, job), job.due or _LATE
+    return JOBS.add(db, job._replace(id=new_id(), turn=turn, due=due, made=places.now(db)))
 
 
-def _count_unfinished(db: Connection, wanted: records.Job) -> int:
+def _count_unfinished(db: Connection, job: records.Job) -> int:
     """Return how many jobs of its kind the person has, in all courses, or the group for it."""
-    kinds = next((kinds for kinds in _COUNTED if wanted.kind in kinds), ())
-    is_of_group = and_(JOB.c.assignment == wanted.assignment, JOB.c.key == wanted.key)
+    kinds = next((kinds for kinds in _COUNTED if job.kind in kinds), ())
+    is_of_group = and_(JOB.c.assignment == job.assignment, JOB.c.key == job.key)
     is_own = or_(
-        and_(JOB.c.person == wanted.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
+        and_(JOB.c.person == job.person, JOB.c.person != ""), and_(is_of_group, JOB.c.key != "")
     )
     return count(db, JOB.c.kind.in_(kinds), is_own, _UNFINISHED)
 
@@ -205,12 +205,12 @@ def again(db: Connection, kind: str, about: str) -> None:
     JOBS.change(db, values, kind=kind, about=about, state=records.DONE)
 
 
-def put_anew(db: Connection, wanted: records.Job) -> None:
+def put_anew(db: Connection, job: records.Job) -> None:
     """Add a job; one of its kind about the same is done again, from its beginning.
 
     The worker that has it now loses it.
     """
-    known = put(db, wanted)
+    known = put(db, job)
     values = {**_FREE, "state": records.WAITING, "deaths": 0, "fault": "", "until": 0.0}
     JOBS.change(db, {**values, "made": places.now(db)}, id=known.id)
 

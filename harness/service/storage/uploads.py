@@ -171,13 +171,13 @@ def mark_of(db: Connection, grading: str, student: str) -> records.StudentMark |
     return MARKS.find(db, grading=grading, key=got.key) if got else None
 
 
-def say(db: Connection, upload: str, said: str, instead_of: int = 0) -> int:
+def say(db: Connection, upload: str, text: str, instead_of: int = 0) -> int:
     """Add a word of a worker's about public tests; return its number, which grows.
 
     ``instead_of``: the number of a word that it takes the place of; 0: none.
     """
     number = _last_number(db, upload) + 1
-    db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": said})
+    db.execute(tables.WORD.insert(), {"upload": upload, "number": number, "said": text})
     if instead_of:
         db.execute(
             tables.WORD.delete().where(

@@ -1,4 +1,4 @@
-"""Who may do what: one rule on every route, and one place where it is applied.
+"""Access rules: one on every route, and one place where it is applied.
 
 A route declares its rule (:class:`Routes`); one without a rule ends the start of the service. What
 its path names is looked up before it is answered (:mod:`harness.service.web.request_context`).
@@ -29,7 +29,7 @@ FORM_TOKEN = "form_token"
 
 
 class Rule(NamedTuple):
-    """Who may use a route."""
+    """Rule of a route."""
 
     name: str
     roles: frozenset[str] = frozenset()  # in the course of the path; empty if it has no course

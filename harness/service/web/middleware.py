@@ -1,4 +1,4 @@
-"""What is done around every request: hosts, headers, HEAD, the log, and refusals."""
+"""Middleware of every request: hosts, headers, HEAD, the log, and refusals."""
 
 import asyncio
 import errno
@@ -159,7 +159,7 @@ class HeadRequests:
 
 
 class _HeadersOnly:
-    """What an application hears and says while it answers."""
+    """Messages of an application while it answers HEAD."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -291,17 +291,17 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def answer(
-    request: Request, status: int, why: str, headers: Mapping[str, str] | None = None
+    request: Request, status: int, reason: str, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return why something is not answered as asked. ``headers``: of the API's answer."""
     if request.url.path.startswith(API):
-        return request_context.respond(status, why, headers)
+        return request_context.respond(status, reason, headers)
     context = getattr(request.state, "context", RequestContext(request.app.state.service, request))
-    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=why))):
+    if status in _NOT_TAKEN and (shown := _show_form(request, replace(context, why=reason))):
         shown.status_code = status
         return shown
     title = _HEADINGS.get(status, "Not done")
-    told = {"title": title, "why": why, "back": _find_former(request)}
+    told = {"title": title, "why": reason, "back": _find_former(request)}
     return rendering.page(context, "trouble.html", [(title, "")], status, **told)
 
 

@@ -1,4 +1,4 @@
-"""How pages are made: templates with the look and the parts of the reports, and forms beside."""
+"""Rendering of pages: templates with the look and parts of the reports, and forms beside."""
 
 import hashlib
 import json

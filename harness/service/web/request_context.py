@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class _Named(Generic[T]):
-    """What a path names; for routes whose path has that part."""
+    """Object that a path names; for routes with that part."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -161,8 +161,8 @@ class _Part(NamedTuple):
     within: str = ""  # what must be named before it
 
 
-def _under(name: str, found: object) -> _Found:
-    return {name: found} if found else None
+def _under(name: str, value: object) -> _Found:
+    return {name: value} if value else None
 
 
 def _course(db: Connection, context: RequestContext, name: str) -> _Found:
@@ -298,10 +298,10 @@ _CHANGING = (409, 413)
 class RequestRefused(Exception):  # noqa: N818 - an answer rather than an error
     """A request that is not answered as asked; ``status`` as HTTP has it."""
 
-    def __init__(self, status: int, why: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(reason)
         self.status = status
-        self.why = why
+        self.why = reason
         self.headers = headers
 
 
@@ -317,9 +317,9 @@ class Problem(BaseModel):
 _SCHEMA = Problem.model_json_schema()
 
 
-def respond(status: int, why: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def respond(status: int, reason: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return a problem as an answer."""
-    told = Problem(title=http.HTTPStatus(status).phrase, status=status, detail=why)
+    told = Problem(title=http.HTTPStatus(status).phrase, status=status, detail=reason)
     return JSONResponse(told.model_dump(), status, dict(headers or {}), media_type=MEDIA_TYPE)
 
 

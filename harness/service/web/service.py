@@ -1,4 +1,4 @@
-"""What all requests of a process share: the open service, limits, and live news of submissions."""
+"""Shared state of a process's requests: the open service, limits, and live news of submissions."""
 
 from __future__ import annotations
 
@@ -163,14 +163,14 @@ class LiveLooks:
             return sorted(self._watched)
 
 
-def _read(database: Database, wanted: list[str]) -> dict[str, Look]:
+def _read(database: Database, names: list[str]) -> dict[str, Look]:
     with database.reading() as db:
-        jobs = queue.checks(db, about=wanted)
-        words = uploads.words(db, wanted)
-        read = uploads.list_read(db, wanted)
+        jobs = queue.checks(db, about=names)
+        words = uploads.words(db, names)
+        read = uploads.list_read(db, names)
     running = {name for name, job in jobs.items() if job.is_unfinished}
     return {
-        name: Look(tuple(words.get(name, ())), name in read, name in running) for name in wanted
+        name: Look(tuple(words.get(name, ())), name in read, name in running) for name in names
     }
 
 

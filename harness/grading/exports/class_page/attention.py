@@ -27,12 +27,12 @@ _ANSWERS = 3  # wrong ones that are named, of a test
 Key = tuple[str, str, int]  # kind, case file, line
 
 
-def suspects_section(known: ClassOverview) -> Markup | str:
+def suspects_section(overview: ClassOverview) -> Markup | str:
     """Return the section, folded; nothing where no test was run."""
-    items = known.result.items
+    items = overview.result.items
     if not items:
         return ""
-    trial = _Trial(known)
+    trial = _Trial(overview)
     return render(
         "grading/exports/class_page/trial.html",
         rows=[trial.row(item) for item in items],
@@ -43,13 +43,13 @@ def suspects_section(known: ClassOverview) -> Markup | str:
 class _Trial:
     """The tests on trial: their texts, the expected answers and the actual ones."""
 
-    def __init__(self, known: ClassOverview) -> None:
-        self._places = known.places
-        self._keys = [(item.kind, item.case, item.line) for item in known.result.items]
+    def __init__(self, overview: ClassOverview) -> None:
+        self._places = overview.places
+        self._keys = [(item.kind, item.case, item.line) for item in overview.result.items]
         self._cases: dict[tuple[str, str], CaseFile] = {}
         self._expected: dict[Key, str] = {}
         self._wrong: dict[Key, Counter[str]] = {key: Counter() for key in self._keys}
-        for test in chain.from_iterable(known.tests.values()):
+        for test in chain.from_iterable(overview.tests.values()):
             key = test.key
             if key not in self._expected:
                 assert test.attempt.result is not None
@@ -85,9 +85,9 @@ class _Trial:
             yield {"kind": kind, "case": case, "count": len(found), "lines": shown}
 
 
-def _answers(found: Counter[str]) -> str:
-    listed = [f"{answer} × {count}" for answer, count in found.most_common(_ANSWERS)]
-    left = len(found) - len(listed)
+def _answers(answers: Counter[str]) -> str:
+    listed = [f"{answer} × {count}" for answer, count in answers.most_common(_ANSWERS)]
+    left = len(answers) - len(listed)
     return ", ".join(listed) + count_rest(left, " and {} more")
 
 
@@ -101,9 +101,9 @@ _TESTS = 8  # tests with the same remark that are named
 _EVERYBODY = "What happens to everybody is rarely everybody's fault."
 
 
-def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
+def points(overview: ClassOverview, notes: Sequence[str]) -> list[Markup]:
     """Return what is to be looked at, a point each; ``notes``: of the sheets."""
-    result = known.result
+    result = overview.result
     withheld = ((one, one.marks.note) for one in result.graded if one.marks.withheld)
     refused = ((one, one.submission.refused) for one in result.graded if one.submission.refused)
     found = (
@@ -117,18 +117,18 @@ def points(known: ClassOverview, notes: Sequence[str]) -> list[Markup]:
         _suspicions(result.graded),
         _audit_point(result),
         _listing("f", "refused, or without a file", "submission", _lines(refused)),
-        _listing("w", "whose verdict changed between runs", "flaky test", _flaky(known)),
+        _listing("w", "whose verdict changed between runs", "flaky test", _flaky(overview)),
         _listing("w", "nearly or just hit", "limit", _attempts(result, "near_limit")),
-        _listing("x", "on tests to doubt", "remark", _doubts(known)),
+        _listing("x", "on tests to doubt", "remark", _doubts(overview)),
         _listing("w", "on sheets that were filled in", "note", notes),
     )
     return [one for one in found if one]
 
 
-def section(found: Sequence[Markup], result: records.ClassResult) -> Markup:
+def section(remarks: Sequence[Markup], result: records.ClassResult) -> Markup:
     """Return the section with what :func:`points` found."""
     calm = "All went as it should." if result.graded else "No submission was graded."
-    return _draw("section", found, calm)
+    return _draw("section", remarks, calm)
 
 
 def status(count: int) -> Markup:
@@ -161,8 +161,8 @@ def _concerns(result: records.ClassResult) -> Iterator[Markup]:
         yield _draw("concern", kind, title, about, rest, hint)
 
 
-def _lines(found: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
-    return (_draw("line", link_names(one), told) for one, told in found)
+def _lines(remarks: Iterable[tuple[records.Graded, str]]) -> Iterator[Markup]:
+    return (_draw("line", link_names(one), told) for one, told in remarks)
 
 
 def _list_overrides(result: records.ClassResult) -> Iterator[Markup]:
@@ -184,9 +184,9 @@ def _attempts(result: records.ClassResult, field: str) -> Iterator[Markup]:
                 yield _draw("file_line", link_names(one, place), attempt.case, told)
 
 
-def _flaky(known: ClassOverview) -> Iterator[Markup]:
-    for key, one in known.graded.items():
-        for test in known.tests[key]:
+def _flaky(overview: ClassOverview) -> Iterator[Markup]:
+    for key, one in overview.graded.items():
+        for test in overview.tests[key]:
             if test.flaky:
                 yield _draw(
                     "test_line",
@@ -196,15 +196,15 @@ def _flaky(known: ClassOverview) -> Iterator[Markup]:
                 )
 
 
-def _doubts(known: ClassOverview) -> Iterator[Markup]:
+def _doubts(overview: ClassOverview) -> Iterator[Markup]:
     """Yield each remark on tests, and those that it is made of."""
     remarks: dict[str, list[records.Item]] = {}
-    for item in known.result.items:
+    for item in overview.result.items:
         for remark in item.remarks:
             remarks.setdefault(remark, []).append(item)
     for remark, found in remarks.items():
         tests = [
-            (known.places.test((one.kind, one.case, one.line)), f"{one.case}:{one.line}")
+            (overview.places.test((one.kind, one.case, one.line)), f"{one.case}:{one.line}")
             for one in found[:_TESTS]
         ]
         rest = count_rest(len(found) - _TESTS, " and {} more")

@@ -53,7 +53,7 @@ class _Example:
 
     @property
     def rank(self) -> tuple[bool, int, bool, bool, int]:
-        """How well it serves: the least is the best."""
+        """Sort key: the least is the best."""
         size = self.diagram.position.grid.rows if self.diagram else 0
         reply = self.test.reply
         return (
@@ -94,7 +94,7 @@ class _Example:
 
     @property
     def words(self) -> tuple[str, str]:
-        """What the right answer says and what came, in plain words; "" if there are none."""
+        """Right answer and reply in plain words; "" if there are none."""
         if self._sides is None:
             return "", ""
         expected, got = self._sides.expected, self._sides.got
@@ -113,30 +113,32 @@ class _Example:
         return board(self.diagram, evidence(self.test.step, self.outcome, self.diagram))
 
 
-def section(known: ClassOverview) -> Markup | str:
+def section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing where nobody was wrong."""
-    found = common_errors(known.result.graded, known.tests)
+    found = common_errors(overview.result.graded, overview.tests)
     if not found:
         return ""
     several = sum(len(one.keys) > 1 for one in found)
     cut = min(max(several, _FEW), _CARDS)
     return render(
         "grading/exports/class_page/errors.html",
-        graded=len(known.graded),
-        cards=[_card(one, known) for one in found[:cut]],
-        lines=[_line(one, known) for one in found[cut:]],
+        graded=len(overview.graded),
+        cards=[_card(one, overview) for one in found[:cut]],
+        lines=[_line(one, overview) for one in found[cut:]],
     )
 
 
-def has_boards(known: ClassOverview) -> bool:
+def has_boards(overview: ClassOverview) -> bool:
     """Whether there may be boards on the page."""
-    return any(one.view.boards for listed in known.seen.values() for one in listed)
+    return any(one.view.boards for listed in overview.summaries.values() for one in listed)
 
 
-def _card(one: CommonError, known: ClassOverview) -> dict[str, object]:
-    found = [_Example(answer, _view(answer, known.seen)) for answer in one.answers[:_LOOKED]]
+def _card(error: CommonError, overview: ClassOverview) -> dict[str, object]:
+    found = [
+        _Example(answer, _view(answer, overview.summaries)) for answer in error.answers[:_LOOKED]
+    ]
     example = min(found, key=lambda each: each.rank, default=None)
-    shown = _about(one, known, example, example)
+    shown = _about(error, overview, example, example)
     if example is None:
         return shown | {"board": ""}
     right, came = example.words
@@ -145,68 +147,71 @@ def _card(one: CommonError, known: ClassOverview) -> dict[str, object]:
         "right": right or example.expected,
         "came": came or example.got,
         "is_code": not (right and came),
-        "place": _place(one, example),
-        "sentence": _sentence(one, example),
+        "place": _place(error, example),
+        "sentence": _sentence(error, example),
     }
 
 
-def _line(one: CommonError, known: ClassOverview) -> dict[str, object]:
+def _line(error: CommonError, overview: ClassOverview) -> dict[str, object]:
     example = None
-    if one.answers:
-        example = _Example(one.answers[0], _view(one.answers[0], known.seen))
-    return _about(one, known, example, None)
+    if error.answers:
+        example = _Example(error.answers[0], _view(error.answers[0], overview.summaries))
+    return _about(error, overview, example, None)
 
 
 def _about(
-    one: CommonError, known: ClassOverview, example: _Example | None, linked: _Example | None
+    error: CommonError,
+    overview: ClassOverview,
+    example: _Example | None,
+    linked_example: _Example | None,
 ) -> dict[str, object]:
-    """Return what a card and a line both have; names lead to the ``linked`` example, if any."""
-    failed = linked.answer.keys if linked else ()
+    """Return what a card and a line both have; names lead to the ``linked_example``, if any."""
+    failed = linked_example.answer.keys if linked_example else ()
     names = []
-    for key in one.keys[:_NAMED]:
-        graded, anchor = known.graded[key], ""
-        if linked and key in failed:
-            anchor = test_anchor(graded, linked.test.key, linked.test.verdict)
+    for key in error.keys[:_NAMED]:
+        graded, anchor = overview.graded[key], ""
+        if linked_example and key in failed:
+            anchor = test_anchor(graded, linked_example.test.key, linked_example.test.verdict)
         names.append((evidence_address(graded, anchor), format_students(graded)))
     return {
-        "title": _title(one, example),
+        "title": _title(error, example),
         "example": example,
-        "count": len(one.keys),
+        "count": len(error.keys),
         "names": names,
-        "rest": count_rest(len(one.keys) - _NAMED, " and {} more"),
+        "rest": count_rest(len(error.keys) - _NAMED, " and {} more"),
     }
 
 
-def _view(answer: WrongAnswers, seen: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
-    listed = seen.get(answer.keys[0], ())
+def _view(answer: WrongAnswers, summaries: Mapping[str, Sequence[CaseSummary]]) -> FileView | None:
+    listed = summaries.get(answer.keys[0], ())
     return next((each.view for each in listed if each.attempt is answer.example.attempt), None)
 
 
-def _title(one: CommonError, example: _Example | None) -> str:
-    if one.diagnosis:
-        reasons = one.diagnosis.reasons
+def _title(error: CommonError, example: _Example | None) -> str:
+    if error.diagnosis:
+        reasons = error.diagnosis.reasons
         return one_line(reasons[:1].upper() + reasons[1:], _HEADING)
     assert example is not None
     return one_line(example.heading, _HEADING)
 
 
-def _place(one: CommonError, example: _Example) -> str:
+def _place(error: CommonError, example: _Example) -> str:
     """Return where the example stands, both answers as they are written, and how many others."""
     test = example.test
     told = [f"{test.attempt.case}:{test.step.line}"]
     if any(example.words):
         told.append(f"{example.expected} → {example.got}")
-    others = len(one.answers) - 1
-    if others and not one.diagnosis:
+    others = len(error.answers) - 1
+    if others and not error.diagnosis:
         told.append(f"equal answers to {number_of(others, 'other test')}")
     return " · ".join(told)
 
 
-def _sentence(one: CommonError, example: _Example) -> str:
+def _sentence(error: CommonError, example: _Example) -> str:
     """Return what is to be said in the lecture."""
     right, got = map(_quote, example.words, (example.right, example.got))
-    if one.diagnosis and len(one.diagnosis.sets) == len(one.diagnosis.sets[0]) == 1:
-        clause = one.diagnosis.reasons.removeprefix("as if ").partition(":")[0]
+    if error.diagnosis and len(error.diagnosis.sets) == len(error.diagnosis.sets[0]) == 1:
+        clause = error.diagnosis.reasons.removeprefix("as if ").partition(":")[0]
         has_reply = example.test.reply is not None
         answer = (
             f"the answer here would be {got}" if has_reply else "there would be no answer here"
@@ -215,5 +220,5 @@ def _sentence(one: CommonError, example: _Example) -> str:
     return f"{len(example.answer.keys)} of you answered {got} here. Right is {right}."
 
 
-def _quote(words: str, written: str) -> str:
-    return f"“{words}”" if words else written
+def _quote(words: str, text: str) -> str:
+    return f"“{words}”" if words else text

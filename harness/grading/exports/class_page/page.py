@@ -108,18 +108,20 @@ PASSED, FAILED, LOST, UNSURE, NONE = "p", "f", "n", "u", "o"
 WORDS = {PASSED: "passed", FAILED: "failed", LOST: "not reached", UNSURE: "not judged"}
 
 
-def matrix_section(known: ClassOverview) -> Markup | str:
+def matrix_section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing where no test was run."""
-    if not known.result.items:
+    if not overview.result.items:
         return ""
-    columns = [_Column(one, known.tests[one.submission.key]) for one in reversed(known.ordered)]
+    columns = [
+        _Column(one, overview.tests[one.submission.key]) for one in reversed(overview.ordered)
+    ]
     return render(
         "grading/exports/class_page/matrix.html",
         key=WORDS,
-        height=_height(known.result.items),
+        height=_height(overview.result.items),
         is_narrow=len(columns) > _MANY,
         heads=[column.head for column in columns],
-        groups=_groups(known, columns),
+        groups=_groups(overview, columns),
     )
 
 
@@ -132,10 +134,10 @@ def _height(items: Sequence[Item]) -> int:
 class _Column:
     """One submission, with its tests."""
 
-    def __init__(self, one: Graded, tests: Sequence[TestResult]) -> None:
-        self._one = one
+    def __init__(self, graded: Graded, tests: Sequence[TestResult]) -> None:
+        self._one = graded
         self._tests: Mapping[object, TestResult] = {test.key: test for test in tests}
-        self.head = evidence_address(one), one_line(format_students(one), _NAME)
+        self.head = evidence_address(graded), one_line(format_students(graded), _NAME)
 
     def cell(self, key: tuple[str, str, int]) -> tuple[str, str]:
         """Return what happened to a test, and the address of the evidence if it did not pass."""
@@ -161,20 +163,20 @@ _Row = tuple[Item, str, str, list[tuple[str, str]]]  # with a place, a command, 
 
 
 def _groups(
-    known: ClassOverview, columns: Sequence[_Column]
+    overview: ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[tuple[str, str, Iterator[_Row]]]:
     """Yield the kind, the name and the rows of each case file."""
-    for (kind, case), items in groupby(known.result.items, lambda item: (item.kind, item.case)):
-        yield kind, case, _rows(items, known, columns)
+    for (kind, case), items in groupby(overview.result.items, lambda item: (item.kind, item.case)):
+        yield kind, case, _rows(items, overview, columns)
 
 
 def _rows(
-    items: Iterable[Item], known: ClassOverview, columns: Sequence[_Column]
+    items: Iterable[Item], overview: ClassOverview, columns: Sequence[_Column]
 ) -> Iterator[_Row]:
     for item in items:
         key = (item.kind, item.case, item.line)
         cells = [column.cell(key) for column in columns]
-        yield item, known.places.test(key), one_line(item.command, _COMMAND), cells
+        yield item, overview.places.test(key), one_line(item.command, _COMMAND), cells
 
 
 # --- The page about a class, for the teacher: what to look at first, then marks and errors -------
@@ -185,19 +187,19 @@ def _rows(
 
 def files(material: Material) -> Files:
     """Yield the page."""
-    yield PAGE, as_file(class_page(material.result, material.notes, material.seen))
+    yield PAGE, as_file(class_page(material.result, material.notes, material.summaries))
 
 
 def class_page(
-    result: ClassResult, notes: Sequence[str], seen: Mapping[str, Sequence[CaseSummary]]
+    result: ClassResult, notes: Sequence[str], summaries: Mapping[str, Sequence[CaseSummary]]
 ) -> Iterator[str]:
     """Yield the page.
 
-    ``notes``: what is to be said of the sheets that were filled in. ``seen``: the result of the
-    case files, by submission.
+    ``notes``: what is to be said of the sheets that were filled in. ``summaries``: the result
+    of the case files, by submission.
     """
     result = result.as_people_count()
-    known = ClassOverview(result, seen)
+    known = ClassOverview(result, summaries)
     points = attention.points(known, notes)
     sections = (
         ("look", "Look first", attention.section(points, result)),

@@ -1,4 +1,4 @@
-"""What the sections about a class share: facts computed once, addresses, styles, and the table."""
+"""Shared parts of the class sections: facts computed once, addresses, styles, and the table."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ _NAMES = 60  # characters
 PAGE = "class.html"
 
 
-def format_students(one: Graded) -> str:
+def format_students(graded: Graded) -> str:
     """Return the names of a submission's students, cut short; its key if there are none."""
-    names = (student.name or student.key for student in one.submission.students)
-    return one_line(", ".join(names) or one.submission.key, _NAMES)
+    names = (student.name or student.key for student in graded.submission.students)
+    return one_line(", ".join(names) or graded.submission.key, _NAMES)
 
 
-def evidence_address(one: Graded, anchor: str = "") -> str:
+def evidence_address(graded: Graded, anchor: str = "") -> str:
     """Return the address of the evidence about a submission, or of a place in it."""
-    return f"evidence/{link(one.submission.key)}{anchor and '#'}{anchor}"
+    return f"evidence/{link(graded.submission.key)}{anchor and '#'}{anchor}"
 
 
-def link_names(one: Graded, place: str = "") -> Markup:
+def link_names(graded: Graded, place: str = "") -> Markup:
     """Return the names of a submission's students, linked to the evidence."""
-    return anchor(evidence_address(one, place), format_students(one))
+    return anchor(evidence_address(graded, place), format_students(graded))
 
 
-def file_anchor(one: Graded, kind: str, case: str) -> str:
+def file_anchor(graded: Graded, kind: str, case: str) -> str:
     """Return the name of the place that is about a case file, in the evidence; "": none is."""
-    for number, attempt in enumerate(one.attempts, 1):
+    for number, attempt in enumerate(graded.attempts, 1):
         if (attempt.kind, attempt.case) == (kind, case):
             return f"f{number}"
     return ""
 
 
-def test_anchor(one: Graded, key: tuple[str, str, int], verdict: Verdict) -> str:
+def test_anchor(graded: Graded, key: tuple[str, str, int], verdict: Verdict) -> str:
     """Return the name of the place that is about a test with such a verdict.
 
     A test without an answer has no place of its own; its command has one.
     """
     kind, case, line = key
     what = "L" if verdict in (Verdict.NOT_RUN, Verdict.PASSED) else "T"
-    return f"{file_anchor(one, kind, case)}{what}{line}"
+    return f"{file_anchor(graded, kind, case)}{what}{line}"
 
 
 class Places:
@@ -79,8 +79,8 @@ class Places:
         return f"s{self._submissions[key]}"
 
 
-def _number(things: Iterable[object]) -> Mapping[object, int]:
-    return {thing: number for number, thing in enumerate(dict.fromkeys(things), 1)}
+def _number(items: Iterable[object]) -> Mapping[object, int]:
+    return {thing: number for number, thing in enumerate(dict.fromkeys(items), 1)}
 
 
 # --- Facts that all sections about a class use, computed once ------------------------------------
@@ -89,13 +89,15 @@ def _number(things: Iterable[object]) -> Mapping[object, int]:
 class ClassOverview:
     """A class.
 
-    Attributes: ``result``; ``seen``, the result of the case files, by submission; ``graded`` and
-    ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then those
-    that have none yet; ``places``, on the page.
+    Attributes: ``result``; ``summaries``, the result of the case files, by submission; ``graded``
+    and ``tests``, by submission as well; ``ordered``, from the highest mark to the lowest, then
+    those that have none yet; ``places``, on the page.
     """
 
-    def __init__(self, result: ClassResult, seen: Mapping[str, Sequence[CaseSummary]]) -> None:
-        self.result, self.seen = result, seen
+    def __init__(
+        self, result: ClassResult, summaries: Mapping[str, Sequence[CaseSummary]]
+    ) -> None:
+        self.result, self.summaries = result, summaries
         self.graded: Mapping[str, Graded] = {one.submission.key: one for one in result.graded}
         self.tests: Mapping[str, Sequence[TestResult]] = {
             key: tuple(tests(own(one.attempts))) for key, one in self.graded.items()
@@ -123,17 +125,20 @@ EVIDENCE = _BOTH + read_style(STATIC / "evidence.css")
 _REMARK = 160  # characters
 
 
-def section(known: ClassOverview) -> Markup | str:
+def section(overview: ClassOverview) -> Markup | str:
     """Return the section; nothing of a class without submissions."""
-    if not known.graded:
+    if not overview.graded:
         return ""
-    table = _Table(known)
-    rows = [table.row(one) for one in known.ordered]
+    table = _Table(overview)
+    rows = [table.row(one) for one in overview.ordered]
     names = (("all", "All"), ("flag", "Flagged"), ("lost", "Without all points"))
     return render(
         "grading/exports/class_page/submissions.html",
         choices=[
-            (*one, sum(one[0] == "all" or one[0] in table.kinds(each) for each in known.ordered))
+            (
+                *one,
+                sum(one[0] == "all" or one[0] in table.kinds(each) for each in overview.ordered),
+            )
             for one in names
         ],
         part_names=table.parts,
@@ -142,51 +147,54 @@ def section(known: ClassOverview) -> Markup | str:
 
 
 class _Table:
-    def __init__(self, known: ClassOverview) -> None:
-        result = known.result
+    def __init__(self, overview: ClassOverview) -> None:
+        result = overview.result
         worth = {part.name for one in result.graded for part in one.marks.parts if part.of}
         self.parts = [part.name for part in result.assignment.marks if part.name in worth]
-        self._known, self._of, self._likes = known, result.of, likes(result)
+        self._known, self._of, self._likes = overview, result.of, likes(result)
 
-    def kinds(self, one: Graded) -> list[str]:
+    def kinds(self, graded: Graded) -> list[str]:
         """Return what a filter tells of a submission."""
-        lost = one.marks.withheld or one.marks.total < self._of
-        return ["flag"] * bool(self._flags(one)) + ["lost"] * lost
+        lost = graded.marks.withheld or graded.marks.total < self._of
+        return ["flag"] * bool(self._flags(graded)) + ["lost"] * lost
 
-    def _flags(self, one: Graded) -> list[tuple[str, str]]:
-        return [*_list_overrides(one, self._known.result), *_flags(one, self._others(one))]
+    def _flags(self, graded: Graded) -> list[tuple[str, str]]:
+        return [
+            *_list_overrides(graded, self._known.result),
+            *_flags(graded, self._others(graded)),
+        ]
 
-    def _others(self, one: Graded) -> Sequence[str]:
-        return self._likes.get(one.submission.key, ())
+    def _others(self, graded: Graded) -> Sequence[str]:
+        return self._likes.get(graded.submission.key, ())
 
-    def row(self, one: Graded) -> dict[str, object]:
+    def row(self, graded: Graded) -> dict[str, object]:
         """Return the row of a submission."""
-        marks, held = one.marks, one.marks.withheld
-        tests = self._known.tests[one.submission.key]
+        marks, held = graded.marks, graded.marks.withheld
+        tests = self._known.tests[graded.submission.key]
         share = float(100 * marks.total / self._of) if self._of else 0
-        texts = (marks.note, *_mistakes(one))
+        texts = (marks.note, *_mistakes(graded))
         reached = {} if held else {part.name: _two_places(part.points) for part in marks.parts}
         return {
-            "place": self._known.places.submission(one.submission.key),
-            "kinds": self.kinds(one),
-            "names": link_names(one),
+            "place": self._known.places.submission(graded.submission.key),
+            "kinds": self.kinds(graded),
+            "names": link_names(graded),
             "key": -1 if held else f"{float(marks.total):.4f}",
             "mark": "–" if held else _two_places(marks.total),
             "share": "" if held else f"{share:.0f}",
             "points": [reached.get(name, "") for name in self.parts],
             "failed": sum(test.passed is False for test in tests),
-            "flags": self._flags(one),
+            "flags": self._flags(graded),
             "said": "; ".join(one_line(text, _REMARK) for text in texts if text),
-            "same": [_link(self._known.graded[key]) for key in self._others(one)],
+            "same": [_link(self._known.graded[key]) for key in self._others(graded)],
             "pages": [
                 (link(student.key), one_line(student.name, _REMARK), student.key)
-                for student in one.submission.students
+                for student in graded.submission.students
             ],
         }
 
 
-def _link(one: Graded) -> tuple[str, str]:
-    return evidence_address(one), format_students(one)
+def _link(graded: Graded) -> tuple[str, str]:
+    return evidence_address(graded), format_students(graded)
 
 
 def _two_places(points: Fraction) -> str:
@@ -195,34 +203,34 @@ def _two_places(points: Fraction) -> str:
     return f"{whole}.{rest:0<2}"
 
 
-def _mistakes(one: Graded) -> Iterator[str]:
-    yield from one.submission.faults
-    for found in one.diagnoses:
+def _mistakes(graded: Graded) -> Iterator[str]:
+    yield from graded.submission.faults
+    for found in graded.diagnoses:
         rest = found.total - found.failures
         yield found.reasons + (f" ({rest} failures are not explained)" if rest else "")
 
 
-def _list_overrides(one: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
+def _list_overrides(graded: Graded, result: ClassResult) -> Iterator[tuple[str, str]]:
     """Yield the marks that people gave the students of a submission, each once."""
-    found = filter(None, map(result.get_given_mark, one.submission.students))
+    found = filter(None, map(result.get_given_mark, graded.submission.students))
     for points in sorted({given.points for given in found}):
         yield "w", f"given {decimal(points)} by a person"
 
 
-def _flags(one: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
+def _flags(graded: Graded, same: Sequence[str]) -> list[tuple[str, str]]:
     """Return what is to be seen at once: a class and a few words each."""
-    broken = sum(bool(each.result and each.result.failure) for each in own(one.attempts))
-    build = one.build
-    late = f"late, −{decimal(one.marks.deduction)}" if one.marks.deduction else "late"
+    broken = sum(bool(each.result and each.result.failure) for each in own(graded.attempts))
+    build = graded.build
+    late = f"late, −{decimal(graded.marks.deduction)}" if graded.marks.deduction else "late"
     known = (
-        (one.marks.withheld, "w", "withheld"),
-        (one.submission.refused, "f", "refused"),
+        (graded.marks.withheld, "w", "withheld"),
+        (graded.submission.refused, "f", "refused"),
         (build and not build.ok, "f", "does not build"),
         (broken, "f", f"engine failure in {number_of(broken, 'file')}"),
-        (one.suspicion, "w", "variants fail"),
+        (graded.suspicion, "w", "variants fail"),
         (same, "w", "same program"),
-        (any(each.flaky for each in one.attempts), "w", "flaky"),
-        (any(each.near_limit for each in one.attempts), "w", "near a limit"),
-        (one.marks.deduction_reason, "w", late),
+        (any(each.flaky for each in graded.attempts), "w", "flaky"),
+        (any(each.near_limit for each in graded.attempts), "w", "near a limit"),
+        (graded.marks.deduction_reason, "w", late),
     )
     return [(kind, words) for is_so, kind, words in known if is_so]

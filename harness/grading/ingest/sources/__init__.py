@@ -1,4 +1,4 @@
-"""Where submissions come from: a folder, a download from Canvas or Moodle, or a CSV file.
+"""Sources of submissions: a folder, a download from Canvas or Moodle, or a CSV file.
 
 Each kind has a module that knows how names are made there and yields pieces, from which
 ``pieces`` makes entries. Times, which decide about lateness, come only from a CSV file: a file's

@@ -1,4 +1,4 @@
-"""What separates the cells of a table: learning platforms write commas, semicolons or tabs."""
+"""Separators of the cells of a table: learning platforms write commas, semicolons or tabs."""
 
 import csv
 import datetime
@@ -65,7 +65,7 @@ class CsvRow(NamedTuple):
         return Student(self.get("student"), self.get("name") or self.get("student"), tuple(ids))
 
 
-def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
+def read(path: Path, required: Iterable[str]) -> list[CsvRow]:
     """Return the rows of a CSV file that are not empty.
 
     Raises:
@@ -76,7 +76,7 @@ def read(path: Path, needed: Iterable[str]) -> list[CsvRow]:
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         columns = [_trim(name).casefold() for name in next(filter(any, rows), [])]
-        _check_columns(path, rows.line_num or 1, columns, needed)
+        _check_columns(path, rows.line_num or 1, columns, required)
         return [_row(path, rows.line_num, columns, cells) for cells in rows if any(cells)]
     except csv.Error as error:
         raise UsageError(
@@ -98,8 +98,8 @@ def _text(path: Path) -> str:
         raise UsageError(f"{path} is not UTF-8 text: save it as CSV UTF-8") from None
 
 
-def _check_columns(path: Path, line: int, columns: list[str], needed: Iterable[str]) -> None:
-    for name in needed:
+def _check_columns(path: Path, line: int, columns: list[str], required: Iterable[str]) -> None:
+    for name in required:
         if name not in columns:
             found = ", ".join(filter(None, columns)) or "nothing"
             raise UsageError(f"{path}:{line}: found {found}, expected a column {name!r}")
@@ -263,16 +263,16 @@ def _join(member: GroupMember, student: Student) -> Student:
     return own._replace(name=name, ids=(*own.ids, *student.ids))
 
 
-def _is_key(own: Student, student: Student) -> bool:
+def _is_key(member: Student, student: Student) -> bool:
     """Whether a member's key is one of the download's keys or numbers for a student."""
-    return own.key in (student.key, *dict(student.ids).values())
+    return member.key in (student.key, *dict(student.ids).values())
 
 
 def _add_known_names(
-    members: list[GroupMember], matched: dict[str, list[GroupMember]]
+    members: list[GroupMember], matches: dict[str, list[GroupMember]]
 ) -> list[GroupMember]:
     """Return members as they are known from elsewhere in the download, ids included."""
-    known = {own[0].student.key: own[0] for own in matched.values()}
+    known = {own[0].student.key: own[0] for own in matches.values()}
     return [known.get(member.student.key, member) for member in members]
 
 
@@ -295,7 +295,7 @@ def _key_of(member: GroupMember, students: dict[str, Student]) -> str:
     return found[0] if found else ""
 
 
-def _differ(one: Student, other: Student) -> bool:
+def _differ(student: Student, other: Student) -> bool:
     """Whether they have different ids of a kind: then they are not the same, whatever the name."""
-    ids, others = dict(one.ids), dict(other.ids)
+    ids, others = dict(student.ids), dict(other.ids)
     return any(ids[kind] != others[kind] for kind in ids.keys() & others.keys())

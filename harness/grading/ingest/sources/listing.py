@@ -104,11 +104,11 @@ def unzip(path: Path, room: Path) -> None:
                 _write(room / _make_unique(mend_name(member.name), taken), member.content)
 
 
-def _make_unique(name: str, taken: set[str]) -> str:
+def _make_unique(name: str, names: set[str]) -> str:
     """Return the name, with as many tildes as make it another than all before it."""
-    while (same := unicodedata.normalize("NFC", name).casefold()) in taken:
+    while (same := unicodedata.normalize("NFC", name).casefold()) in names:
         name += "~"
-    taken.add(same)
+    names.add(same)
     return name
 
 
@@ -178,13 +178,13 @@ def _class_keys(pieces: Iterable[SourcePiece]) -> dict[tuple[bool, str], str]:
 # --- keys --------------------------------------------------------------------------------------
 
 
-def _keys(wanted: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
+def _keys(owners: Iterable[tuple[bool, str]]) -> dict[tuple[bool, str], str]:
     """Return a key for each (is a group, text). Where two would be one to some file system, the
     later gets a digest of its text, so that it is called the same whenever the class is read.
     """
     keys: dict[tuple[bool, str], str] = {}
     taken: set[str] = set()
-    for own in wanted:
+    for own in owners:
         key = safe(own[1])
         if key.casefold() in taken:
             key = _with_digest(own)
@@ -203,9 +203,9 @@ def key_of_group_with_digest(name: str) -> str:
     return _with_digest((True, name))
 
 
-def _with_digest(own: tuple[bool, str]) -> str:
-    digest = hashlib.sha256(repr(own).encode(errors="replace")).hexdigest()
-    return f"{safe(own[1])}-{digest[:8]}"
+def _with_digest(owner: tuple[bool, str]) -> str:
+    digest = hashlib.sha256(repr(owner).encode(errors="replace")).hexdigest()
+    return f"{safe(owner[1])}-{digest[:8]}"
 
 
 def safe(text: str) -> str:
