@@ -392,10 +392,10 @@ def test_settings_that_cannot_be_used_end_the_start(tmp_path, capsys, options, s
 
 def test_the_check_asks_the_provider(settings, provider):
     look = health.LOOKS["sign-in"]
-    assert health.of("sign-in", look, settings).said == f"{provider.issuer}, as tests"
+    assert health.of("sign-in", look, settings).message == f"{provider.issuer}, as tests"
     away = settings._replace(oidc="http://localhost:1")
     assert not health.of("sign-in", look, away).is_good
-    assert health.of("sign-in", look, settings._replace(oidc="")).said == "by links alone"
+    assert health.of("sign-in", look, settings._replace(oidc="")).message == "by links alone"
 
 
 def test_without_a_provider_there_is_no_such_way(tmp_path):

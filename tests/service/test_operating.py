@@ -55,10 +55,10 @@ def run_checks(settings):
 
 def test_a_bare_machine_is_good_and_stays_bare(settings):
     settings = settings._replace(address="", data=settings.data.with_name("bare"), port=0)
-    assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
+    assert [one.message for one in run_checks(settings).values() if not one.is_good] == []
     assert not settings.data.exists()
     Database(settings).close()
-    assert [one.said for one in run_checks(settings).values() if not one.is_good] == []
+    assert [one.message for one in run_checks(settings).values() if not one.is_good] == []
 
 
 BAD = [
@@ -76,7 +76,7 @@ BAD = [
 def test_what_is_not_good_is_named(tmp_path, changed, name, said):
     wrong = run_checks(Settings(tmp_path / "data", port=0)._replace(**changed))
     assert {one.name for one in wrong.values() if not one.is_good} == {name}
-    assert said in wrong[name].said
+    assert said in wrong[name].message
 
 
 def test_a_service_does_not_start_with_an_address_that_no_link_can_have(tmp_path, capsys):
@@ -105,37 +105,37 @@ def make_state(*levels, version=__version__):
 def test_a_cluster_is_looked_at_where_there_is_to_be_one(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", workers=1000, scheduler="tcp://127.0.0.1:1")
     monkeypatch.setattr(state, "look", lambda _: make_state("3", "1"))
-    assert check(settings, "cluster").said == "2 workers, sandbox levels 3, 1"
+    assert check(settings, "cluster").message == "2 workers, sandbox levels 3, 1"
     assert check(settings, "workers").is_good  # they are not cores of this machine
     monkeypatch.setattr(state, "look", lambda _: make_state())
-    assert "no worker has come to the scheduler" in check(settings, "cluster").said
+    assert "no worker has come to the scheduler" in check(settings, "cluster").message
     assert not check(settings, "cluster").is_good
     monkeypatch.setattr(state, "look", lambda _: make_state("3", version="0.0.9"))
     told = check(settings, "cluster")
-    assert told.said.endswith(f"3 gets no work: {OLD}")
+    assert told.message.endswith(f"3 gets no work: {OLD}")
     assert not told.is_good
 
 
 @pytest.mark.processes
 def test_a_scheduler_that_is_not_there_and_certificates_that_have_ended(tmp_path, monkeypatch):
     settings = Settings(tmp_path / "data", scheduler="tcp://127.0.0.1:1")
-    assert "it cannot be reached" in check(settings, "cluster").said
+    assert "it cannot be reached" in check(settings, "cluster").message
     papers = tmp_path / "papers"
     tls.make(papers, 30)
     settings = settings._replace(scheduler="tls://127.0.0.1:1", tls=str(papers))
     monkeypatch.setattr(state, "look", lambda _: make_state("3"))
-    assert "certificates are good until 2" in check(settings, "cluster").said
+    assert "certificates are good until 2" in check(settings, "cluster").message
     shutil.rmtree(papers)
     tls.make(papers, 0)
-    assert "gtp-harness cluster certificates makes" in check(settings, "cluster").said
+    assert "gtp-harness cluster certificates makes" in check(settings, "cluster").message
     (papers / "server.pem").write_text("nonsense")
     assert not check(settings, "cluster").is_good
 
 
 def test_a_file_in_place_of_the_folder(tmp_path):
     (tmp_path / "data").write_text("")
-    assert "is not a folder" in check(Settings(tmp_path / "data" / "in"), "data").said
-    assert "is not a folder" in check(Settings(tmp_path / "data"), "data").said
+    assert "is not a folder" in check(Settings(tmp_path / "data" / "in"), "data").message
+    assert "is not a folder" in check(Settings(tmp_path / "data"), "data").message
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o711])
@@ -156,7 +156,7 @@ def test_what_others_can_read_is_not_good(settings):
     settings.data.chmod(0o755)
     told = check(settings, "data")
     assert not told.is_good
-    assert f"can read {letters}: chmod -R go= {settings.data}" in told.said
+    assert f"can read {letters}: chmod -R go= {settings.data}" in told.message
 
 
 def test_a_port_that_is_taken(tmp_path):
@@ -164,16 +164,16 @@ def test_a_port_that_is_taken(tmp_path):
         settings = Settings(tmp_path / "data", port=other.getsockname()[1])
         told = check(settings, "port")
         assert not told.is_good
-        assert told.said.endswith("Address already in use; --port names another one")
+        assert told.message.endswith("Address already in use; --port names another one")
         with monitoring.announce_worker(settings.workers_folder):
             told = check(settings, "port")
-            assert told.is_good, told.said
-            assert "by this service" in told.said
+            assert told.is_good, told.message
+            assert "by this service" in told.message
 
 
 def test_an_address_that_this_machine_does_not_have(tmp_path):
     told = check(Settings(tmp_path / "data", host="192.0.2.1", port=0), "port")
-    assert not told.is_good and told.said.endswith("; --host names another one")
+    assert not told.is_good and told.message.endswith("; --host names another one")
 
 
 def test_a_damaged_database_and_a_lost_key(tmp_path):
@@ -181,10 +181,10 @@ def test_a_damaged_database_and_a_lost_key(tmp_path):
     Database(settings).close()
     key = settings.keys / "service.key"
     key.rename(tmp_path / "key")
-    assert "its key is missing" in check(settings, "database").said
+    assert "its key is missing" in check(settings, "database").message
     (tmp_path / "key").rename(key)
     (settings.data / "service.sqlite").write_bytes(b"not a database" * 1000)
-    assert "cannot be used now" in check(settings, "database").said
+    assert "cannot be used now" in check(settings, "database").message
 
 
 @pytest.mark.parametrize("version", ["0", "999"])
@@ -198,20 +198,20 @@ def test_tables_of_another_version_are_named_and_left_alone(settings, version):
         f" this one needs version {VERSION}. Use the gtp-harness that made it, or another --data"
     )
     told = check(settings, "database")
-    assert not told.is_good and said in told.said
+    assert not told.is_good and said in told.message
     with pytest.raises(UsageError, match=re.escape(said)):
         Database(settings)
 
 
 def test_a_rule_for_old_data_that_cannot_be_read_is_not_good(settings):
-    assert check(settings, "keep").said.startswith("days: logs 90, ")
+    assert check(settings, "keep").message.startswith("days: logs 90, ")
     told = check(settings._replace(keep="logs=soon"), "keep")
-    assert not told.is_good and "--keep logs: found 'soon'" in told.said
+    assert not told.is_good and "--keep logs: found 'soon'" in told.message
 
 
 def test_a_server_that_is_not_there_and_its_password_is_not_told(tmp_path):
     address = "postgresql://me:s3cret@127.0.0.1:1/none"
-    said = check(Settings(tmp_path / "data", address), "database").said
+    said = check(Settings(tmp_path / "data", address), "database").message
     assert "s3cret" not in said and "postgresql://me@127.0.0.1:1/none" in said
     assert "cannot be used now" in said
     assert "same command" not in said  # that is grade's
@@ -264,7 +264,7 @@ def test_data_that_were_served_in_another_zone(settings, in_zone, capfd, other, 
     in_zone(other)
     found = check(settings, "zone")
     assert found.is_good is is_same
-    assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.said
+    assert is_same or "last served in the time zone CET/CEST (UTC+01:00)" in found.message
     assert capfd.readouterr().err == ""
     for is_told in (not is_same, False):  # once
         print_timezone(settings)
