@@ -107,6 +107,7 @@ LOADED_FIRST = ("harness/__init__.py", "harness/cli/__init__.py", "oracle/__init
 LOADED_FIRST += ("oracle/interrupts.py", "harness/cli/__main__.py")
 # And what is done until Ctrl-C is heeded.
 DONE_FIRST = ("<module>", "program", "main", "answered", "_leave_at_once", "_Leave", "__init__")
+DONE_FIRST += ("__getattr__",)  # of a package whose module is imported
 
 
 def interrupted_after(milliseconds: int) -> tuple[int, str]:

@@ -262,7 +262,7 @@ _TOURNAMENT = "/courses/{course}/assignments/{assignment}/gradings/{grading}/tou
 
 
 class RankShown(BaseModel):
-    """A rank."""
+    """Rank and results of a student in a tournament."""
 
     student: str
     rank: int
@@ -289,7 +289,7 @@ class TournamentWanted(BaseModel):
 
 
 class Counted(BaseModel):
-    """Unchanged marks."""
+    """Marks after a tournament is counted."""
 
     unchanged: list[str]  # a sentence for each student whose mark stays
 
