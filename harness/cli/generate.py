@@ -113,7 +113,7 @@ def _heading(arguments: Namespace, name: str) -> list[str]:
 
 
 def _report_nothing(noun: str, *, is_complete: bool) -> ExitCode:
-    """Say why there is no test; ``noun``: each of what is to be caught."""
+    """Report why no test was made; ``noun``: a mistake or an engine, which tests catch."""
     if not is_complete:
         raise UsageError("nothing can be asked with these options; no file is written")
     print(f"these cases catch every {noun}: no test is needed, and no file is written")

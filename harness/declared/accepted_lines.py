@@ -30,7 +30,7 @@ from oracle import command_properties
 
 Words = tuple[str, ...]
 Said = tuple[str, ...]  # lines
-Ask = Callable[[str], str]  # a question to the teacher; "" if there is no answer
+Ask = Callable[[str], str]  # asks the teacher a question and returns the answer; "" for none
 
 _COLORS = re.compile(r"(?i)b|w|black|white")
 _BEGINS = re.compile(r"(?i)game|board|size|init|new|start|begin|reset")

@@ -1,4 +1,4 @@
-"""Result of a match: points, ratings, and who is weaker; as text, too. Pure."""
+"""Standings of a match: points, ratings, and weaker players; also as text. Pure."""
 
 from __future__ import annotations
 

@@ -470,7 +470,7 @@ class _ForkedPool(WorkerPool):
         return _Forked(pid, requests_in, answers_out, self._load)
 
     def _labour(self, requests: int, answers: int) -> None:
-        """Do what is asked until there are no more requests. Runs in the worker; never returns."""
+        """Carry out requests until the last one. Runs in the worker process; never returns."""
         try:
             signals.end_on_sigterm()
             signals.leave_sigint_to_the_parent()

@@ -183,7 +183,7 @@ def place(assignment_folder: Path, subject: str) -> Path:
 
 
 def load_result(assignment_folder: Path, subject: str) -> CaughtMistakes | None:
-    """Return the result of a job about ``subject``, or None if there is none yet."""
+    """Return the result of a job about ``subject``, or None before it has one."""
     path = place(assignment_folder, subject)
     return canonical_json.loads(CaughtMistakes, path.read_text()) if path.exists() else None
 
