@@ -79,7 +79,7 @@ def command(level):
     return (GNUGO, "--mode", "gtp", "--level", str(level), *rules)
 
 
-def loop(match, plans):  # noqa: C901 - as plain as can be
+def loop(match, plans):
     """Play the games as a plain loop does; return moves and winners as Black's engine counts."""
     winners, played = {}, {}
     for plan in plans:

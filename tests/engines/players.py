@@ -22,7 +22,7 @@ def say(text="", status="="):
     sys.stdout.flush()
 
 
-def choose(color):  # noqa: C901 - a line for each habit
+def choose(color):
     """Reply with a move, as the habit has it."""
     points = [f"{column}{row + 1}" for column in LETTERS[:size] for row in range(size)]
     free = [point for point in points if point not in stones]
