@@ -247,7 +247,7 @@ def describe_grading(db: Connection, grading: Grading, doubts: list[str]) -> Gra
             GradingFault(student=one.key, fault=one.fault) for one in jobs if one.state == FAULT
         ],
         accepted=grading.accept,
-        decisions=gradings.list_decisions(db, grading),
+        decisions=gradings.phrase(gradings.find_decisions(db, grading)),
         changes=json.loads(grading.changes),
         is_last=is_last,
         outdated_overrides=list_outdated(db, grading) if is_last else [],

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness import file_system
 from harness.errors import UsageError
@@ -66,21 +66,16 @@ def keep_roster(settings: Settings, course: str, data: bytes) -> None:
     with tempfile.NamedTemporaryFile(dir=folder, suffix=".new", delete=False) as file:
         file.write(data)
     unfinished = Path(file.name)
-    if platform := _platform(unfinished):
-        unfinished.replace(_roster(settings, course, platform))
+    try:
+        header = set(Sheet.read(unfinished).header)
+    except UsageError:  # such as a zip of submissions
+        header = set()
+    if {"Student", "ID", "Section"} <= header:
+        unfinished.replace(_roster(settings, course, "canvas"))
+    elif set(moodle.WORKSHEET[:2]) <= header:
+        unfinished.replace(_roster(settings, course, "moodle"))
     else:
         unfinished.unlink()
-
-
-def _platform(path: Path) -> str:
-    """Return the platform whose gradebook a file is, or ""."""
-    try:
-        header = set(Sheet.read(path).header)
-    except UsageError:  # such as a zip of submissions
-        return ""
-    if {"Student", "ID", "Section"} <= header:
-        return "canvas"
-    return "moodle" if set(moodle.WORKSHEET[:2]) <= header else ""
 
 
 def _roster(settings: Settings, course: str, platform: str) -> Path:
@@ -116,13 +111,14 @@ def sheets(settings: Settings, assignment: str) -> Sheets:
 
 def _load(assignment_folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the folder and the columns of each download, by platform."""
+    return _read_json(assignment_folder / _LIST)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found: dict[str, tuple[str, list[str]]] = json.loads(
-            (assignment_folder / _LIST).read_text("utf-8")
-        )
+        return dict(json.loads(path.read_text("utf-8")))
     except FileNotFoundError:
         return {}
-    return found
 
 
 def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
@@ -130,7 +126,7 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
 
     ``folder``: with the files of the grading.
     """
-    notes = _load_notes(folder)
+    notes = _read_json(notes_of(folder))
     return [
         KeptGradebook(
             name,
@@ -155,14 +151,6 @@ def _describe(name: str, sheet: Filled) -> Iterator[str]:
     if sheet.left:
         yield f"Rows that were not filled in: {some(sheet.left, _NAMED)}."
     yield from sheet.notes
-
-
-def _load_notes(folder: Path) -> dict[str, list[str]]:
-    try:
-        found: dict[str, list[str]] = json.loads(notes_of(folder).read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
-    return found
 
 
 def notes_of(folder: Path) -> Path:
@@ -198,22 +186,17 @@ def take(
         raise InvalidGradingStateError("there are no marks yet, or a later grading has marks")
     if request.platform not in FILES:
         raise UsageError(f"platform: found {request.platform!r}, expected {' or '.join(FILES)}")
-    columns = _read_columns(request, assignment)
+    columns = [request.columns or assignment.title]
+    if request.platform == "moodle":
+        columns = [one.strip() for one in request.columns.split(",")] if request.columns else []
+        if columns and len(columns) != len(moodle.WORKSHEET):
+            raise UsageError(
+                f"columns: found {request.columns!r}, expected three names with commas between"
+                " them"
+            )
     _keep(settings, assignment, request, columns)
     export_anew(act, assignment)
     act.note("gradebook taken", assignment.id, platform=request.platform, columns=columns)
-
-
-def _read_columns(request: GradebookWanted, assignment: CourseAssignment) -> list[str]:
-    """Return the names of the columns; without any that of the assignment's title."""
-    if request.platform != "moodle":
-        return [request.columns or assignment.title]
-    names = [one.strip() for one in request.columns.split(",")] if request.columns else []
-    if names and len(names) != len(moodle.WORKSHEET):
-        raise UsageError(
-            f"columns: found {request.columns!r}, expected three names with commas between them"
-        )
-    return names
 
 
 def _keep(
@@ -222,31 +205,28 @@ def _keep(
     made = settings.assignment_folder(assignment.id)
     made.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=made, prefix="gradebook-"))
-    path, is_sent = folder / FILES[request.platform], request.name or request.data
+    path = folder / FILES[request.platform]
     try:
-        roster = b"" if is_sent else _read_roster(settings, assignment.course, request.platform)
-        path.write_bytes(request.data or roster)
+        if request.name or request.data:
+            path.write_bytes(request.data)
+        else:
+            try:
+                data = _roster(settings, assignment.course, request.platform).read_bytes()
+            except FileNotFoundError:
+                raise UsageError(
+                    "choose a file: no roster of this course was a gradebook of"
+                    f" {_TITLES[request.platform]}"
+                ) from None
+            path.write_bytes(data)
         exporters.check({request.platform: Downloaded(path, tuple(columns))}, assignment.title)
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")
         raise UsageError(said.replace(path.name, request.name or path.name, 1)) from None
     now = {**_load(made), request.platform: (folder.name, columns)}
+    # Those before the last ones stay, too: an export may be reading them.
     used = {name for found in (_load(made), now) for name, _ in found.values()}
     file_system.write_whole(made / _LIST, json.dumps(now))
-    for old in _old_folders(made, used):
-        shutil.rmtree(old)
-
-
-def _old_folders(assignment_folder: Path, names: set[str]) -> Iterator[Path]:
-    """Yield the folders of downloads before the last one, which an export may be reading."""
-    return (path for path in assignment_folder.glob("gradebook-*") if path.name not in names)
-
-
-def _read_roster(settings: Settings, course: str, platform: str) -> bytes:
-    try:
-        return _roster(settings, course, platform).read_bytes()
-    except FileNotFoundError:
-        raise UsageError(
-            f"choose a file: no roster of this course was a gradebook of {_TITLES[platform]}"
-        ) from None
+    for old in made.glob("gradebook-*"):
+        if old.name not in used:
+            shutil.rmtree(old)

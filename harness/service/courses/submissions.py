@@ -7,7 +7,7 @@ later roster may change the groups, and so whose a submission is.
 import datetime
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -72,21 +72,19 @@ class SubmissionHistory(NamedTuple):
         found: dict[str, Place] = {}
         is_taken = False
         for one in reversed(self.counting):
-            found[one.id] = PASSED_OVER if is_taken else self._place(one)
+            if is_taken:
+                found[one.id] = PASSED_OVER
+            elif one.record:
+                found[one.id] = REFUSED if refusal(one) else COUNTS
+            else:
+                found[one.id] = UNREAD if one.id in self.unread else MAY_COUNT
             is_taken = is_taken or found[one.id] in (COUNTS, UNREAD)
         return found
-
-    def _place(self, upload: Upload) -> Place:
-        """Return what a grading would do with an upload without a later one."""
-        if upload.record:
-            return REFUSED if refusal(upload) else COUNTS
-        return UNREAD if upload.id in self.unread else MAY_COUNT
 
     def find(self, *places: Place) -> Upload | None:
         """Return the last upload with one of these places, or None."""
         own = self.places
-        found = (one for one in reversed(self.counting) if own[one.id] in places)
-        return next(found, None)
+        return next((one for one in reversed(self.counting) if own[one.id] in places), None)
 
     @property
     def last(self) -> Upload | None:
@@ -128,9 +126,8 @@ def history_of(db: Connection, assignment: CourseAssignment, key: str) -> Submis
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
         group += courses.MEMBERS.all(db, course=assignment.course, role=STUDENT, key=others)
-    return histories(group, held, queue.failed_checks(db, assignment.id)).get(
-        key, SubmissionHistory()
-    )
+    found = histories(group, held, queue.failed_checks(db, assignment.id))
+    return found.get(key, SubmissionHistory())
 
 
 def all_histories(db: Connection, assignment: CourseAssignment) -> dict[str, SubmissionHistory]:
@@ -149,29 +146,21 @@ def histories(
     ``failed``: ids of uploads in whose check the harness failed.
     """
     teams = {one.key: one.submits_as for one in students}
-    found: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
+    groups: dict[str, list[OwnedUpload]] = {key: [] for key in teams.values()}
     for one in owned_uploads:
         for key in {teams[student] for student in one.students if student in teams}:
-            found[key].append(one)
-    return {
-        key: _history(key, history, teams)._replace(unread=failed)
-        for key, history in found.items()
-    }
-
-
-def _history(
-    key: str, owned_uploads: Sequence[OwnedUpload], teams: Mapping[str, str]
-) -> SubmissionHistory:
-    others = [one for one in owned_uploads if _is_of_others(key, one, teams)]
-    own = [one for one in owned_uploads if one not in others]
-    return SubmissionHistory(tuple(own), tuple(others))
-
-
-def _is_of_others(key: str, owned_upload: OwnedUpload, teams: Mapping[str, str]) -> bool:
-    sent_as = owned_upload.upload.key
-    return sent_as != key and any(
-        teams.get(student) == sent_as for student in owned_upload.students
-    )
+            groups[key].append(one)
+    found = {}
+    for key, group in groups.items():
+        others = [
+            one
+            for one in group
+            if one.upload.key != key
+            and any(teams.get(student) == one.upload.key for student in one.students)
+        ]
+        own = tuple(one for one in group if one not in others)
+        found[key] = SubmissionHistory(own, tuple(others), failed)
+    return found
 
 
 def places(student_histories: Iterable[SubmissionHistory]) -> dict[str, Place]:

@@ -86,7 +86,7 @@ def _list_overlay(
     settings: Settings, course_assignment: CourseAssignment, assignment: Assignment, page: str
 ) -> Iterator[SetupItem]:
     if name := assignment.engine.overlay:
-        lacks = own_files.lacks_overlay(settings, course_assignment)
+        lacks = own_files.lacks_overlay(settings, course_assignment, assignment)
         text = (
             f"Submissions run with {name}, the folder that your course gives to its students."
             if lacks

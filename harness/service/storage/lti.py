@@ -4,25 +4,16 @@ import time
 
 from sqlalchemy import Connection
 
-from harness.service.records import (
-    SENT,
-    WAITING,
-    CourseLink,
-    GradebookLine,
-    LaunchSecret,
-    Platform,
-    PlatformUser,
-    Score,
-)
+from harness.service import records
+from harness.service.records import SENT, WAITING
 from harness.service.storage import courses, tables, uploads
-from harness.service.storage.tables import Rows
 
-PLATFORMS: Rows[Platform] = Rows(Platform, tables.LTI_PLATFORM)
-LINKS: Rows[CourseLink] = Rows(CourseLink, tables.LTI_COURSE)
-USERS: Rows[PlatformUser] = Rows(PlatformUser, tables.LTI_USER)
-LINES: Rows[GradebookLine] = Rows(GradebookLine, tables.LTI_LINE)
-SCORES: Rows[Score] = Rows(Score, tables.LTI_SCORE)
-SECRETS: Rows[LaunchSecret] = Rows(LaunchSecret, tables.LTI_SECRET)
+PLATFORMS = tables.Rows(records.Platform, tables.LTI_PLATFORM)
+LINKS = tables.Rows(records.CourseLink, tables.LTI_COURSE)
+USERS = tables.Rows(records.PlatformUser, tables.LTI_USER)
+LINES = tables.Rows(records.GradebookLine, tables.LTI_LINE)
+SCORES = tables.Rows(records.Score, tables.LTI_SCORE)
+SECRETS = tables.Rows(records.LaunchSecret, tables.LTI_SECRET)
 
 
 def put_scores(db: Connection, assignment: str) -> None:
@@ -37,7 +28,7 @@ def put_scores(db: Connection, assignment: str) -> None:
         keys = {students.get(one.person) for one in USERS.all(db, link=link.id)}
         for key in sorted(filter(None, keys)):
             if (link.id, key) not in known:
-                SCORES.add(db, Score(link.id, assignment, key, due=now))
+                SCORES.add(db, records.Score(link.id, assignment, key, due=now))
 
 
 def count_scores(db: Connection, link: str) -> tuple[int, int]:
@@ -49,5 +40,5 @@ def count_scores(db: Connection, link: str) -> tuple[int, int]:
 def set_line(db: Connection, link: str, assignment: str, url: str) -> None:
     """Keep where marks of an assignment go; marks that are released already go there, too."""
     if not LINES.change(db, {"url": url}, link=link, assignment=assignment):
-        LINES.add(db, GradebookLine(link, assignment, url))
+        LINES.add(db, records.GradebookLine(link, assignment, url))
         put_scores(db, assignment)
