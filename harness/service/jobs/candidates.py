@@ -7,12 +7,11 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks.banks import EngineBench
-from harness.declared.declaration import Declaration
 from harness.declared.engine import ReferenceEngine
 from harness.generating import drafts as openings
 from harness.generating import record_reading, scene_production, scene_text, test_production
@@ -118,29 +117,12 @@ class CandidateQuery(NamedTuple):
     on_ask: Callable[[str], None] = lambda _: None  # hears the name of the program that is asked
 
 
-class CandidateMaker(Protocol):
-    """Finder of candidates that makes a case file of them."""
-
-    def find(self, query: CandidateQuery) -> DraftFindings:
-        """Return what was found."""
-
-    def write(
-        self, assignment: Assignment, candidates: Sequence[Candidate]
-    ) -> tuple[str, Mapping[str, bytes]]:
-        """Return the text of a case file, and the files that its commands name."""
-
-
 def word_test(
     specification: Specification, command: str, expression: str, reason: str
 ) -> CandidateTest:
     """Return a test in words."""
     question = wordings.word_question(specification.wordings, command) or command
     return CandidateTest(question, expectation.in_words(_pattern(expression)), reason)
-
-
-def is_told_by_words(expression: str) -> bool:
-    """Whether words can tell what matches; else a teacher would have to read the pattern."""
-    return not expectation.put_in_words(_pattern(expression)).pattern
 
 
 def _pattern(expression: str) -> Pattern:
@@ -179,16 +161,25 @@ class SceneMaker:
             existing_cases=query.private,
             excluded=query.public,
         )
-        harvest = _harvest(query.games, request)
+        harvest = Harvest.empty()
+        if query.games:
+            options = record_reading.HarvestOptions(
+                query.specification.kind, request.choices, Moves(), request.sizes, private=None
+            )
+            harvest = record_reading.harvest(query.games, options, 1, lambda *_: None)
         produced = scene_production.produce(request, harvest, query.on_step)
         places = {id(one): place for place, one in enumerate(produced.candidates)}
+        public = (
+            (Path(one.path).name, strength.measure([one], query.specification).caught)
+            for one in query.public
+        )
         return DraftFindings(
             tuple(_scene_candidate(one, query) for one in produced.candidates),
             tuple(places[id(one)] for one in produced.scenes),
             tuple(one.sentence for one in produced.mistakes),
             produced.other_catches,
             remarks(harvest.counts),
-            tuple(_measure_public(one, query) for one in query.public),
+            tuple(PublicCatch(*one) for one in public),
         )
 
     def write(
@@ -204,27 +195,20 @@ class SceneMaker:
         return text, {name: files[name].encode() for name in files}
 
 
-def _measure_public(case: CaseFile, query: CandidateQuery) -> PublicCatch:
-    found = strength.measure([case], query.specification)
-    return PublicCatch(Path(case.path).name, found.caught)
-
-
-def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Harvest:
-    if not games:
-        return Harvest.empty()
-    kind, sizes = request.specification.kind, request.sizes
-    wanted = record_reading.HarvestOptions(kind, request.choices, Moves(), sizes, private=None)
-    return record_reading.harvest(games, wanted, 1, lambda *_: None)
-
-
 def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
     find = staged_scene.scene.find
-    kept = _strip_origin(staged_scene, query.games)
+    # It is kept with nothing of where the server has its games.
+    origin = find.moment.origin
+    told = origin._replace(text=without_folder(origin.text, query.games))
+    moment = find.moment._replace(origin=told)
+    scene = staged_scene.scene._replace(find=find._replace(moment=moment))
+    asked = tuple(test._replace(identity=()) for test in staged_scene.asked)
+    kept = staged_scene._replace(scene=scene, asked=asked)
     sentences = {each.name: each.sentence for each in query.specification.kind.features}
     return Candidate(
         kind=find.feature.replace("-", " "),
         sentence=sentences[find.feature],
-        origin=scene_text.provenance(kept.scene.find.moment),
+        origin=scene_text.provenance(moment),
         board=CandidateBoard.of(find.moment.position(), query.specification.board.letters),
         setup=(),
         tests=tuple(
@@ -234,18 +218,6 @@ def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
         identities=tuple(digest(test.identity) for test in staged_scene.asked),
         caught=staged_scene.caught,
         record=canonical_json.dumps(kept),
-    )
-
-
-def _strip_origin(staged_scene: Staged, games: Sequence[str]) -> Staged:
-    """Return a scene as it is kept: nothing of where the server has its games."""
-    find = staged_scene.scene.find
-    origin = find.moment.origin
-    told = origin._replace(text=without_folder(origin.text, games))
-    asked = tuple(test._replace(identity=()) for test in staged_scene.asked)
-    moment = find.moment._replace(origin=told)
-    return staged_scene._replace(
-        scene=staged_scene.scene._replace(find=find._replace(moment=moment)), asked=asked
     )
 
 
@@ -267,16 +239,21 @@ class ConversationMaker:
         assert declaration
         choices = Choices(secrets.token_bytes(32))  # private: nobody can draw the same
         records = openings.Records(query.specification, declaration, choices, private=None)
-        positions = [
-            *records.openings(query.games),
-            *openings.of_cases(query.private, declaration),
-        ]
+        positions = [*records.openings(query.games)]
+        positions += openings.of_cases(query.private, declaration)
         drafter = Drafter(query.specification, declaration, assignment.place, positions)
         with banked.engines(assignment, (), (), query.sandbox) as engines:
             commands, protocol = query.specification.commands, assignment.protocol
             asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
             bench = EngineBench(engines, query.specification, assignment.place, asked)
-            request = _request(query, declaration, choices, bench)
+            known = {
+                one
+                for case in (*query.private, *query.public)
+                for one in openings.identities(case, declaration)
+            }
+            request = TestRequest(
+                choices, query.tests, known, bench.find_caught(query.private), rounds=_ROUNDS
+            )
             produced = test_production.produce(request, drafter, bench, query.on_step)
             drafts = _measure([*produced.drafts, *_others(produced)], bench)
             caught = bench.list_caught(query.public)
@@ -303,18 +280,6 @@ class ConversationMaker:
         names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_production.case_file(drafts, HEADING), beside
-
-
-def _request(
-    query: CandidateQuery, declaration: Declaration, choices: Choices, bench: EngineBench
-) -> TestRequest:
-    known = {
-        one
-        for case in (*query.private, *query.public)
-        for one in openings.identities(case, declaration)
-    }
-    beside = bench.find_caught(query.private)
-    return TestRequest(choices, query.tests, known, beside, rounds=_ROUNDS)
 
 
 def _others(tests: ProducedTests) -> Iterator[Draft]:
@@ -359,7 +324,8 @@ def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
 
 def _test(draft: Draft, specification: Specification) -> CandidateTest:
     told = word_test(specification, draft.command, draft.expression, "")
-    if is_told_by_words(draft.expression):
+    # Words can tell what matches, or a teacher would have to read the pattern.
+    if not expectation.put_in_words(_pattern(draft.expression)).pattern:
         return told
     engine = specification.reference_engine()
     assert isinstance(engine, ReferenceEngine)
@@ -370,9 +336,8 @@ def _test(draft: Draft, specification: Specification) -> CandidateTest:
 def _board(draft: Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
     case = casefile.parse(test_production.plain([draft])[0].encode(), "draft.gtp")
-    replies = [
-        Reply((place not in draft.refused), "", "", 0.0) for place in range(len(draft.setup))
-    ]
+    steps = range(len(draft.setup))
+    replies = [Reply((place not in draft.refused), "", "", 0.0) for place in steps]
     last = len(draft.setup)
     result = FileResult(case, (), (*replies, None), (), (), 0, (), (), "", "", "", 0.0, 0.0)
     found = boards(result, {last}, specification.commands, specification.board).get(last)

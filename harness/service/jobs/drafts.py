@@ -18,16 +18,9 @@ from harness.errors import UsageError
 from harness.reading import casefile
 from harness.service.courses import cases, own_files
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.jobs import private_cases
+from harness.service.jobs import candidates, private_cases
 from harness.service.jobs.assignment_context import AssignmentContext
-from harness.service.jobs.candidates import (
-    Candidate,
-    CandidateMaker,
-    CandidateQuery,
-    ConversationMaker,
-    DraftFindings,
-    SceneMaker,
-)
+from harness.service.jobs.candidates import Candidate, DraftFindings
 from harness.service.records import DONE, DRAFT, FAULT, CourseAssignment, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -98,13 +91,9 @@ class DraftFolder:
         self._write(_FOUND, findings)
         self.choose(KeptCandidates(findings.first))
 
-    def tell_step(self, step: str) -> None:
+    def tell(self, progress: DraftProgress) -> None:
         """Write down what is done now."""
-        self._write(_PROGRESS, DraftProgress(step))
-
-    def tell_program(self, program: str) -> None:
-        """Write down which program is asked now."""
-        self._write(_PROGRESS, self.load_progress()._replace(program=program))
+        self._write(_PROGRESS, progress)
 
     def load_progress(self) -> DraftProgress:
         """Return what is done now, as far as it is known."""
@@ -177,7 +166,7 @@ def draft(context: AssignmentContext, job: Job) -> None:
     if (why := why_not(assignment)) or specification is None:
         raise UsageError(f"positions cannot be found: {why}")
     found = _maker(assignment).find(
-        CandidateQuery(
+        candidates.CandidateQuery(
             assignment,
             specification,
             own.games,
@@ -185,8 +174,8 @@ def draft(context: AssignmentContext, job: Job) -> None:
             tuple(cases.read(cases.paths(context.settings, context.assigned))),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
             context.options.sandbox,
-            own.tell_step,
-            own.tell_program,
+            lambda step: own.tell(DraftProgress(step)),
+            lambda program: own.tell(own.load_progress()._replace(program=program)),
         )
     )
     if not found.candidates:
@@ -213,9 +202,11 @@ def _is_own_game(assignment: Assignment) -> bool:
     return told is not None and not told.extends
 
 
-def _maker(assignment: Assignment) -> CandidateMaker:
-    """Return who makes candidates: where nobody here knows the rules, the reference is asked."""
-    return ConversationMaker() if _is_own_game(assignment) else SceneMaker()
+def _maker(assignment: Assignment) -> candidates.SceneMaker | candidates.ConversationMaker:
+    # Where nobody here knows the rules, the reference is asked.
+    if _is_own_game(assignment):
+        return candidates.ConversationMaker()
+    return candidates.SceneMaker()
 
 
 def why_nothing(job: Job, findings: DraftFindings | None) -> str:
@@ -352,18 +343,16 @@ def describe_choice(findings: DraftFindings, selection: KeptCandidates) -> Shown
         for place, one in enumerate(findings.mistakes)
         if not bits >> place & 1
     ]
+    public = reduce(or_, (each.caught for each in findings.public), 0)
+    shown = []
+    for place in selection.chosen:
+        one = findings.candidates[place]
+        others = find_caught(findings, (other for other in selection.chosen if other != place))
+        only = one.caught & ~(others | public)
+        shown.append(ShownCandidate(place, one, one.caught.bit_count(), only.bit_count()))
     return ShownChoice(
-        tuple(_describe_candidate(findings, selection, place) for place in selection.chosen),
+        tuple(shown),
         tuple(one.mistake for one in missed if not one.files),
         bits.bit_count(),
         tuple(one for one in missed if one.files),
     )
-
-
-def _describe_candidate(
-    findings: DraftFindings, selection: KeptCandidates, place: int
-) -> ShownCandidate:
-    one = findings.candidates[place]
-    others = find_caught(findings, (other for other in selection.chosen if other != place))
-    others |= reduce(or_, (each.caught for each in findings.public), 0)
-    return ShownCandidate(place, one, one.caught.bit_count(), (one.caught & ~others).bit_count())

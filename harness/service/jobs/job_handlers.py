@@ -1,8 +1,10 @@
-"""Handlers of each kind of job, with the code of ``grade``: for a submission or a class."""
+"""Handlers of each kind of job, with the code of ``grade``."""
 
+import datetime
 import json
+import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,24 +22,20 @@ from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
 from harness.grading.ingest.receive import receive
 from harness.grading.marks.marker import Marker
-from harness.grading.records import ClassResult, Graded, StudentSubmissions
+from harness.grading.records import Attempt, ClassResult, Graded, StudentSubmissions, SubmittedFile
+from harness.records import RunResult
+from harness.report import json as run_json
+from harness.report.tally import tally
 from harness.report.views import Views
 from harness.service import machines, records
-from harness.service.courses import gradebooks, roster, submissions
+from harness.service.courses import engine_suites, gradebooks, roster, submissions
 from harness.service.courses.gradings import as_given
-from harness.service.jobs import (
-    drafts,
-    engine_runs,
-    previews,
-    private_cases,
-    result_files,
-    tournaments,
-)
+from harness.service.jobs import drafts, previews, private_cases, result_files, tournaments
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
 from harness.service.jobs.live_results import BEGUN, LiveResultPublisher, ProgressRecorder
 from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.storage import courses, lti, queue, uploads
-from harness.text import escape_controls
+from harness.text import encode_without_surrogates, escape_controls
 from harness.work import canonical_json
 
 _OTHER_CHANGES = (
@@ -68,17 +66,13 @@ def check(context: AssignmentContext, job: records.Job) -> None:
     if upload is None:
         raise TargetDeletedError("the upload no longer exists")
     own = roster.entry(upload.key, [one for one in members if one.key in owners])
-    found = _find_former_plan(context, upload) or _plan(context, job, upload, own)
+    found = None
+    if upload.run:  # what another worker planned that did not come to the end, if it still holds
+        former = grade.load_last_plan(context.ledger, upload.run)
+        found = None if grade.is_outdated(context.options, former) else former
+    found = found or _plan(context, job, upload, own)
     _run(context, context.options, found, LiveResultPublisher(context, job))
     _write_check(context, upload, found)
-
-
-def _find_former_plan(context: AssignmentContext, upload: records.Upload) -> GradingPlan | None:
-    """Return what another worker planned that did not come to the end, if it still holds."""
-    if not upload.run:
-        return None
-    found = grade.load_last_plan(context.ledger, upload.run)
-    return None if grade.is_outdated(context.options, found) else found
 
 
 def _plan(
@@ -100,13 +94,16 @@ def _plan(
 def _write_check(context: AssignmentContext, upload: records.Upload, plan: GradingPlan) -> None:
     """Write the result of the public tests, as its owner sees it: made once, read often.
 
+    A person is to see where the harness failed: a page without these tests would look well.
+
     Raises:
-        HarnessError: as :func:`_require_results`.
+        HarnessError: it failed in a case file.
     """
     assignment = context.options.assignment
     marker = Marker(assignment, context.ledger, plan.cases, plan.started)
     graded = marker.mark_submission(plan.submissions[0], plan.attempts)
-    _require_results(graded)
+    if faults := [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]:
+        raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
     views = Views(assignment.specification, assignment.place)
     shown = feedback(graded, marker.result([graded]), views)
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
@@ -116,17 +113,6 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
-
-
-def _require_results(graded: Graded) -> None:
-    """Let a person see where the harness failed: a page without these tests would look well.
-
-    Raises:
-        HarnessError: it failed in a case file.
-    """
-    faults = [f"{one.case}: {one.fault}" for one in graded.attempts if one.fault]
-    if faults:
-        raise HarnessError(f"public tests could not be run: {'; '.join(faults)}")
 
 
 def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
@@ -209,16 +195,24 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
     """Make marks of what the ledger has, and write all pages and sheets."""
     with context.database.changing() as db:
         _refuse_others(db, job)
-    planned = _load(context, job)
-    grading, plan = planned.record, planned.plan
-    _rerun_distrusted(context, planned)
-    options = planned.options._replace(accept=_is_accepted(context, planned))
+    grading, options, plan = _load(context, job)
+    if grade.withdraw_distrusted(options, context.ledger, plan):
+        with context.database.changing() as db:
+            queue.again(db, records.GRADE, grading.id)
+        raise UnfinishedError("the results of a machine that was set aside are rerun")
+    changes = json.loads(grading.changes)
+    if grading.accept:
+        # Marks in force may change if somebody has accepted each change, having seen it. Dates or
+        # extensions may have changed since, or an attempt was rerun that the harness failed in.
+        preview = grade.update_marks(options, context.ledger, plan, is_preview=True)
+        is_accepted = set(_describe_changes(preview)) <= set(changes)
+        options = options._replace(accept=is_accepted)
     concluded = grade.update_marks(options, context.ledger, plan)
     conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
     marks = _list_marks(conclusion.result, grading.id)
     # A second time there may be none, if a worker died after the first: they were made.
-    kept = json.loads(grading.changes) if options.accept else []
+    kept = changes if options.accept else []
     values: dict[str, object] = {
         "changes": json.dumps(_describe_changes(conclusion) or kept),
         "accept": int(options.accept),
@@ -231,8 +225,11 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         uploads.RECEIVED_BY.remove(db, grading=grading.id)
         for mark in marks:
             uploads.MARKS.add(db, mark)
-        for recipient in _list_recipients(conclusion.result, grading.id):
-            uploads.RECEIVED_BY.add(db, recipient)
+        for one in conclusion.result.graded:
+            # Who gets a mark: the members of the group when the grading was planned.
+            for who in one.submission.students:
+                got = records.MarkRecipient(grading.id, who.key, one.submission.key)
+                uploads.RECEIVED_BY.add(db, got)
         values["concluded"] = uploads.next_moment(db, grading.assignment)
         uploads.GRADINGS.change(db, values, id=grading.id)
         lti.put_scores(db, grading.assignment)  # of one that is released already
@@ -250,30 +247,6 @@ def _refuse_others(db: Connection, job: records.Job) -> None:
         raise UnfinishedError("some submissions were begun anew")
 
 
-def _rerun_distrusted(context: AssignmentContext, planned_grading: _PlannedGrading) -> None:
-    """Let what a machine did be rerun that was set aside while others still ran.
-
-    Raises:
-        UnfinishedError: that is so: marks are made after it.
-    """
-    if grade.withdraw_distrusted(planned_grading.options, context.ledger, planned_grading.plan):
-        with context.database.changing() as db:
-            queue.again(db, records.GRADE, planned_grading.record.id)
-        raise UnfinishedError("the results of a machine that was set aside are rerun")
-
-
-def _is_accepted(context: AssignmentContext, planned_grading: _PlannedGrading) -> bool:
-    """Whether marks in force may change: somebody has accepted each change, having seen it.
-
-    Dates or extensions may have changed since, or an attempt was rerun that the harness failed in.
-    """
-    grading, options, plan = planned_grading
-    if not grading.accept:
-        return False
-    now = _describe_changes(grade.update_marks(options, context.ledger, plan, is_preview=True))
-    return set(now) <= set(json.loads(grading.changes))
-
-
 def _describe_changes(conclusion: GradingOutcome) -> list[str]:
     return [f"{previews.names(change)}: {change}" for change in conclusion.changes]
 
@@ -288,15 +261,6 @@ def _list_marks(result: ClassResult, grading: str) -> list[records.StudentMark]:
             canonical_json.dumps(feedback(one, result, views).marks),
         )
         for one in result.graded
-    ]
-
-
-def _list_recipients(result: ClassResult, grading: str) -> list[records.MarkRecipient]:
-    """Return who gets each mark: the members of the group when the grading was planned."""
-    return [
-        records.MarkRecipient(grading, who.key, one.submission.key)
-        for one in result.graded
-        for who in one.submission.students
     ]
 
 
@@ -340,15 +304,79 @@ def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
     shutil.rmtree(former, ignore_errors=True)
 
 
-# --- what jobs there are -----------------------------------------------------------------------
+# --- an engine that an author posted: planned as a check is, and kept as a run of its suite ------
+
+
+_LONGEST = 4000  # characters of why there is no result
 
 
 def run_engine(context: AssignmentContext, job: records.Job) -> None:
-    """Run an engine of an author by the case files of a suite."""
-    found = engine_runs.plan_run(context, job)
-    if found:
-        _run(context, context.options, found, ProgressRecorder(context, job))
-        engine_runs.keep(context, job, found)
+    """Run an engine of an author by the case files of a suite, unless the run was removed.
+
+    The result is kept as a document of ``run --json``, or why there is none.
+    """
+    if (run := _find_run(context, job)) is None:
+        return
+    time = datetime.datetime.fromtimestamp(int(run.at))
+    file = SubmittedFile(context.store.path(run.sha256), run.name, time)
+    plan = context.plan_public_tests(StudentSubmissions(run.id, (), (file,)))
+    _run(context, context.options, plan, ProgressRecorder(context, job))
+    marker = Marker(context.options.assignment, context.ledger, plan.cases, plan.started)
+    graded = marker.mark_submission(plan.submissions[0], plan.attempts)
+    if (run := _find_run(context, job)) is None:
+        return
+    folder, trouble, posted = context.settings.suite(run.suite), _trouble(graded), None
+    if not trouble:
+        document = _document(context, graded)
+        posted = engine_suites.PostedRun.read(document, run.revision)
+    with context.database.acting() as act:
+        if posted:
+            engine_suites.conclude(act, run, posted, folder)
+        else:
+            engine_suites.fail(act, run, escape_controls(trouble)[:_LONGEST])
+
+
+def _find_run(context: AssignmentContext, job: records.Job) -> records.SuiteRun | None:
+    with context.database.reading() as db:
+        return courses.RUNS.find(db, id=job.about)
+
+
+def _trouble(graded: Graded) -> str:
+    """Return why there is no result, or "" if there is one."""
+    build = graded.build
+    if graded.submission.refused:
+        return graded.submission.refused
+    if build and not build.ok:
+        return f"It does not build: {build.message}\n{build.output}"
+    if not _results(graded.attempts):
+        faults = [one.fault for one in graded.attempts if one.fault]
+        return f"The harness failed: {faults[0]}" if faults else "No case file was run."
+    return ""
+
+
+def _results(attempts: Sequence[Attempt]) -> list[Attempt]:
+    return [one for one in attempts if one.result and not one.fault]
+
+
+def _document(context: AssignmentContext, graded: Graded) -> bytes:
+    attempts = _results(graded.attempts)
+    files = tuple(one.result for one in attempts if one.result)
+    assignment = context.options.assignment
+    begun = min((run.started for one in attempts for run in one.runs if run.started), default="")
+    found = RunResult(
+        program=assignment.engine.command,
+        files=files,
+        errors=(),
+        started=begun or f"{datetime.datetime.now(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}",
+        host=os.uname().nodename,
+        options={"sandbox": context.options.sandbox},
+        faults=tuple(f"{one.case}: {one.fault}" for one in graded.attempts if one.fault),
+        diagnoses=graded.diagnoses,
+    )
+    return encode_without_surrogates("".join(run_json.parts(found, [*map(tally, files)])))
+
+
+# --- what jobs there are -----------------------------------------------------------------------
 
 
 KINDS: dict[str, Callable[[AssignmentContext, records.Job], None]] = {

@@ -51,7 +51,15 @@ class LiveResultPublisher(ProgressRecorder):
     def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
-        self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
+        told: dict[str, object]
+        match event:
+            case worker_events.BuildFinished(build=build):
+                told = {"word": "built", "ok": build.ok}
+            case worker_events.HarnessFailed():
+                told = {"word": "broke"}
+            case _:
+                told = {"word": "done", "failed": event.failed, "again": event.doubtful}
+        self._say({"case": _case_name(unit, event.basis), **told})
         super().on_event(unit, event)
 
     def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
@@ -88,11 +96,3 @@ def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str,
         "of": len(tests),
         "command": one_line(steps[left[0]].text, _LONGEST_COMMAND),
     }
-
-
-def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(event, worker_events.BuildFinished):
-        return {"word": "built", "ok": event.build.ok}
-    if isinstance(event, worker_events.HarnessFailed):
-        return {"word": "broke"}
-    return {"word": "done", "failed": event.failed, "again": event.doubtful}

@@ -127,11 +127,10 @@ def would_be_left_out(
     """Return those that would still not count if ``then`` was put in force, for a preview."""
     own = point_weights.load_weights(assignment)
     before = {
-        part: {**then.left_out[part], **own.left_out.get(part, {})} for part in then.left_out
+        part: {**files, **own.left_out.get(part, {})} for part, files in then.left_out.items()
     }
-    return point_weights.still_left_out(
-        parts(settings, assignment), then._replace(left_out=before)
-    )
+    weighed = parts(settings, assignment)
+    return point_weights.still_left_out(weighed, then._replace(left_out=before))
 
 
 def ask(
@@ -174,7 +173,14 @@ def put_in_force(
     assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
         raise InvalidGradingStateError(why)
-    made = _set(act, settings, assignment, preview)
+    own = own_files.assignment_of(settings, assignment)
+    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
+    values = {name: json.dumps(value) for name, value in now._asdict().items()}
+    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
+    act.note("points set", assignment.id, **now._asdict())
+    own_files.require_set_up(settings, assignment)
+    public_only = is_public_only(act.db, assignment)
+    made = gradings.begin(act, assignment, public_only=public_only)
     preview.note_grading(made.id)
     return made
 
@@ -192,18 +198,6 @@ def describe_in_force(settings: Settings, assignment: CourseAssignment) -> str:
     own = point_weights.apply_weights(own_files.assignment_of(settings, assignment), weights)
     points = {part.name: str(part.points) for part in own.marks}
     return json.dumps([points, weights.weights], sort_keys=True)
-
-
-def _set(
-    act: AuditedTransaction, settings: Settings, assignment: CourseAssignment, preview: Preview
-) -> Grading:
-    own = own_files.assignment_of(settings, assignment)
-    now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
-    values = {name: json.dumps(value) for name, value in now._asdict().items()}
-    courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
-    act.note("points set", assignment.id, **now._asdict())
-    own_files.require_set_up(settings, assignment)
-    return gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
 
 
 def is_public_only(db: Connection, assignment: CourseAssignment) -> bool:
@@ -262,7 +256,10 @@ def find(
     found = measurement.caught
     wrong = [(one.name, test) for one in found.files for test in one.answers] if found else []
     weights = point_weights.load_weights(assignment) if then is None else then
-    left_out = _names_left_out(settings, assignment, weights) if wrong else frozenset()
+    left_out: set[str] = set()  # names of private tests with weight 0 in each part
+    if wrong and weights.weights:
+        tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
+        left_out = {test.name for test in tests} - {test.name for test in tests if test.weight}
     return [_describe(*one) for one in wrong if f"{one[0]}:{one[1].id}" not in left_out]
 
 
@@ -277,17 +274,6 @@ def _describe(name: str, test: WrongTest) -> str:
         f"{name}{number}, line {test.line} ({test.command}): the file expects {test.expected},"
         f" but the reference answers {test.answer}."
     )
-
-
-def _names_left_out(
-    settings: Settings, assignment: CourseAssignment, weights: PointWeights
-) -> frozenset[str]:
-    """Return the names of private tests with weight 0 in each part."""
-    if not weights.weights:
-        return frozenset()
-    tests = [test for part in parts(settings, assignment, weights) for test in part.tests]
-    counting = {test.name for test in tests if test.weight}
-    return frozenset(test.name for test in tests) - counting
 
 
 def explain_unchecked(database: Database, measurement: MeasuredCases) -> str:

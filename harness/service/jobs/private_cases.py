@@ -156,25 +156,16 @@ def measure(context: AssignmentContext, job: Job) -> None:
     if cases.digest(paths) != job.about.rpartition("-")[2]:
         return  # another job is about the present ones
     files = cases.read(paths)
-    measured = _measure_with(files, context.options.assignment, context)
-    specification = context.options.assignment.specification
-    found = canonical_json.dumps(_add_answers(measured, files, specification))
+    found = _measure_with(files, context.options.assignment, context)
+    if specification := context.options.assignment.specification:
+        told = (
+            one._replace(answers=list_wrong_tests(case, one.wrong, specification))
+            for one, case in zip(found.files, files, strict=True)
+        )
+        found = found._replace(files=tuple(told))
     path = place(made, job.about)
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    file_system.write_whole(path, found)
-
-
-def _add_answers(
-    mistakes: CaughtMistakes, files: Sequence[CaseFile], specification: Specification | None
-) -> CaughtMistakes:
-    """Add what the reference answers to the tests that it fails."""
-    if specification is None:
-        return mistakes
-    told = (
-        one._replace(answers=list_wrong_tests(case, one.wrong, specification))
-        for one, case in zip(mistakes.files, files, strict=True)
-    )
-    return mistakes._replace(files=tuple(told))
+    file_system.write_whole(path, canonical_json.dumps(found))
 
 
 def place(assignment_folder: Path, subject: str) -> Path:
@@ -248,11 +239,9 @@ def _together(
 
 def _of(case: CaseFile, result: strength.Strength | None) -> CaseFileCatch:
     name, tests = Path(case.path).name, sum(step.is_test for step in case.steps)
-    if result is None:
-        return CaseFileCatch(name, tests, 0, ())
-    return CaseFileCatch(
-        name, tests, result.caught.bit_count(), tuple(one.step.line for one in result.wrong)
-    )
+    caught = result.caught.bit_count() if result else 0
+    wrong = tuple(one.step.line for one in result.wrong) if result else ()
+    return CaseFileCatch(name, tests, caught, wrong)
 
 
 # --- Tests that the reference fails, with what it answers instead --------------------------------
@@ -351,9 +340,6 @@ class WatchedAsker(EngineAsker):
         begun = time.monotonic()
         found = super().results(cases, engine)
         self._seconds[name] = self._seconds.get(name, 0.0) + time.monotonic() - begun
-        self._hung[name] += sum(map(_hangs, found))
+        hung = (any(o.kind is FailureKind.TIMEOUT for o in one.failures) for one in found)
+        self._hung[name] += sum(hung)
         return found
-
-
-def _hangs(result: FileResult) -> bool:
-    return any(one.kind is FailureKind.TIMEOUT for one in result.failures)

@@ -9,13 +9,14 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, suppress
 
 from sqlalchemy import Connection
 
 from harness import signals
 from harness.declared import reference
 from harness.errors import BusyError, HarnessError, NoClusterError, ServerError
+from harness.grading.attempts.orders import Concurrency
 from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
@@ -42,7 +43,7 @@ class Worker:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
-        self._concurrency = (
+        self._concurrency: Concurrency = (
             OnOtherMachines() if settings.scheduler else SharedMachine(settings.locks)
         )
 
@@ -66,7 +67,13 @@ class Worker:
         SIGTERM ends what is done in the job, and waits for what is written about it.
         """
         with signals.hold_back():
-            job = self._lease()
+            with self._database.reading() as db:
+                if not queue.is_due(db):
+                    return False
+            with self._database.changing() as db:
+                queue.take_back(db)
+                queue.follow_up(db)
+                job = queue.lease(db)
             if job is None:
                 return False
             with beating(self._database, job), self._settle(job), signals.let_through():
@@ -82,15 +89,6 @@ class Worker:
                 own_files.require_set_up(self._settings, one)
                 with self._database.changing() as db:
                     queue.release(db, one.id)
-
-    def _lease(self) -> Job | None:
-        with self._database.reading() as db:
-            if not queue.is_due(db):
-                return None
-        with self._database.changing() as db:
-            queue.take_back(db)
-            queue.follow_up(db)
-            return queue.lease(db)
 
     def _do(self, job: Job) -> None:
         with self._database.reading() as db:
@@ -118,7 +116,11 @@ class Worker:
             self._end(job, queue.give_back, "given back")
             raise
         except HarnessError as error:
-            self._hold_or_fail(job, error)
+            # A check waits for what is not set up, which is not the submission's failure.
+            if job.kind == CHECK and isinstance(error, NotSetUpError):
+                self._end(job, queue.hold, "held")
+            else:
+                self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
             self._warn(traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
@@ -154,17 +156,10 @@ class Worker:
             how(db, job)
             _count(db, job, outcome)
 
-    def _hold_or_fail(self, job: Job, error: HarnessError) -> None:
-        """Let a check wait for what is not set up, which is not the submission's failure."""
-        if job.kind == CHECK and isinstance(error, NotSetUpError):
-            self._end(job, queue.hold, "held")
-        else:
-            self._fail(job, str(error))
-
     def _fail(self, job: Job, reason: str) -> None:
-        if job.kind in (DRAFT, MEASURE) and (told := for_teachers(reason)) != reason:
+        if job.kind in (DRAFT, MEASURE) and _OF_THE_SERVER.search(reason):
             monitoring.warn(self._settings, reason, job=job.id)
-            reason = told
+            reason = _TOLD
         with self._database.changing() as db:
             queue.record_error(db, job, reason)
             if job.kind == PLAN:
@@ -213,22 +208,12 @@ class SharedMachine(Machine):
         return ledger.lease_free(bases, len(bases))
 
 
-class OnOtherMachines:
+class OnOtherMachines(Concurrency):
     """The company of workers whose engines run on other machines: those see to it themselves."""
 
     def take(self, ledger: Ledger, bases: Sequence[str]) -> Lease:
         """Lease what nobody has."""
         return ledger.lease_free(bases, len(bases))
-
-    def together(self) -> AbstractContextManager[object]:
-        """Give a time in which others may run engines, too."""
-        return nullcontext()
-
-    def apart(self) -> AbstractContextManager[object]:
-        """Give a time in which the machine that runs an engine runs nothing else."""
-        return nullcontext()
-
-    last = apart
 
 
 # --- Why a job failed, in words that help a teacher; the operator has the details in the log -----
@@ -241,11 +226,6 @@ _TOLD = (
     " command on your own computer. If it works there, ask the operator of the service: the log"
     " says why"
 )
-
-
-def for_teachers(reason: str) -> str:
-    """Return why positions or wrong tests could not be found, without paths of the server."""
-    return _TOLD if _OF_THE_SERVER.search(reason) else reason
 
 
 # --- The process of a worker ---------------------------------------------------------------------
