@@ -91,9 +91,13 @@ class DraftFolder:
         self._write(_FOUND, findings)
         self.choose(KeptCandidates(findings.first))
 
-    def tell(self, progress: DraftProgress) -> None:
+    def tell_step(self, step: str) -> None:
         """Write down what is done now."""
-        self._write(_PROGRESS, progress)
+        self._write(_PROGRESS, DraftProgress(step))
+
+    def tell_program(self, program: str) -> None:
+        """Write down which program is asked now."""
+        self._write(_PROGRESS, self.load_progress()._replace(program=program))
 
     def load_progress(self) -> DraftProgress:
         """Return what is done now, as far as it is known."""
@@ -174,8 +178,8 @@ def draft(context: AssignmentContext, job: Job) -> None:
             tuple(cases.read(cases.paths(context.settings, context.assigned))),
             tuple(casefile.parse(p.read_bytes(), str(p)) for p in assignment.public_cases()),
             context.options.sandbox,
-            lambda step: own.tell(DraftProgress(step)),
-            lambda program: own.tell(own.load_progress()._replace(program=program)),
+            own.tell_step,
+            own.tell_program,
         )
     )
     if not found.candidates:
