@@ -116,17 +116,14 @@ def work(settings: WorkerSettings, report: Callable[[str], object]) -> None:
     own = Equipment(found, tuple(here), cache, store, machine, tls)
     with contextlib.closing(UnitExecutor(own)) as executor:
         dask_messages.TASK_RUNNER[:] = [executor.do]
-        report(_describe(found, built))
+        kinds = ", ".join(found.bases)
+        kinds = kinds or f"none: other users cannot enter {built}, or use a Python"
+        report(
+            f"{found.machine}: sandbox levels {', '.join(found.levels)}; pace {found.pace:g};"
+            f" environments for {kinds}"
+        )
         resources = records.list_announced_resources(found)
         asyncio.run(_until_a_signal(_work(settings, resources, papers, executor, report)))
-
-
-def _describe(facts: Facts, store: Path) -> str:
-    taken = ", ".join(facts.bases) or f"none: other users cannot enter {store}, or use a Python"
-    levels = ", ".join(facts.levels)
-    return (
-        f"{facts.machine}: sandbox levels {levels}; pace {facts.pace:g}; environments for {taken}"
-    )
 
 
 async def _work(
@@ -136,8 +133,11 @@ async def _work(
     executor: UnitExecutor,
     report: Callable[[str], object],
 ) -> None:
-    def make() -> GuardedWorker:
-        return GuardedWorker(
+    """Work for the scheduler once it has taken us; ``report``: why not, once for each reason."""
+    tell = connector.without_repeats(report)
+    while True:
+        await connector.wait_until_reached(settings.scheduler, credentials, report)
+        worker = GuardedWorker(
             settings.scheduler,
             name=f"{settings.machine}:{os.getpid()}-{secrets.token_hex(4)}",
             nthreads=1,
@@ -150,31 +150,17 @@ async def _work(
             metrics={state.OWN: executor.figures},
             death_timeout=_JOINING,
         )
-
-    async with await _join(settings, credentials, make, report) as worker:
-        report(f"joined the scheduler {settings.scheduler}")
-        await worker.finished()
-    report(f"lost the scheduler {settings.scheduler}")
-
-
-async def _join(
-    settings: WorkerSettings,
-    credentials: TlsCredentials | None,
-    make: Callable[[], GuardedWorker],
-    report: Callable[[str], object],
-) -> GuardedWorker:
-    """Return a worker that the scheduler has taken; ``report``: why not, once for each reason."""
-    tell = connector.without_repeats(report)
-    while True:
-        await connector.wait_until_reached(settings.scheduler, credentials, report)
-        worker = make()
         try:
             await _start(worker, settings.host)
         except ConnectionError as error:
             tell(f"cannot join the scheduler {settings.scheduler}: {error}. It is tried again")
         else:
-            return worker
+            break
         await asyncio.sleep(_PAUSE)
+    async with worker:
+        report(f"joined the scheduler {settings.scheduler}")
+        await worker.finished()
+    report(f"lost the scheduler {settings.scheduler}")
 
 
 def carry(settings: ConnectorSettings) -> None:

@@ -34,27 +34,19 @@ async def find_obstacle(address: str, credentials: TlsCredentials | None) -> str
     except OSError as error:  # of TLS, or of time, too
         return _explain(error)
     try:
-        return await _find_silence(reader, credentials)
+        # A scheduler is the first to speak. One that expects TLS waits for us instead, and Dask
+        # would wait for it, again and again.
+        said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
+        return "" if said else _explain(ConnectionResetError())
+    except TimeoutError as error:
+        hint = "" if credentials else ": it may need TLS (tls://…, with --tls FOLDER)"
+        return f"{_explain(error)}{hint}"
+    except OSError as error:
+        return _explain(error)
     finally:
         writer.close()
         with contextlib.suppress(OSError):
             await writer.wait_closed()
-
-
-async def _find_silence(reader: asyncio.StreamReader, credentials: TlsCredentials | None) -> str:
-    """Return why a connection is not one to a scheduler, which is the first to speak; "" if it is.
-
-    One that expects TLS waits for us instead, and Dask would wait for it, again and again.
-    """
-    try:
-        said = await asyncio.wait_for(reader.read(1), _PROBE_PATIENCE)
-    except TimeoutError as error:
-        return _explain(error) + (
-            "" if credentials else ": it may need TLS (tls://…, with --tls FOLDER)"
-        )
-    except OSError as error:
-        return _explain(error)
-    return "" if said else _explain(ConnectionResetError())
 
 
 def _explain(error: OSError) -> str:
@@ -274,9 +266,8 @@ class Connector:
     async def _look_who_left(self) -> None:
         """Learn which workers are gone, and what each had; without an answer nothing is learnt."""
         with contextlib.suppress(NoSchedulerError):
-            self._left = state.read_departed(
-                await _ask_scheduler(self._client, dask_messages.LEFT)
-            )
+            left = await _ask_scheduler(self._client, dask_messages.LEFT)
+            self._left = state.read_departed(left)
 
     def _who_had(self, sent_unit: _SentUnit) -> str:
         """Return which worker that is gone had a load last, in words; empty: not known."""
@@ -357,7 +348,14 @@ async def carry(settings: records.ConnectorSettings) -> None:
         UsageError: the address for the bytes cannot be had.
     """
     papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
-    served = _serve_bytes(settings, papers)
+    context = papers.server_context() if papers else None
+    try:
+        served = BytesServer(settings.host, settings.port, context)
+    except OSError as error:
+        raise UsageError(
+            f"workers cannot fetch files from {settings.host}, port {settings.port or 'any'}:"
+            f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
+        ) from None
     try:
         async with client_of(settings, papers) as client:
             connector = Connector(client, served, _write_news, watches=settings.watches)
@@ -369,20 +367,6 @@ async def carry(settings: records.ConnectorSettings) -> None:
                 one.result()
     finally:
         served.close()
-
-
-def _serve_bytes(
-    settings: records.ConnectorSettings, credentials: TlsCredentials | None
-) -> BytesServer:
-    """Serve files to workers from now on; raises UsageError if the address cannot be had."""
-    tls = credentials.server_context() if credentials else None
-    try:
-        return BytesServer(settings.host, settings.port, tls)
-    except OSError as error:
-        raise UsageError(
-            f"workers cannot fetch files from {settings.host}, port {settings.port or 'any'}:"
-            f" {error.strerror}. Give an address of this machine with --bytes-at HOST:PORT"
-        ) from None
 
 
 async def look(settings: records.ConnectorSettings) -> records.ClusterState:

@@ -141,7 +141,10 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         metadata = fields.get("metadata")
         report = metadata.pop(BROUGHT, None) if isinstance(metadata, dict) else None
         task = self.tasks.get(key)
-        if isinstance(report, str) and task and _is_doing(worker, task, fields.get("run_id")):
+        # A worker, by its address, has to have been given the task, and to have this run in hand.
+        given_to = task.processing_on if task else None
+        is_doing = given_to and given_to.address == worker and task.run_id == fields.get("run_id")
+        if isinstance(report, str) and is_doing:
             told = {"op": BROUGHT, "key": key, "address": worker, "report": report}
             for client in task.who_wants or ():
                 if client.client_key in self.client_comms:  # else it has just gone
@@ -245,11 +248,6 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         return super().handle_comm(guard(comm, find_allowed(comm, tls.at_worker)))
 
 
-def _is_doing(worker: str, task: Any, run: object) -> bool:
-    """Whether a worker, by its address, was given a task, and has this run of it in hand."""
-    return bool(task.processing_on) and task.processing_on.address == worker and task.run_id == run
-
-
 def hand_in(report: str, task: Any) -> str:
     """Let a report go with the message that its task is finished; return the task's result.
 
@@ -345,8 +343,6 @@ def refuse() -> None:
 
 def refuse_objects() -> None:
     """Let what Dask brings be plain data: of anything else nothing is made, and nothing fails."""
-    from distributed.protocol import core
-
     merge = core.merge_and_deserialize
 
     def merge_plain(header: Any, frames: Any, deserializers: object = None) -> Any:

@@ -78,7 +78,7 @@ class Dispatcher:
         there again. ``book``: keeps the machines that are not trusted; None keeps nothing.
         """
         self._settings = settings
-        self._remark = remark or _to_stderr
+        self.remark = remark or _to_stderr  # tells a person
         self._link = link
         self._wait = wait
         self._connector: Link | None = None
@@ -173,8 +173,17 @@ class Dispatcher:
             if isinstance(one, records.PresentWorkers):
                 self._note_workers(one.workers)
                 self._failed, self._is_reached = 0, True
-        if self._connector.status is not None:
-            self._lose_connector(self._connector.status)
+        if (status := self._connector.status) is not None:
+            # It has ended: with it goes all that was on its way.
+            self.close()
+            self.workers, self._is_reached = (), False
+            if status == ExitCode.BROKEN:
+                raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
+            if status != LOST and self._failed >= len(_PAUSES):
+                raise UsageError(f"the process that speaks to the scheduler ended ({status})")
+            self._wait_for(f"the scheduler {self._settings.scheduler} cannot be reached")
+            time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
+            self._failed += 1
         return news
 
     def _note_workers(self, workers: Sequence[records.Facts]) -> None:
@@ -185,18 +194,6 @@ class Dispatcher:
                 self.remark(f"the worker {one.address} on {one.machine} gets nothing: {wrong}")
         self._known.update((one.address, one) for one in workers)
         self.workers = tuple(one for one in workers if not records.wrong_with_pace(one.pace))
-
-    def _lose_connector(self, status: int) -> None:
-        """Take note that the connector has ended: with it goes all that was on its way."""
-        self.close()
-        self.workers, self._is_reached = (), False
-        if status == ExitCode.BROKEN:
-            raise UsageError(f"the scheduler {self._settings.scheduler} cannot be used")
-        if status != LOST and self._failed >= len(_PAUSES):
-            raise UsageError(f"the process that speaks to the scheduler ended ({status})")
-        self._wait_for(f"the scheduler {self._settings.scheduler} cannot be reached")
-        time.sleep(_PAUSES[min(self._failed, len(_PAUSES) - 1)])
-        self._failed += 1
 
     def be_patient(self) -> None:
         """Take note that all is well."""
@@ -219,10 +216,6 @@ class Dispatcher:
         """
         if time.monotonic() > self._patient_until:
             raise NoClusterError(f"{reason}. Results are kept; the same command continues")
-
-    def remark(self, text: str) -> None:
-        """Tell a person."""
-        self._remark(text)
 
     def environment(self, python: EnginePython | None) -> SendableEnvironment | None:
         """Return an environment of this machine, packed for workers; None if it is not sent."""
@@ -292,10 +285,7 @@ class _UnitRun:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._command_properties, self._ran_on = (
-            context.assignment.command_properties,
-            context.ran_on,
-        )
+        self._command_properties = context.assignment.command_properties
         self._secret = context.secret
         self._python = context.assignment.python
         self._environment = dispatcher.environment(self._python)
@@ -305,7 +295,12 @@ class _UnitRun:
         self._waiting: list[tuple[tuple[int, int], int, Piece]] = []  # a heap, in fair order
         self._count = count()  # of what ever waited: of equals the first goes first
         for index, unit in enumerate(units):
-            self._wait(self._as_piece(index, unit))
+            # What is rerun is so on another machine. Else one on which all goes wrong, and fast,
+            # would use up all tries of an attempt.
+            known = context.ran_on if unit.alone else {}
+            ran = {known.get(one.basis, "") for one in unit.cases} - {""}
+            failed = (dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
+            self._wait(Piece(index, unit.cases, not_on=frozenset(ran).union(*failed)))
         self._under_way: dict[str, Piece] = {}
         self._left = [1] * len(units)  # pieces of each unit
         self._open = len(units)  # units with pieces
@@ -337,15 +332,6 @@ class _UnitRun:
 
     # --- out ---
 
-    def _as_piece(self, index: int, unit: WorkUnit) -> Piece:
-        """Return all of a unit; what is rerun is so on another machine.
-
-        Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
-        """
-        ran = {self._ran_on.get(one.basis, "") for one in unit.cases} if unit.alone else {""}
-        failed = (self._dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
-        return Piece(index, unit.cases, not_on=frozenset(ran - {""}).union(*failed))
-
     def send(self) -> None:
         """Send what may be sent now, in fair order."""
         own = self._dispatcher
@@ -374,7 +360,9 @@ class _UnitRun:
 
     def _wait_for_worker(self, workers: Sequence[records.Facts]) -> None:
         """Take note that nobody can do anything now; say once why."""
-        why = f"no worker has what the units need: {_describe(self._needs, self._python)}"
+        words = [f"gtp-harness {self._needs.version}", f"sandbox level {self._needs.level}"]
+        words += [*self._needs.tools, *([self._python.described] if self._python else [])]
+        why = f"no worker has what the units need: {', '.join(words)}"
         if workers:
             lacking = min((records.missing(one, self._needs) for one in workers), key=len)
             why += f"; what is missing: {', '.join(lacking)}"
@@ -453,7 +441,14 @@ class _UnitRun:
             self._dispatcher.set_aside(news.address, str(error))
             self._requeue(piece, machine)
             return
-        self._take_events(piece, news.address, machine, words)
+        for word in words:
+            if isinstance(word, AttemptFinished):
+                own = word._replace(figures=word.figures._replace(machine=machine))
+                self._take_attempt(piece, news.address, machine, own)
+            elif not piece.is_opinion:
+                if isinstance(word, HarnessFailed):
+                    self._dispatcher.note_failure(word.basis, machine)
+                self._on_event(piece.place, word)
         if piece.is_opinion and not any(isinstance(word, AttemptFinished) for word in words):
             self._settle(piece)
         else:
@@ -471,18 +466,6 @@ class _UnitRun:
         fault = f"no worker could do it; on {machine}: {trouble}"
         self._faults[piece.place] = Fault(escape_controls(fault))
         self._end(piece)
-
-    def _take_events(
-        self, piece: Piece, address: str, machine: str, words: Sequence[AttemptEvent]
-    ) -> None:
-        for word in words:
-            if isinstance(word, AttemptFinished):
-                own = word._replace(figures=word.figures._replace(machine=machine))
-                self._take_attempt(piece, address, machine, own)
-            elif not piece.is_opinion:
-                if isinstance(word, HarnessFailed):
-                    self._dispatcher.note_failure(word.basis, machine)
-                self._on_event(piece.place, word)
 
     def _take_attempt(
         self, piece: Piece, address: str, machine: str, word: AttemptFinished
@@ -557,12 +540,11 @@ class _UnitRun:
 
 def without_places(unit: WorkUnit) -> WorkUnit:
     """Return a unit that says nothing of where its files lie here."""
-    course = unit.course and unit.course._replace(place="")
     return unit._replace(
         submission=unit.submission._replace(path=""),
         cases=tuple(one._replace(place="") for one in unit.cases),
         assignment=unit.assignment._replace(place=""),
-        course=course,
+        course=unit.course and unit.course._replace(place=""),
     )
 
 
@@ -570,7 +552,7 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
     """Return where all lies that a unit names."""
     own = unit.submission
     found = [records.ServedFile(own.sha256, own.path)]
-    for folder in (unit.assignment, *([unit.course] if unit.course else [])):
+    for folder in filter(None, (unit.assignment, unit.course)):
         found += _files_of(folder)
     for case in unit.cases:
         found.append(records.ServedFile(case.sha256, str(store / case.sha256)))
@@ -596,11 +578,6 @@ def _needs(
     return records.Needs(
         __version__, level, tools, python, environment.packed.base if environment else ""
     )
-
-
-def _describe(needs: records.Needs, python: EnginePython | None) -> str:
-    words = [f"gtp-harness {needs.version}", f"sandbox level {needs.level}", *needs.tools]
-    return ", ".join([*words, *([python.described] if python else [])])
 
 
 def _to_stderr(text: str) -> None:

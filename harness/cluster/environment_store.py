@@ -64,12 +64,12 @@ class EnvironmentStore:
             FetchError: it cannot be had.
         """
         with _Lock(self.folder, environment.sha256) as lock:
-            lock.share()
+            lock.wait(fcntl.LOCK_SH)
             while not self._is_there(environment):
-                lock.take_alone()
+                lock.wait(fcntl.LOCK_EX)
                 if not self._is_there(environment):
                     self._fetch(environment, source, quiet)
-                lock.share()  # for a moment nobody had it: it may have been removed
+                lock.wait(fcntl.LOCK_SH)  # for a moment nobody had it: it may have been removed
             with contextlib.suppress(OSError):  # a disk that is full
                 os.utime(self.folder / environment.sha256)
             yield str(self.folder / environment.sha256 / _ENVIRONMENT / "bin" / "python3")
@@ -131,15 +131,11 @@ class EnvironmentStore:
         found = sorted(_list_kept_environments(self.folder))
         excess = sum(one.size for one in found) + needed - self._most
         for one in found:
-            if (excess > 0 or not one.size) and self._is_discarded(one.sha256):
-                excess -= one.size
-
-    def _is_discarded(self, sha256: str) -> bool:
-        """Remove an environment if no worker uses it; return whether that was so."""
-        with _Lock(self.folder, sha256) as lock:
-            if is_free := lock.try_alone():
-                self._discard(sha256)
-            return is_free
+            if excess > 0 or not one.size:
+                with _Lock(self.folder, one.sha256) as lock:
+                    if lock.try_take(fcntl.LOCK_EX):  # no worker uses it
+                        self._discard(one.sha256)
+                        excess -= one.size
 
 
 class _StoredEnvironment(NamedTuple):
@@ -219,27 +215,19 @@ class _Lock:
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
 
-    def share(self) -> None:
-        """Wait until nobody has it alone."""
-        self._wait(fcntl.LOCK_SH)
+    def wait(self, how: int) -> None:
+        """Wait for it, but not for ever: its holder may have been stopped.
 
-    def take_alone(self) -> None:
-        """Wait until nobody else has it."""
-        self._wait(fcntl.LOCK_EX)
-
-    def try_alone(self) -> bool:
-        """Take it alone if nobody else has it; return whether that was so."""
-        return self._is_taken(fcntl.LOCK_EX)
-
-    def _wait(self, how: int) -> None:
-        """Wait for it, but not for ever: its holder may have been stopped."""
+        ``how``: shared, or alone (:data:`fcntl.LOCK_EX`).
+        """
         ends = time.monotonic() + _PATIENCE
-        while not self._is_taken(how):
+        while not self.try_take(how):
             if time.monotonic() > ends:
                 raise FetchError("another worker of this machine does not finish fetching it")
             time.sleep(_LOOK)
 
-    def _is_taken(self, how: int) -> bool:
+    def try_take(self, how: int) -> bool:
+        """Take it if it is free; return whether that was so."""
         try:
             fcntl.flock(self._file, how | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -50,18 +50,16 @@ class _BytesResponse:
         if not version.startswith(b"HTTP/1.") or not rest[:3].isdigit():
             raise http.client.BadStatusLine(repr(first[:60]))
         self.status = int(rest[:3])
-        self.headers = dict(self._read_headers())
-        self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
-
-    def _read_headers(self) -> Iterator[tuple[str, str]]:
+        self.headers: dict[str, str] = {}
         for _ in range(_HEADERS):
-            line = self._reader.readline(_LINE)
+            line = reader.readline(_LINE)
             name, colon, value = line.decode("latin-1").partition(":")
             if not colon:
                 break
-            yield name.lower(), value.strip()
+            self.headers[name.lower()] = value.strip()
         if line not in {b"\r\n", b"\n"}:
             raise http.client.HTTPException("the headers of an answer have no end")
+        self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
 
     def read(self, most: int) -> bytes:
         """Return the next bytes, so many at most.

@@ -80,13 +80,17 @@ class Hub:
 
     def state(self) -> HubState:
         """Return what is known now."""
-        flights = tuple(_as_flight(name, sent) for name, sent in self._flying.items())
+        flights = []
+        for name, sent in self._flying.items():
+            load = sent.load
+            names = escape_controls(load.assignment), escape_controls(load.submission)
+            flights.append(Flight(name, *names, load.cases, load.alone, sent.since))
         return HubState(
             time.time(),
             self._settings.scheduler,
             "" if self._present else self._trouble,
             self._seen if self._present else records.ClusterState(()),
-            flights,
+            tuple(flights),
             len(self._waiting),
         )
 
@@ -112,7 +116,9 @@ class Hub:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-        self._complain(_last_line(await complaints) or "the process that speaks to it ended")
+        said = (await complaints).decode(errors="replace").strip().splitlines()
+        why = escape_controls(explain(said[-1])) if said else ""
+        self._complain(why or "the process that speaks to it ended")
 
     def _complain(self, trouble: str) -> None:
         """Take note of why there is no scheduler: once, however often it is tried."""
@@ -140,14 +146,9 @@ class Hub:
             self._present, self._was_there = news, True
             for dispatcher in self._dispatchers:
                 dispatcher.write(records.to_line(news))
-        else:
-            self._pass_on(news)
-        self._send()
-
-    def _pass_on(self, news: records.FinishedUnit | records.LostUnit) -> None:
-        sent = self._flying.pop(news.id, None)
-        if sent:
+        elif sent := self._flying.pop(news.id, None):
             sent.dispatcher.write(records.to_line(news._replace(id=sent.load.id)))
+        self._send()
 
     def _send(self) -> None:
         """Send what may be sent now."""
@@ -194,14 +195,3 @@ class Hub:
                 self._connector.write(records.to_line(records.Drop(name)))
         self._send()
         dispatcher.close()
-
-
-def _as_flight(name: str, held_load: _HeldLoad) -> Flight:
-    load = held_load.load
-    assignment, whose = escape_controls(load.assignment), escape_controls(load.submission)
-    return Flight(name, assignment, whose, load.cases, load.alone, held_load.since)
-
-
-def _last_line(text: bytes) -> str:
-    found = text.decode(errors="replace").strip().splitlines()
-    return escape_controls(explain(found[-1])) if found else ""

@@ -287,9 +287,9 @@ def eligible_workers(
 
 def elsewhere(workers: list[Facts], machines: Collection[str]) -> list[Facts]:
     """Return the workers that are not on these machines; all if there is no other one."""
-    return (
-        [one for one in workers if one.machine not in machines] or workers if machines else workers
-    )
+    if not machines:
+        return workers
+    return [one for one in workers if one.machine not in machines] or workers
 
 
 def is_seconded(basis: str, secret: str) -> bool:
@@ -345,7 +345,9 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
     pace = resources.get(_PACE, 1.0)
     is_pace = is_number(pace) and 0 < pace < _SLOWEST
     machine = name.rpartition(":")[0]
-    if not (machine and is_pace and all(map(_is_printable, (address, name, *resources)))):
+    texts: tuple[object, ...] = (address, name, *resources)
+    is_readable = all(isinstance(one, str) and one.isprintable() for one in texts)
+    if not (machine and is_pace and is_readable):
         return None
     kinds = ("version", "level", "tool", "python", "base")
     found: dict[str, list[str]] = {kind: [] for kind in kinds}
@@ -358,10 +360,6 @@ def facts_of(address: str, name: str, resources: Mapping[str, float]) -> Facts |
         return None
     (version,), levels, tools, pythons, bases = map(tuple, found.values())
     return Facts(address, machine, version, levels, tools, pythons, pace, bases)
-
-
-def _is_printable(value: object) -> bool:
-    return isinstance(value, str) and value.isprintable()
 
 
 # --- Messages to and from a connector, as lines of JSON ------------------------------------------

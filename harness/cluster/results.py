@@ -12,15 +12,7 @@ from harness.records import CaseFile, FileResult
 from harness.work import canonical_json, records, worker_events
 from harness.work.canonical_json import NOTHING
 from harness.work.records import WorkUnit
-from harness.work.worker_events import (
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    EngineHung,
-    HarnessFailed,
-    ProgressEvent,
-    UnitFinished,
-)
+from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 _ENOUGH = 3  # opinions
 
@@ -50,13 +42,9 @@ class ResultVotes:
         found = self._found.setdefault(word.basis, [])
         found.append(_Opinion(address, machine, word))
         first = found[0]
-        if len(found) == 1:
-            return None
-        if len(found) < _ENOUGH and not _agree(first.word, word):
-            return None
-        if len(found) < _ENOUGH:
-            return RoundVerdict(first.word)
-        return _of_three(found)
+        if len(found) >= _ENOUGH:
+            return _of_three(found)
+        return RoundVerdict(first.word) if found[1:] and _agree(first.word, word) else None
 
     def machines(self, basis: str) -> set[str]:
         """Return where an attempt was done."""
@@ -132,7 +120,7 @@ def read_report(text: str) -> WorkerReport:
 
 def read_events(
     report: WorkerReport, unit: WorkUnit, cases: Mapping[str, CaseFile]
-) -> tuple[list[AttemptEvent], UnitFinished]:
+) -> tuple[list[AttemptEvent], worker_events.UnitFinished]:
     """Return the words of a worker about a unit, and how it ended.
 
     ``unit``: with the worker's pace. ``cases``: the case files of the unit, by basis.
@@ -145,7 +133,7 @@ def read_events(
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
     last = said[-1][0] if said else None
-    if not isinstance(last, UnitFinished):
+    if not isinstance(last, worker_events.UnitFinished):
         raise UnbelievableError("it does not say that it has come to the end")
     kept: list[AttemptEvent] = []
     for word, result in said[:-1]:
@@ -154,7 +142,10 @@ def read_events(
             if isinstance(word, AttemptFinished) and result is not None:
                 _check_result(result, cases[word.basis])
             kept.append(word)
-        elif not isinstance(word, ProgressEvent | EngineHung) or word.basis not in cases:
+        elif (
+            not isinstance(word, worker_events.ProgressEvent | worker_events.EngineHung)
+            or word.basis not in cases
+        ):
             raise UnbelievableError(f"it says {type(word).__name__.lower()} where nobody asked")
     return kept, last
 

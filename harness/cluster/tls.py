@@ -136,8 +136,6 @@ def _parts(address: str) -> tuple[str, str]:
 
 def _read_end(path: Path) -> datetime.datetime:
     """Return when a certificate ends; raises as :meth:`TlsCredentials.check`."""
-    from cryptography import x509
-
     try:
         one = x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
@@ -265,26 +263,25 @@ def _certificate(
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False
         )
-        .add_extension(_usage(is_authority=issuer is None), critical=True)
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=issuer is not None,
+                key_cert_sign=issuer is None,
+                crl_sign=issuer is None,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
     )
     if issuer:
         both = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
         begun = begun.add_extension(x509.ExtendedKeyUsage(both), critical=False)
     return begun.sign(signer, hashes.SHA256())
-
-
-def _usage(*, is_authority: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=not is_authority,
-        key_cert_sign=is_authority,
-        crl_sign=is_authority,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _text(certificate: x509.Certificate) -> bytes:

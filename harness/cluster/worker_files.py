@@ -82,15 +82,17 @@ class Cache:
             with contextlib.suppress(FileNotFoundError, FileExistsError):
                 os.link(f"{self.folder}/{sha256}", own)
                 os.utime(own)
-        try:
+        with contextlib.suppress(FileNotFoundError):
             now = _stamp(own)
-        except FileNotFoundError:
-            return False
-        if now != before and not _is_whole(own, sha256):
+            is_whole = now == before
+            if not is_whole:
+                with open(own, "rb") as file:
+                    is_whole = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+            if is_whole:
+                self._checked[sha256] = now
+                return True
             Path(own).unlink(missing_ok=True)
-            return False
-        self._checked[sha256] = now
-        return True
+        return False
 
     def keep(self, files: Iterable[Missing]) -> None:
         """Keep what was fetched; others go, those that were not used for longest first."""
@@ -159,14 +161,6 @@ def _share(source: str, target: str) -> None:
         os.link(source, beside)
         os.replace(beside, target)
         Path(beside).unlink(missing_ok=True)  # it stays where both are the same file
-
-
-def _is_whole(path: str, sha256: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except FileNotFoundError:
-        return False
 
 
 class Memory:
