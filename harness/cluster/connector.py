@@ -403,7 +403,6 @@ async def client_of(
 
 
 async def _read_orders(connector: Connector) -> None:
-    """Take in orders until there are no more."""
     reader = asyncio.StreamReader(limit=1 << 30)
     loop = asyncio.get_running_loop()
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
@@ -416,6 +415,5 @@ async def _read_orders(connector: Connector) -> None:
 
 
 def _write_news(news: records.News) -> None:
-    """Tell the process that started us."""
     sys.stdout.buffer.write(records.to_line(news))
     sys.stdout.buffer.flush()

@@ -222,10 +222,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         loop, run = asyncio.get_running_loop(), task.run_id
         try:
             report = await loop.run_in_executor(
-                self.executors["default"],
-                run_task,
-                task.run_spec,
-                partial(self._is_wanted, task),
+                self.executors["default"], run_task, task.run_spec, partial(self._is_wanted, task)
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
             about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
@@ -400,7 +397,6 @@ class _Lean(tcp.TCP):  # type: ignore[misc] # Dask has no types
         return [*frames, *[memoryview(await self._take(stream, one)) for one in lengths]]
 
     async def _take(self, stream: Any, count: int) -> bytearray:
-        """Return the next so many bytes."""
         while len(self._received) < count:
             self._received += await stream.read_bytes(_PIECE, partial=True)
         taken = self._received[:count]
@@ -482,11 +478,7 @@ class PromptSender(BatchedSend):  # type: ignore[misc] # Dask has no types
         self._send_soon()
 
     def send(self, *messages: Any) -> None:
-        """Send messages soon.
-
-        Raises:
-            CommClosedError: the connection is closed.
-        """
+        """Send messages soon; raises CommClosedError if the connection is closed."""
         if self.closed():
             raise CommClosedError(f"{self.comm!r} is closed")
         self.buffer.extend(messages)

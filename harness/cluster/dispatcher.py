@@ -209,11 +209,7 @@ class Dispatcher:
         self.require_patience(reason)
 
     def require_patience(self, reason: str) -> None:
-        """Continue waiting.
-
-        Raises:
-            NoClusterError: that has lasted for too long.
-        """
+        """Continue waiting; raises NoClusterError if that has lasted for too long."""
         if time.monotonic() > self._patient_until:
             raise NoClusterError(f"{reason}. Results are kept; the same command continues")
 
@@ -407,7 +403,6 @@ class _UnitRun:
             self._take_finished(piece, news)
 
     def _take_death(self, piece: Piece, reason: str) -> None:
-        """Take note that a worker died over a piece."""
         if piece.is_opinion:
             self._settle(piece)
         elif len(piece.cases) > 1:
@@ -455,7 +450,6 @@ class _UnitRun:
             self._conclude(piece, words, ended.fault)
 
     def _take_trouble(self, piece: Piece, machine: str, trouble: str) -> None:
-        """Let another worker do what one could not, on a machine."""
         troubles = (*piece.troubles, time.monotonic())
         if len(troubles) <= _TROUBLES or troubles[-1] - troubles[0] < _TROUBLED:
             self._requeue(piece._replace(troubles=troubles), machine)
@@ -491,7 +485,6 @@ class _UnitRun:
         self._on_event(piece.place, verdict.word)
 
     def _is_wanted(self, piece: Piece, machine: str, word: AttemptFinished) -> bool:
-        """Whether there is to be a second opinion."""
         if word.doubtful or self._units[piece.place].alone:
             return False
         if not records.is_seconded(word.basis, self._secret):
@@ -514,7 +507,6 @@ class _UnitRun:
         self._end(piece)
 
     def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:
-        """Take note of how a worker came to its end with a piece."""
         told = {word.basis for word in words if not isinstance(word, BuildFinished)}
         left = tuple(one for one in piece.cases if one.basis not in told)
         if fault or left:

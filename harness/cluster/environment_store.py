@@ -51,10 +51,7 @@ class EnvironmentStore:
 
     @contextmanager
     def in_use(
-        self,
-        environment: PackedEnvironment,
-        source: Source,
-        quiet: Quiet = contextlib.nullcontext,
+        self, environment: PackedEnvironment, source: Source, quiet: Quiet = contextlib.nullcontext
     ) -> Iterator[str]:
         """Give the Python of an environment, which is not removed meanwhile.
 
@@ -75,7 +72,6 @@ class EnvironmentStore:
             yield str(self.folder / environment.sha256 / _ENVIRONMENT / "bin" / "python3")
 
     def _is_there(self, environment: PackedEnvironment) -> bool:
-        """Whether an environment is there, as it was unpacked, with its Python."""
         folder, now = self.folder / environment.sha256, time.monotonic()
         if not folder.is_dir():
             return False
@@ -121,7 +117,6 @@ class EnvironmentStore:
     # --- room ---
 
     def _make_room(self, environment: PackedEnvironment) -> None:
-        """Remove those that were not used for longest, and what was left unfinished."""
         needed = environment.size + environment.unpacked
         if needed > self._most:
             raise FetchError(

@@ -62,11 +62,7 @@ class _BytesResponse:
         self.left = _as_count(self.headers.get("content-length", "")) or 0  # bytes to come
 
     def read(self, most: int) -> bytes:
-        """Return the next bytes, so many at most.
-
-        Raises:
-            FetchError: there are none.
-        """
+        """Return the next bytes, so many at most; raises FetchError if there are none."""
         try:
             piece = self._reader.read(min(most, self.left))
         except (OSError, http.client.HTTPException) as error:
@@ -138,7 +134,6 @@ class ByteConnection:
             raise _unreachable_error(error) from None
 
     def _connect(self) -> BufferedReader:
-        """Make a connection; return what is read from it."""
         self._connection.connect()
         found = self._connection.sock
         if isinstance(found, ssl.SSLSocket) and tls.role(found.getpeercert()) != tls.SERVER:

@@ -97,7 +97,6 @@ class Hub:
     # --- the connector ---
 
     async def _employ(self) -> None:
-        """Start a connector, and be with it to its end."""
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
             *command("connector"), stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST,
@@ -132,7 +131,6 @@ class Hub:
                 self._take(records.read_news(line))
 
     def _dismiss(self) -> None:
-        """Forget a connector, and all that it had."""
         self._connector = self._present = None
         self._waiting.clear()
         self._flying.clear()
@@ -151,7 +149,6 @@ class Hub:
         self._send()
 
     def _send(self) -> None:
-        """Send what may be sent now."""
         if self._connector is None or self._present is None:
             return
         for _ in range(records.count_free(len(self._present.workers), len(self._flying))):
@@ -166,7 +163,6 @@ class Hub:
     # --- dispatchers ---
 
     async def _meet(self, reader: asyncio.StreamReader, dispatcher: asyncio.StreamWriter) -> None:
-        """Be with a dispatcher to its end."""
         if self._present is None:
             dispatcher.close()
             return

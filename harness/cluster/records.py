@@ -383,11 +383,7 @@ def to_line(record: News | Order) -> bytes:
 
 
 def read_news(text: bytes) -> News:
-    """Return the news of a line.
-
-    Raises:
-        UsageError: it is not one.
-    """
+    """Return the news of a line; raises UsageError if it is not one."""
     found = _read(text)
     if isinstance(found, _ORDERS):
         raise UsageError(f"found {text[:60]!r}, expected news of a connector")
@@ -396,11 +392,7 @@ def read_news(text: bytes) -> News:
 
 
 def read_order(text: bytes) -> Order:
-    """Return what a line tells a connector to do.
-
-    Raises:
-        UsageError: it is not an order.
-    """
+    """Return what a line tells a connector to do; raises UsageError if it is not an order."""
     found = _read(text)
     if not isinstance(found, _ORDERS):
         raise UsageError(f"found {text[:60]!r}, expected an order to a connector")

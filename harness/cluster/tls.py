@@ -291,9 +291,7 @@ def _text(certificate: x509.Certificate) -> bytes:
 
 def _key(key: ec.EllipticCurvePrivateKey) -> bytes:
     text: bytes = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     return text
 

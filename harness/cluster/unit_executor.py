@@ -166,7 +166,6 @@ class UnitExecutor:
         yield worker_events.line(UnitFinished(death)).decode().rstrip("\n")
 
     def _process_for(self, level: str) -> subprocess.Popen[bytes]:
-        """Return the process for units of a level, started if it is not there."""
         if self._process and (self._process.poll() is not None or self._level != level):
             _end(self._process)
             self._process = None

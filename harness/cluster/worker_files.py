@@ -43,11 +43,7 @@ class Cache:
     """
 
     def __init__(self, folder: Path, most: int) -> None:
-        """Make it where it is not.
-
-        Raises:
-            UsageError: that cannot be done.
-        """
+        """Make it where it is not; raises UsageError if that cannot be done."""
         self.folder = folder
         self._most = most
         self._room = 0  # bytes that may come before all files are looked at again
@@ -167,11 +163,7 @@ class Memory:
     """A folder in a memory file system, for the case files of one unit at a time."""
 
     def __init__(self) -> None:
-        """Make it.
-
-        Raises:
-            UsageError: there is no memory file system to be written to.
-        """
+        """Make it; raises UsageError if there is no memory file system to be written to."""
         if not _is_in_memory(MEMORY):
             raise UsageError(
                 f"{MEMORY} is not a memory file system here: case files may be private, and are"

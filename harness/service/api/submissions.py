@@ -133,8 +133,7 @@ def submit(
 
 
 def _put(act: AuditedTransaction, context: RequestContext, file: submissions.StoredFile) -> Upload:
-    most = submissions.quota(context.settings)
-    return submissions.take(act, context.assigned, context.member, file, most)
+    return submissions.take(act, context.assigned, context.member, file, context.settings)
 
 
 @ROUTES.at("POST", f"{_ONE}/withdraw", STUDENTS, scope="submit")

@@ -121,11 +121,7 @@ def require(assignment_folder: Path, name: str) -> Path:
 
 
 def remove(assignment_folder: Path, name: str) -> None:
-    """Remove a case file that was added.
-
-    Raises:
-        UsageError: as :func:`require`.
-    """
+    """Remove a case file that was added; raises as :func:`require`."""
     require(assignment_folder, name).unlink()
 
 

@@ -57,11 +57,7 @@ class PostedRun(NamedTuple):
 
     @classmethod
     def read(cls, data: bytes, revision: str) -> PostedRun:
-        """Check what came.
-
-        Raises:
-            UsageError: the document or the revision cannot be read.
-        """
+        """Check what came; raises UsageError if the document or the revision cannot be read."""
         _check_revision(revision)
         return cls(data, run_documents.read(data), revision)
 

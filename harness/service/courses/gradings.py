@@ -295,11 +295,7 @@ class Decision(NamedTuple):
 def comment(
     act: AuditedTransaction, assignment: CourseAssignment, key: str, text: str
 ) -> records.Comment:
-    """Say something to a student or a group.
-
-    Raises:
-        UsageError: it is empty, or very long.
-    """
+    """Say something to a student or a group; raises UsageError if it is empty, or very long."""
     courses.lock(act.db, assignment.id)
     said = _check_text("comment", text)
     made = records.Comment(new_id(), assignment.id, key, act.by, time.time(), said)

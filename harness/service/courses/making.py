@@ -216,10 +216,6 @@ def make_once(
 
 
 def hold(db: Connection, assignment: CourseAssignment) -> None:
-    """Keep an assignment until the end of a transaction.
-
-    Raises:
-        UsageError: it was removed.
-    """
+    """Keep an assignment until the end of a transaction; raises UsageError if it was removed."""
     if not courses.hold(db, assignment.id):
         raise UsageError(REMOVED)

@@ -325,6 +325,5 @@ def _advise_closed(facts: SubmissionFacts) -> str:
 
 
 def _offer(window: SubmissionWindow, words: str) -> tuple[str, datetime.datetime | None]:
-    """Return what can be done, and until when."""
     late = f" late ({window.cost})" if window.kind == "late" else ""
     return (f"{words}{late} until" if window.until else f"{words}{late}."), window.until

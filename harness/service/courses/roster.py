@@ -443,21 +443,13 @@ def find_present(act: AuditedTransaction, course: str, key: str) -> Member:
 
 
 def remove(act: AuditedTransaction, course: str, key: str) -> Member:
-    """Remove a student from a course.
-
-    Raises:
-        UsageError: as :func:`find_present`.
-    """
+    """Remove a student from a course; raises as :func:`find_present`."""
     found = find_present(act, course, key)
     return _change(act, found._replace(role=FORMER), "student removed")
 
 
 def restore(act: AuditedTransaction, course: str, key: str) -> Member:
-    """Add a removed student again.
-
-    Raises:
-        UsageError: there is no such former student.
-    """
+    """Add a removed student again; raises UsageError if there is no such former student."""
     found = _find(act, course, key, FORMER)
     return _change(act, found._replace(role=STUDENT), "student added again")
 

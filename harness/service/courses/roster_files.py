@@ -263,7 +263,6 @@ def _find_repeated(lines: Iterable[_Line]) -> Iterator[str]:
 
 
 def _facts(piece: SourcePiece) -> dict[str, str]:
-    """Return what a line says of a student."""
     return {"name": piece.student.name, "group": piece.group, **dict(piece.student.ids)}
 
 

@@ -142,11 +142,7 @@ def find_removable(act: AuditedTransaction, course: str, person: str) -> Member:
 
 
 def remove(act: AuditedTransaction, course: str, person: str) -> None:
-    """Remove a teacher or an assistant from a course.
-
-    Raises:
-        UsageError: as :func:`find_removable`.
-    """
+    """Remove a teacher or an assistant from a course; raises as :func:`find_removable`."""
     found = find_removable(act, course, person)
     courses.MEMBERS.remove(act.db, course=course, person=person)
     act.note(f"{found.role} removed", course, **{found.role: person})

@@ -262,18 +262,6 @@ def name_upload(upload: Upload) -> str:
 _LONGEST = 120  # characters of a file's name
 
 
-class Quota(NamedTuple):
-    """Limit of a student's submissions to an assignment; nobody who works on it meets it."""
-
-    uploads: int
-    size: int  # bytes together
-
-
-def quota(settings: Settings) -> Quota:
-    """Return how much a service takes."""
-    return Quota(settings.most_uploads, settings.most_uploaded)
-
-
 class StoredFile(NamedTuple):
     """A file whose bytes are in the store."""
 
@@ -342,11 +330,11 @@ def take(
     assignment: CourseAssignment,
     member: Member,
     file: StoredFile,
-    most: Quota | None = None,
+    most: Settings | None = None,
 ) -> Upload:
     """Write down an upload whose bytes are kept, and let a worker check it.
 
-    ``most``: of the student; None: any number.
+    ``most``: has how many a student may submit, and how many bytes; None: any number.
 
     Raises:
         UsageError: nothing is taken now.
@@ -384,14 +372,15 @@ def take(
 
 
 def _check_room(
-    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Quota
+    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Settings
 ) -> None:
     count, total = uploads.measure(db, assignment.id, member.person)
-    if count >= most.uploads:
+    if count >= most.most_uploads:
         raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
-    if total + size > most.size:
+    if total + size > most.most_uploaded:
         raise UsageError(
-            f"your submissions have {total:,} bytes, the limit is {most.size:,}: ask your teacher"
+            f"your submissions have {total:,} bytes, the limit is {most.most_uploaded:,}: ask"
+            " your teacher"
         )
 
 

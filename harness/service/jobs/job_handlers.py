@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -126,18 +125,12 @@ def find_assigned(db: Connection, job: records.Job) -> records.CourseAssignment:
 # --- a class is graded -------------------------------------------------------------------------
 
 
-class _PlannedGrading(NamedTuple):
-    """A grading, and what it was planned to run."""
-
-    record: records.Grading
-    options: GradeOptions
-    plan: GradingPlan
-
-
-def _load(context: AssignmentContext, job: records.Job) -> _PlannedGrading:
+def _load(
+    context: AssignmentContext, job: records.Job
+) -> tuple[records.Grading, GradeOptions, GradingPlan]:
     grading = context.find_grading(job)
     plan = grade.load_last_plan(context.ledger, grading.run)
-    return _PlannedGrading(grading, context.options_of(grading), plan)
+    return grading, context.options_of(grading), plan
 
 
 def plan_grading(context: AssignmentContext, job: records.Job) -> None:
@@ -342,7 +335,6 @@ def _find_run(context: AssignmentContext, job: records.Job) -> records.SuiteRun 
 
 
 def _trouble(graded: Graded) -> str:
-    """Return why there is no result, or "" if there is one."""
     build = graded.build
     if graded.submission.refused:
         return graded.submission.refused

@@ -103,7 +103,6 @@ class Worker:
 
     @contextlib.contextmanager
     def _settle(self, job: Job) -> Iterator[None]:
-        """Write down how a job ended, however it did."""
         try:
             with self._log(job):
                 yield
@@ -133,7 +132,6 @@ class Worker:
 
     @contextlib.contextmanager
     def _log(self, job: Job) -> Iterator[None]:
-        """Write into the log which job was done, for how long, and how that ended."""
         begun, ended = time.monotonic(), "done"
         try:
             yield

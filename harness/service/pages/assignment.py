@@ -291,12 +291,13 @@ def hand_in(context: access.Context) -> Response:
         name = archive.name if found.is_packed else found.name
         kept = submissions.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(context.by) as act:
-        quota = submissions.quota(service.settings)
         upload = submissions.take_once(
             act,
             context.field("once"),
             (context.assigned.id, kept.name, kept.sha256),
-            lambda: submissions.take(act, context.assigned, context.member, kept, quota),
+            lambda: submissions.take(
+                act, context.assigned, context.member, kept, service.settings
+            ),
         )
     return RedirectResponse(f"{context.assignment_page}/uploads/{upload.id}", 303)
 

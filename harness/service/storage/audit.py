@@ -170,7 +170,6 @@ def read_history(db: Connection, log: AuditLog, about: str = "") -> list[History
 
 
 def _texts(value: object) -> list[str]:
-    """Return all texts in a value of JSON."""
     if isinstance(value, dict):
         return [text for one in value.values() for text in _texts(one)]
     if isinstance(value, list):

@@ -145,7 +145,6 @@ def all_runs(db: Connection, suite: str, most: int) -> list[records.SuiteRun]:
 
 
 def _runs(suite: str, *clauses: ColumnElement[bool]) -> Select[Any]:
-    """Return the query of the runs of a suite, the last one first."""
     query = RUNS.query.filter_by(suite=suite).where(*clauses)
     return query.order_by(tables.SUITE_RUN.c.number.desc())
 
