@@ -16,7 +16,6 @@ from distributed import Client, Future
 from harness import network
 from harness.cluster import dask_messages, records, state, tls
 from harness.cluster.bytes_server import BytesServer
-from harness.cluster.tls import TlsCredentials
 from harness.errors import UsageError
 from harness.work import canonical_json
 
@@ -24,7 +23,7 @@ _PROBE_PATIENCE = 5.0  # seconds for a connection
 _PAUSE = 2.0  # seconds between two
 
 
-async def find_obstacle(address: str, credentials: TlsCredentials | None) -> str:
+async def find_obstacle(address: str, credentials: tls.TlsCredentials | None) -> str:
     """Return why no connection to a scheduler can be made now; "" if one can."""
     place = urlsplit(address)
     context = credentials.client_context() if credentials else None
@@ -65,7 +64,7 @@ def _explain(error: OSError) -> str:
 
 
 async def wait_until_reached(
-    address: str, credentials: TlsCredentials | None, report: Callable[[str], object]
+    address: str, credentials: tls.TlsCredentials | None, report: Callable[[str], object]
 ) -> None:
     """Try until a connection can be made; ``report``: why it cannot, once for each reason."""
     tell = without_repeats(report)
@@ -347,7 +346,7 @@ async def carry(settings: records.ConnectorSettings) -> None:
         NoSchedulerError: the scheduler cannot be reached, or no longer.
         UsageError: the address for the bytes cannot be had.
     """
-    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
+    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     context = papers.server_context() if papers else None
     try:
         served = BytesServer(settings.host, settings.port, context)
@@ -371,14 +370,14 @@ async def carry(settings: records.ConnectorSettings) -> None:
 
 async def look(settings: records.ConnectorSettings) -> records.ClusterState:
     """Return what a cluster does now; raises as :func:`identity`."""
-    papers = TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
+    papers = tls.TlsCredentials(Path(settings.tls), tls.SERVER) if settings.tls else None
     async with client_of(settings, papers) as client:
         return await describe_cluster(client, await identity(client))
 
 
 @contextlib.asynccontextmanager
 async def client_of(
-    settings: records.ConnectorSettings, credentials: TlsCredentials | None
+    settings: records.ConnectorSettings, credentials: tls.TlsCredentials | None
 ) -> AsyncIterator[Client]:
     """Give a connection to a scheduler; raises :class:`NoSchedulerError`."""
     if obstacle := await find_obstacle(settings.scheduler, credentials):

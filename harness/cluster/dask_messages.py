@@ -14,7 +14,7 @@ from functools import partial
 from ssl import SSLError
 from typing import Any
 
-from distributed import Scheduler, Worker
+from distributed import Scheduler, Worker, worker_state_machine
 from distributed.batched import BatchedSend
 from distributed.comm import Comm, tcp
 from distributed.comm.core import CommClosedError
@@ -22,12 +22,6 @@ from distributed.protocol import core
 from distributed.protocol.utils import unpack_frames
 from distributed.stealing import WorkStealing
 from distributed.worker import WORKER_ANY_RUNNING
-from distributed.worker_state_machine import (
-    ExecuteFailureEvent,
-    ExecuteSuccessEvent,
-    StateMachineEvent,
-    TaskState,
-)
 
 from harness.cluster import tls
 
@@ -191,7 +185,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
     def _start_async_instruction(
         self,
         task_name: str,
-        func: Callable[..., Coroutine[Any, Any, StateMachineEvent]],
+        func: Callable[..., Coroutine[Any, Any, worker_state_machine.StateMachineEvent]],
         /,
         *arguments: Any,
         span_id: str | None = None,
@@ -205,7 +199,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
         self._async_instructions.add(started)
         started.add_done_callback(self._take_event)
 
-    def _take_event(self, task: asyncio.Task[StateMachineEvent]) -> None:
+    def _take_event(self, task: asyncio.Task[worker_state_machine.StateMachineEvent]) -> None:
         """Take note of how a task has ended; cancelled: this worker is closing."""
         self._async_instructions.discard(task)
         if not task.cancelled():
@@ -226,14 +220,16 @@ class GuardedWorker(Worker):  # type: ignore[misc]
             )
         except Exception as error:  # noqa: BLE001 - whatever it is, the scheduler is told
             about = {"start": begun, "stop": time.time(), "stimulus_id": f"erred-{key}"}
-            return ExecuteFailureEvent.from_exception(error, key=key, run_id=run, **about)
+            return worker_state_machine.ExecuteFailureEvent.from_exception(
+                error, key=key, run_id=run, **about
+            )
         value = hand_in(report, task)
-        return ExecuteSuccessEvent(
+        return worker_state_machine.ExecuteSuccessEvent(
             key=key, run_id=run, value=value, start=begun, stop=time.time(), nbytes=len(value),
             type=type(value), stimulus_id=f"finished-{key}",
         )  # fmt: skip
 
-    def _is_wanted(self, task: TaskState) -> bool:
+    def _is_wanted(self, task: worker_state_machine.TaskState) -> bool:
         """Whether somebody waits for the result of a task in hand.
 
         Dask ends no task that has begun. It only notes that its result is not to be sent.

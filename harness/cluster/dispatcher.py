@@ -21,9 +21,7 @@ from typing import NamedTuple
 from harness.assignments import needs
 from harness.cluster import records, results
 from harness.cluster.connector_link import LOST, ConnectorProcess, Link
-from harness.cluster.results import ResultVotes, RoundVerdict, UnbelievableError
-from harness.environments import environment_cache
-from harness.environments.environment_archive import UnsendableError
+from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import ExitCode, NoClusterError, SandboxError, UsageError
 from harness.grading.attempts.orders import GradingContext, SetAside
@@ -220,7 +218,7 @@ class Dispatcher:
         if python.program not in self._sendable:
             try:
                 self._sendable[python.program] = sendable(python)
-            except (UnsendableError, UsageError) as error:
+            except (environment_archive.UnsendableError, UsageError) as error:
                 self.remark(f"the environment with {python.described} is not sent: {error}")
                 self._sendable[python.program] = None
         return self._sendable[python.program]
@@ -302,7 +300,7 @@ class _UnitRun:
         self._open = len(units)  # units with pieces
         self._faults: dict[int, Fault] = {}
         self._ended: deque[int] = deque()
-        self._opinions = ResultVotes()
+        self._opinions = results.ResultVotes()
         self._read: dict[str, CaseFile] = {}  # by SHA-256
 
     @property
@@ -422,7 +420,7 @@ class _UnitRun:
         machine = self._dispatcher.machine(news.address)
         try:
             if news.address in self._dispatcher.aside:
-                raise UnbelievableError("it is set aside")
+                raise results.UnbelievableError("it is set aside")
             brought = results.read_report(news.brought)
             if brought.trouble:
                 self._dispatcher.note_trouble(news.address, brought.trouble)
@@ -432,7 +430,7 @@ class _UnitRun:
             unit = self._units[piece.place]._replace(pace=pace)
             cases = {one.basis: self._case(one) for one in piece.cases}
             words, ended = results.read_events(brought, unit, cases)
-        except UnbelievableError as error:
+        except results.UnbelievableError as error:
             self._dispatcher.set_aside(news.address, str(error))
             self._requeue(piece, machine)
             return
@@ -477,7 +475,7 @@ class _UnitRun:
             return
         self._tell_verdict(piece, case, verdict)
 
-    def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: RoundVerdict) -> None:
+    def _tell_verdict(self, piece: Piece, case: UnitCase, verdict: results.RoundVerdict) -> None:
         for liar in verdict.liars:
             self._dispatcher.set_aside(liar, verdict.why)
         if verdict.why and not verdict.liars:
@@ -598,5 +596,5 @@ def sendable(python: EnginePython) -> SendableEnvironment | None:
         return None
     found = SendableEnvironment(*environment_cache.pack(stored))
     if found.packed.fingerprint != python.fingerprint:
-        raise UnsendableError("it was changed since the grading began")
+        raise environment_archive.UnsendableError("it was changed since the grading began")
     return found

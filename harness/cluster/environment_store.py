@@ -15,25 +15,24 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from harness import file_system
 from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
-from harness.environments.environment_archive import DamagedError, UnsendableError
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
 from harness.work import records
-from harness.work.records import Sha256
 
 _ENVIRONMENT, _RECORD = "environment", "record.json"  # in each folder
 _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the same
 _LOOK = 0.1  # seconds between two looks at a lock
 _SOUND = 600.0  # seconds for which an environment that was found to be sound is taken to be so
 
-Quiet = Callable[[], AbstractContextManager[object]]  # a time in which nothing is measured beside
+Quiet = Callable[
+    [], contextlib.AbstractContextManager[object]
+]  # a time in which nothing is measured beside
 
 
 class EnvironmentStore:
@@ -49,7 +48,7 @@ class EnvironmentStore:
         self._bases = {one.base: one for one in reversed(bases)}
         self._sound: dict[str, float] = {}  # when, by SHA-256, monotonic
 
-    @contextmanager
+    @contextlib.contextmanager
     def in_use(
         self, environment: PackedEnvironment, source: Source, quiet: Quiet = contextlib.nullcontext
     ) -> Iterator[str]:
@@ -91,7 +90,7 @@ class EnvironmentStore:
             self._make_room(environment)
             file_system.make_new(unfinished)
             archive = unfinished / "archive"
-            source.fetch([Missing(Sha256(environment.sha256), archive)], environment.size)
+            source.fetch([Missing(records.Sha256(environment.sha256), archive)], environment.size)
             with quiet():
                 _unpack(archive, unfinished / _ENVIRONMENT, base, environment)
             archive.unlink()
@@ -186,9 +185,9 @@ def _unpack(
         environment_archive.unpack(archive, folder, base, environment.unpacked)
         environment_cache.open_to_all(folder)
         found = fingerprint(environment_archive.inspect_unrun(folder))
-    except DamagedError as error:
+    except environment_archive.DamagedError as error:
         raise FetchError(f"the archive of the environment is not one: {error}") from None
-    except (UnsendableError, UsageError) as error:
+    except (environment_archive.UnsendableError, UsageError) as error:
         raise FetchError(f"the environment does not work here: {error}") from None
     if found != environment.fingerprint:
         raise FetchError("the environment has other packages than it is to have")

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from harness.cluster import records, state
 from harness.cluster.connector_link import address, command, explain
-from harness.cluster.state import Flight, HubState
 from harness.errors import UsageError
 from harness.text import escape_controls
 from harness.work import canonical_json
@@ -78,14 +77,14 @@ class Hub:
                 state.write(self._folder, self.state())
             await asyncio.sleep(_WRITTEN)
 
-    def state(self) -> HubState:
+    def state(self) -> state.HubState:
         """Return what is known now."""
         flights = []
         for name, sent in self._flying.items():
             load = sent.load
             names = escape_controls(load.assignment), escape_controls(load.submission)
-            flights.append(Flight(name, *names, load.cases, load.alone, sent.since))
-        return HubState(
+            flights.append(state.Flight(name, *names, load.cases, load.alone, sent.since))
+        return state.HubState(
             time.time(),
             self._settings.scheduler,
             "" if self._present else self._trouble,

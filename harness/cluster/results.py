@@ -10,8 +10,6 @@ from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
 from harness.work import canonical_json, records, worker_events
-from harness.work.canonical_json import NOTHING
-from harness.work.records import WorkUnit
 from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 _ENOUGH = 3  # opinions
@@ -93,7 +91,7 @@ def _agree(event: AttemptFinished, other_event: AttemptFinished) -> bool:
 
 
 def _verdicts(text: str) -> object:
-    if text == NOTHING:
+    if text == canonical_json.NOTHING:
         return None
     result = canonical_json.loads(FileResult, text)
     verdicts = [(outcome.step, outcome.verdict) for outcome in result.outcomes]
@@ -119,7 +117,7 @@ def read_report(text: str) -> WorkerReport:
 
 
 def read_events(
-    report: WorkerReport, unit: WorkUnit, cases: Mapping[str, CaseFile]
+    report: WorkerReport, unit: records.WorkUnit, cases: Mapping[str, CaseFile]
 ) -> tuple[list[AttemptEvent], worker_events.UnitFinished]:
     """Return the words of a worker about a unit, and how it ended.
 
@@ -152,7 +150,7 @@ def read_events(
 
 def _check(
     word: AttemptEvent,
-    unit: WorkUnit,
+    unit: records.WorkUnit,
     cases: Mapping[str, CaseFile],
     before: Collection[AttemptEvent],
 ) -> None:

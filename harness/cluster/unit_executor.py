@@ -21,13 +21,9 @@ from harness.cluster import state, worker_files
 from harness.cluster.environment_store import EnvironmentStore
 from harness.cluster.fetching import ByteConnection, Source
 from harness.cluster.records import DaskTask, Facts, WorkerReport
-from harness.cluster.worker_files import Cache, Memory
 from harness.environments.interpreters import EnginePython, PackedEnvironment
 from harness.errors import HarnessError, UsageError
 from harness.work import canonical_json, machine, records, unit_worker, worker_events
-from harness.work.machine import Machine
-from harness.work.records import WorkUnit
-from harness.work.worker_events import UnitFinished
 
 _PATIENCE = 10.0  # seconds for a process to end
 _LOOK = 1.0  # seconds between two looks whether a result is still waited for
@@ -41,9 +37,9 @@ class Equipment(NamedTuple):
 
     facts: Facts
     pythons: tuple[EnginePython, ...]
-    cache: Cache
+    cache: worker_files.Cache
     environments: EnvironmentStore
-    machine: Machine | None  # None if nothing else ever runs engines here
+    machine: machine.Machine | None  # None if nothing else ever runs engines here
     tls: ssl.SSLContext | None
 
 
@@ -53,7 +49,7 @@ class UnitExecutor:
     def __init__(self, equipment: Equipment) -> None:
         """Prepare; raises UsageError where there is no memory for case files."""
         self._own = equipment
-        self._memory = Memory()
+        self._memory = worker_files.Memory()
         self._connection: ByteConnection | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._level = ""  # of its sandbox
@@ -98,7 +94,9 @@ class UnitExecutor:
                 self._done += 1
         return canonical_json.dumps(WorkerReport(self._own.facts.machine, lines, trouble))
 
-    def _run_task(self, task: DaskTask, unit: WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
+    def _run_task(
+        self, task: DaskTask, unit: records.WorkUnit, is_wanted: IsWanted
+    ) -> Iterator[str]:
         own, level, python = self._own, unit.environment.sandbox, unit.environment.python
         if level not in own.facts.levels:
             raise UsageError(f"the sandbox level {level} was not proven on this worker")
@@ -148,7 +146,7 @@ class UnitExecutor:
             return nullcontext()
         return self._own.machine.apart() if alone else self._own.machine.together()
 
-    def _run_unit(self, unit: WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
+    def _run_unit(self, unit: records.WorkUnit, is_wanted: IsWanted) -> Iterator[str]:
         """Hand a unit to the process, and yield what it says to its end, or to the unit's."""
         process = self._process_for(unit.environment.sandbox)
         assert process.stdin
@@ -157,13 +155,13 @@ class UnitExecutor:
             process.stdin.flush()
             for line in _listen(process, is_wanted):
                 yield line.decode()
-                if worker_events.kind_of(line) is UnitFinished:
+                if worker_events.kind_of(line) is worker_events.UnitFinished:
                     return
         except BrokenPipeError:
             pass
         self._process = None
         death = f"the harness's own process for this unit ended ({process.wait()})"
-        yield worker_events.line(UnitFinished(death)).decode().rstrip("\n")
+        yield worker_events.line(worker_events.UnitFinished(death)).decode().rstrip("\n")
 
     def _process_for(self, level: str) -> subprocess.Popen[bytes]:
         if self._process and (self._process.poll() is not None or self._level != level):

@@ -12,7 +12,6 @@ from harness.grading.marks.marking import describe_span, judge_time
 from harness.grading.records import decimal
 from harness.service import local_times
 from harness.service.courses import making
-from harness.service.courses.making import late, moment
 from harness.service.records import CourseAssignment, Upload
 from harness.service.storage import courses, uploads
 from harness.service.storage.audit import AuditedTransaction
@@ -24,7 +23,7 @@ Fact = tuple[str, str]  # a term, and what it is; empty for none
 def load_rule(db: Connection, assignment: CourseAssignment, key: str) -> Late:
     """Return the dates that hold for a student or a group, by the key."""
     students = courses.students_of(db, assignment.course, key)
-    return late(assignment, courses.extensions(db, assignment.id)).of(students)
+    return making.late(assignment, courses.extensions(db, assignment.id)).of(students)
 
 
 def load_rules(
@@ -36,7 +35,7 @@ def load_rules(
     """
     if key:
         return dict.fromkeys((one.id for one in submissions), load_rule(db, assignment, key))
-    rule = late(assignment, courses.extensions(db, assignment.id))
+    rule = making.late(assignment, courses.extensions(db, assignment.id))
     owners = uploads.owners_of(db, [one.id for one in submissions])
     groups: dict[str, list[str]] = {}
     for one in courses.students(db, assignment.course):
@@ -92,7 +91,7 @@ def list_open_dates(
         "late submissions are accepted until": assignment.closes,
     }
     grace = datetime.timedelta(minutes=assignment.grace)
-    known = [(words, time) for words, text in dates.items() if (time := moment(text))]
+    known = [(words, time) for words, text in dates.items() if (time := making.moment(text))]
     return [
         f"{words} {local_times.describe_time(one)}"
         for words, one in known

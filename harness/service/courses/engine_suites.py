@@ -29,7 +29,6 @@ from harness.report import baseline
 from harness.service import records
 from harness.service.courses import making, run_documents
 from harness.service.courses.gradings import InvalidGradingStateError
-from harness.service.courses.run_documents import RunDocument
 from harness.service.records import CourseAssignment, Job, Suite, SuiteRun
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue
@@ -52,7 +51,7 @@ class PostedRun(NamedTuple):
     """A document that came, as it is and as it was read."""
 
     data: bytes
-    document: RunDocument
+    document: run_documents.RunDocument
     revision: str
 
     @classmethod

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from harness import file_system
 from harness.errors import UsageError
 from harness.grading.exports import exporters, moodle
-from harness.grading.exports.exporters import EXPORTS, Downloaded, Sheets
 from harness.grading.exports.sheet import Filled, Sheet
 from harness.service.courses.gradings import InvalidGradingStateError, export_anew
 from harness.service.records import CourseAssignment, Grading
@@ -26,7 +25,7 @@ from harness.text import number_of, some
 
 LARGEST = 4 << 20  # bytes
 # What a gradebook of each platform is called when it is filled in.
-FILES = {one.download.name: one.files[0] for one in EXPORTS if one.download}
+FILES = {one.download.name: one.files[0] for one in exporters.EXPORTS if one.download}
 _TITLES = {name: name.title() for name in FILES}
 _LIST = "gradebooks.json"
 _NAMED = 40  # rows in one sentence
@@ -100,11 +99,11 @@ def kept_rosters(settings: Settings, course: str) -> dict[str, str]:
 # --- the downloads of an assignment ------------------------------------------------------------
 
 
-def sheets(settings: Settings, assignment: str) -> Sheets:
+def sheets(settings: Settings, assignment: str) -> exporters.Sheets:
     """Return the downloads to be filled in with the marks of an assignment."""
     made = settings.assignment_folder(assignment)
     return {
-        name: Downloaded(made / folder / FILES[name], tuple(columns))
+        name: exporters.Downloaded(made / folder / FILES[name], tuple(columns))
         for name, (folder, columns) in _load(made).items()
     }
 
@@ -218,7 +217,9 @@ def _keep(
                     f" {_TITLES[request.platform]}"
                 ) from None
             path.write_bytes(data)
-        exporters.check({request.platform: Downloaded(path, tuple(columns))}, assignment.title)
+        exporters.check(
+            {request.platform: exporters.Downloaded(path, tuple(columns))}, assignment.title
+        )
     except UsageError as error:
         shutil.rmtree(folder)
         said = str(error).replace(f"{folder}/", "")

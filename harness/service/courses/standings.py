@@ -13,7 +13,6 @@ from harness.assignments.assignment import Late
 from harness.grading.records import Marks, StudentSubmissions, counting_mark
 from harness.service.courses import gradings, making, roster, submissions
 from harness.service.courses.deadlines import describe_late, latest_deadline
-from harness.service.courses.submissions import MAY_COUNT, SubmissionHistory
 from harness.service.records import DONE, FAULT, CourseAssignment, Job, Override, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.text import natural_order
@@ -113,7 +112,7 @@ def standing_of(db: Connection, assignment: CourseAssignment, key: str) -> Stude
 
 
 def _standing(
-    entry: StudentSubmissions, history: SubmissionHistory, standard: _Standard
+    entry: StudentSubmissions, history: submissions.SubmissionHistory, standard: _Standard
 ) -> StudentStanding:
     keys, last = [one.key for one in entry.students], history.last
     extensions = {key: time.isoformat() for key, time in standard.rule.own}
@@ -158,7 +157,7 @@ def _standing(
     )
 
 
-def _describe_state(history: SubmissionHistory, job: Job | None) -> tuple[str, Chip]:
+def _describe_state(history: submissions.SubmissionHistory, job: Job | None) -> tuple[str, Chip]:
     """Return how far the submission that counts is, in words and as a chip."""
     upload = history.last
     if upload is None:
@@ -167,7 +166,7 @@ def _describe_state(history: SubmissionHistory, job: Job | None) -> tuple[str, C
         return "refused: nothing counts", Chip("bad", "Refused")
     later, last = "", history.counting[-1]
     if last != upload:  # what became of the last one
-        is_waiting = history.places[last.id] == MAY_COUNT
+        is_waiting = history.places[last.id] == submissions.MAY_COUNT
         later = f"; a later one {'waits for its check' if is_waiting else 'is refused'}"
     if job and job.state == FAULT:
         return f"could not be checked{later}", Chip("look", "Not checked")

@@ -19,24 +19,16 @@ from harness.clock_changes import measure
 from harness.errors import ArchiveError, UsageError
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions, SubmittedFile
+from harness.service import records
 from harness.service.courses import making, roster
 from harness.service.courses.deadlines import load_rule
 from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.local_times import describe_date, describe_moment, describe_time
-from harness.service.records import (
-    CHECK,
-    STUDENT,
-    CourseAssignment,
-    Job,
-    Member,
-    OwnedUpload,
-    Upload,
-)
+from harness.service.records import CourseAssignment, Member, OwnedUpload, Upload
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.storage.tables import new_id
-from harness.service.storage.uploads import UPLOADS
 from harness.text import begin_sentence, one_line
 
 # What a grading would do with an upload: take it; take it unless its check refuses it; take it, or
@@ -125,7 +117,9 @@ def history_of(db: Connection, assignment: CourseAssignment, key: str) -> Submis
     held = uploads.list_held(db, assignment.id, own)
     others = sorted({student for one in held for student in one.students} - own)
     if others:  # few have been in another group
-        group += courses.MEMBERS.all(db, course=assignment.course, role=STUDENT, key=others)
+        group += courses.MEMBERS.all(
+            db, course=assignment.course, role=records.STUDENT, key=others
+        )
     found = histories(group, held, queue.failed_checks(db, assignment.id))
     return found.get(key, SubmissionHistory())
 
@@ -358,14 +352,16 @@ def take(
         now,
         number=number,
     )
-    UPLOADS.add(act.db, upload)
+    uploads.UPLOADS.add(act.db, upload)
     if not file.path.exists():  # the same bytes were pruned just now, which waits from here on
         raise UsageError("the file was not kept: submit it once more")
     together = courses.students_of(act.db, assignment.course, key)
     uploads.give_to(act.db, upload.id, (member.key, *together))  # who asks may be moved just now
     deadline = load_rule(act.db, assignment, key).deadline
     due = deadline.isoformat() if deadline else ""
-    wanted = Job("", CHECK, assignment.id, upload.id, key, due=due, person=member.person)
+    wanted = records.Job(
+        "", records.CHECK, assignment.id, upload.id, key, due=due, person=member.person
+    )
     queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
@@ -434,7 +430,7 @@ def withdraw(
     courses.lock(act.db, assignment.id)
     now = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment  # other dates, perhaps
     require_withdrawable(act.db, now, key, upload)
-    UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
+    uploads.UPLOADS.change(act.db, {"withdrawn": 1}, id=upload.id)
     queue.withdraw(act.db, upload.id)
     act.note("withdrawn", upload.id)
 
@@ -486,7 +482,7 @@ def take_once(
     """
 
     def find(name: str) -> Upload | None:
-        known = UPLOADS.find(act.db, id=name)
+        known = uploads.UPLOADS.find(act.db, id=name)
         return None if known and known.withdrawn else known
 
     return making.make_once(act, form, content, find, take)

@@ -15,10 +15,6 @@ from harness.banks.banks import EngineBench
 from harness.declared.engine import ReferenceEngine
 from harness.generating import drafts as openings
 from harness.generating import record_reading, scene_production, scene_text, test_production
-from harness.generating.drafts import Draft, Drafter
-from harness.generating.record_reading import Choices, Harvest, Moves
-from harness.generating.scene_text import Staged
-from harness.generating.test_production import ProducedTests, TestRequest
 from harness.judging import strength
 from harness.judging.board_replay import boards
 from harness.reading import casefile, expectation
@@ -154,17 +150,21 @@ class SceneMaker:
         """Return scenes that catch what nothing has caught, and all that could be used instead."""
         request = scene_production.SceneRequest(
             query.specification,
-            Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
+            record_reading.Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
             query.specification.kind.sizes,
             query.tests,
             secret=True,
             existing_cases=query.private,
             excluded=query.public,
         )
-        harvest = Harvest.empty()
+        harvest = record_reading.Harvest.empty()
         if query.games:
             options = record_reading.HarvestOptions(
-                query.specification.kind, request.choices, Moves(), request.sizes, private=None
+                query.specification.kind,
+                request.choices,
+                record_reading.Moves(),
+                request.sizes,
+                private=None,
             )
             harvest = record_reading.harvest(query.games, options, 1, lambda *_: None)
         produced = scene_production.produce(request, harvest, query.on_step)
@@ -188,14 +188,14 @@ class SceneMaker:
         """Return the text of a case file, and the files that its commands name."""
         specification = assignment.specification
         assert specification
-        staged = [canonical_json.loads(Staged, one.record) for one in candidates]
+        staged = [canonical_json.loads(scene_text.Staged, one.record) for one in candidates]
         commands = specification.commands
         text = scene_text.case_file(specification.kind, staged, HEADING, commands)
         files = scene_text.files(staged)
         return text, {name: files[name].encode() for name in files}
 
 
-def _scene_candidate(staged_scene: Staged, query: CandidateQuery) -> Candidate:
+def _scene_candidate(staged_scene: scene_text.Staged, query: CandidateQuery) -> Candidate:
     find = staged_scene.scene.find
     # It is kept with nothing of where the server has its games.
     origin = find.moment.origin
@@ -237,11 +237,13 @@ class ConversationMaker:
         """Return tests that catch what nothing has caught, and some that could be used instead."""
         assignment, declaration = query.assignment, query.assignment.declaration
         assert declaration
-        choices = Choices(secrets.token_bytes(32))  # private: nobody can draw the same
+        choices = record_reading.Choices(
+            secrets.token_bytes(32)
+        )  # private: nobody can draw the same
         records = openings.Records(query.specification, declaration, choices, private=None)
         positions = [*records.openings(query.games)]
         positions += openings.of_cases(query.private, declaration)
-        drafter = Drafter(query.specification, declaration, assignment.place, positions)
+        drafter = openings.Drafter(query.specification, declaration, assignment.place, positions)
         with banked.engines(assignment, (), (), query.sandbox) as engines:
             commands, protocol = query.specification.commands, assignment.protocol
             asked = WatchedAsker(commands, query.sandbox, protocol, query.on_ask, MOST_HUNG)
@@ -251,7 +253,7 @@ class ConversationMaker:
                 for case in (*query.private, *query.public)
                 for one in openings.identities(case, declaration)
             }
-            request = TestRequest(
+            request = test_production.TestRequest(
                 choices, query.tests, known, bench.find_caught(query.private), rounds=_ROUNDS
             )
             produced = test_production.produce(request, drafter, bench, query.on_step)
@@ -276,13 +278,13 @@ class ConversationMaker:
     ) -> tuple[str, Mapping[str, bytes]]:
         """Return the text of a case file, and the files that its commands name."""
         assert assignment.declaration
-        drafts = [canonical_json.loads(Draft, one.record) for one in candidates]
+        drafts = [canonical_json.loads(openings.Draft, one.record) for one in candidates]
         names = test_production.find_named_files(drafts, assignment.declaration, assignment.place)
         beside = {name: (assignment.place / name).read_bytes() for name in names}
         return test_production.case_file(drafts, HEADING), beside
 
 
-def _others(tests: ProducedTests) -> Iterator[Draft]:
+def _others(tests: test_production.ProducedTests) -> Iterator[openings.Draft]:
     """Yield some tests of each command that were not chosen: those that catch most, the short."""
     chosen = {one.identity for one in tests.drafts}
     left = [one for one in tests.candidates if one.identity not in chosen]
@@ -291,7 +293,7 @@ def _others(tests: ProducedTests) -> Iterator[Draft]:
         yield from islice((one for one in left if one.name == name), _OTHERS)
 
 
-def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
+def _measure(drafts: Sequence[openings.Draft], bench: EngineBench) -> list[openings.Draft]:
     """Return the tests that the reference passes, with what each catches by itself.
 
     What an engine fails in a move of its own choice hangs on chance: it has to fail again.
@@ -306,7 +308,7 @@ def _measure(drafts: Sequence[Draft], bench: EngineBench) -> list[Draft]:
     ]
 
 
-def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
+def _conversation_candidate(draft: openings.Draft, query: CandidateQuery) -> Candidate:
     columns, rows = draft.size
     told = draft._replace(origin=without_folder(draft.origin, query.games))
     return Candidate(
@@ -322,7 +324,7 @@ def _conversation_candidate(draft: Draft, query: CandidateQuery) -> Candidate:
     )
 
 
-def _test(draft: Draft, specification: Specification) -> CandidateTest:
+def _test(draft: openings.Draft, specification: Specification) -> CandidateTest:
     told = word_test(specification, draft.command, draft.expression, "")
     # Words can tell what matches, or a teacher would have to read the pattern.
     if not expectation.put_in_words(_pattern(draft.expression)).pattern:
@@ -333,7 +335,7 @@ def _test(draft: Draft, specification: Specification) -> CandidateTest:
     return told._replace(answer=f"{right}, or an answer that the declaration treats alike")
 
 
-def _board(draft: Draft, specification: Specification) -> CandidateBoard | None:
+def _board(draft: openings.Draft, specification: Specification) -> CandidateBoard | None:
     """Return the board at a test as reports draw it; None if unknown or without a board."""
     case = casefile.parse(test_production.plain([draft])[0].encode(), "draft.gtp")
     steps = range(len(draft.setup))

@@ -14,7 +14,6 @@ from harness.assignments.assignment import Assignment
 from harness.grading.records import PRIVATE
 from harness.service.courses import own_files, point_weights
 from harness.service.jobs import previews, private_cases
-from harness.service.jobs.private_cases import MeasuredCases
 from harness.service.local_times import describe_date
 from harness.service.records import CourseAssignment
 from harness.service.settings import Settings
@@ -58,7 +57,7 @@ def load(
     db: Connection,
     settings: Settings,
     assignment: CourseAssignment,
-    measurement: MeasuredCases | None = None,
+    measurement: private_cases.MeasuredCases | None = None,
 ) -> Setup:
     """Return the checklist of an assignment: what blocks first, in the order in which it is done.
 
@@ -124,7 +123,7 @@ def _list_private(
     settings: Settings,
     course_assignment: CourseAssignment,
     assignment: Assignment,
-    measurement: MeasuredCases,
+    measurement: private_cases.MeasuredCases,
     page: str,
 ) -> Iterator[SetupItem]:
     """Yield whether there are private case files, and whether the reference agrees with them."""

@@ -14,7 +14,6 @@ from harness.errors import HarnessError
 from harness.grading import grade
 from harness.grading.attempts.orders import GradingListener
 from harness.grading.exports import exporters
-from harness.grading.exports.exporters import Sheets
 from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
@@ -32,7 +31,6 @@ from harness.service.courses.gradings import as_given
 from harness.service.jobs import drafts, previews, private_cases, result_files, tournaments
 from harness.service.jobs.assignment_context import AssignmentContext, TargetDeletedError
 from harness.service.jobs.live_results import BEGUN, LiveResultPublisher, ProgressRecorder
-from harness.service.jobs.result_files import check_page, folder_of, lock_folder
 from harness.service.storage import courses, lti, queue, uploads
 from harness.text import encode_without_surrogates, escape_controls
 from harness.work import canonical_json
@@ -108,7 +106,7 @@ def _write_check(context: AssignmentContext, upload: records.Upload, plan: Gradi
     unmarked = shown.marks._replace(withheld=True, note="")  # a check gives no mark
     # The page tells when it came, with the zone.
     text = body_of(shown._replace(marks=unmarked, time=None))
-    path = check_page(context.folder, upload.id)
+    path = result_files.check_page(context.folder, upload.id)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     result_files.write_check_result(path, graded)
     file_system.write_whole(path, escape_controls(text))
@@ -271,8 +269,8 @@ def _write(
 
     Who comes later writes the later ones.
     """
-    folder = folder_of(context.folder, grading.id)
-    with lock_folder(folder):
+    folder = result_files.folder_of(context.folder, grading.id)
+    with result_files.lock_folder(folder):
         with context.database.reading() as db:
             own = uploads.overrides(db, context.assigned.id)
         given = tuple(as_given(own[key]) for key in sorted(own))
@@ -282,7 +280,7 @@ def _write(
     return own
 
 
-def _exchange(result: ClassResult, folder: Path, sheets: Sheets) -> None:
+def _exchange(result: ClassResult, folder: Path, sheets: exporters.Sheets) -> None:
     """Write all exports; the folder has those of one conclusion, never of two."""
     unfinished, former = (folder.with_name(f"{folder.name}.{end}") for end in ("new", "old"))
     for left in (unfinished, former):

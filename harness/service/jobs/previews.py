@@ -11,7 +11,6 @@ from harness.assignments.assignment import Assignment
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service.courses import gradings, own_files, point_weights
-from harness.service.courses.gradings import InvalidGradingStateError
 from harness.service.courses.making import private_folder
 from harness.service.courses.point_weights import PointWeights, WeighedPart, WeighedTest
 from harness.service.jobs import private_cases
@@ -166,13 +165,13 @@ def put_in_force(
         UsageError: the parts or tests are others by now.
     """
     if preview.read() is None:
-        raise InvalidGradingStateError("the changes are not known yet")
+        raise gradings.InvalidGradingStateError("the changes are not known yet")
     courses.lock(act.db, assignment.id)  # it may be set twice at once
     if preview.grading and (made := uploads.GRADINGS.find(act.db, id=preview.grading)):
         return made
     assignment = courses.ASSIGNMENTS.find(act.db, id=assignment.id) or assignment
     if why := explain_stale(settings, assignment, preview):
-        raise InvalidGradingStateError(why)
+        raise gradings.InvalidGradingStateError(why)
     own = own_files.assignment_of(settings, assignment)
     now = point_weights.read(own, _list_weighed_parts(settings, assignment, own), preview.weights)
     values = {name: json.dumps(value) for name, value in now._asdict().items()}
@@ -308,11 +307,11 @@ def require_none(
     if why := explain_unchecked(database, measured):
         with database.acting() as act:  # who waits must not wait for a job that there is not
             private_cases.let_measure(act, settings, assignment, (DONE,))
-        raise InvalidGradingStateError(f"{why}, or {how}")
+        raise gradings.InvalidGradingStateError(f"{why}, or {how}")
     if not (found := find(settings, assignment, measured, then)):
         return
     more = f" And {len(found) - _TOLD} more." if len(found) > _TOLD else ""
-    raise InvalidGradingStateError(
+    raise gradings.InvalidGradingStateError(
         f"some private tests may be wrong: correct them, or {how}. {' '.join(found[:_TOLD])}{more}"
     )
 

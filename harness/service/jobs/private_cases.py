@@ -16,7 +16,6 @@ from harness import file_system
 from harness.assignments import banked
 from harness.assignments.assignment import Assignment
 from harness.banks import banks
-from harness.banks.banks import EngineAsker, WrongEngine
 from harness.errors import UsageError
 from harness.grading.records import PRIVATE
 from harness.judging import in_process, strength
@@ -206,8 +205,8 @@ def _measure_with(
 def _strength(
     case: CaseFile,
     specification: Specification,
-    engines: Sequence[WrongEngine],
-    asker: EngineAsker,
+    engines: Sequence[banks.WrongEngine],
+    asker: banks.EngineAsker,
 ) -> strength.Strength:
     bad = banks.find_failing([case], specification)
     return banks.measure(
@@ -302,7 +301,7 @@ MOST_HUNG = 4  # case files of a draft in which a program may hang, in all calls
 LONGEST = 240.0  # seconds that a program is asked, in all calls together
 
 
-class WatchedAsker(EngineAsker):
+class WatchedAsker(banks.EngineAsker):
     """Asks programs until they have hung too often, or have taken too long."""
 
     def __init__(
@@ -330,7 +329,9 @@ class WatchedAsker(EngineAsker):
         """Whether a program has hung too often: it was not asked to the end even then."""
         return self._hung[name] >= self._most_hung
 
-    def results(self, cases: Sequence[CaseFile], engine: WrongEngine) -> tuple[FileResult, ...]:
+    def results(
+        self, cases: Sequence[CaseFile], engine: banks.WrongEngine
+    ) -> tuple[FileResult, ...]:
         """Return what a program did in each file; nothing if it was given up."""
         name = engine.name
         if self._has_hung(name) or self._seconds.get(name, 0.0) >= LONGEST:

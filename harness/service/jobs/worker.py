@@ -9,7 +9,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
 
 from sqlalchemy import Connection
 
@@ -21,11 +20,8 @@ from harness.grading.ledger import places
 from harness.grading.ledger.ledger import Lease, Ledger
 from harness.service import machines, monitoring, processes
 from harness.service.courses import own_files
-from harness.service.courses.own_files import NotSetUpError
 from harness.service.jobs import job_handlers
 from harness.service.jobs.assignment_context import open_assignment
-from harness.service.jobs.job_handlers import UnfinishedError
-from harness.service.monitoring import meanwhile
 from harness.service.records import CHECK, DRAFT, MEASURE, PLAN, Job
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
@@ -85,7 +81,9 @@ class Worker:
         with self._database.reading() as db:
             held = courses.ASSIGNMENTS.all(db, id=[*queue.list_held(db)])
         for one in held:
-            with suppress(HarnessError):  # an assignment that cannot be read keeps waiting
+            with contextlib.suppress(
+                HarnessError
+            ):  # an assignment that cannot be read keeps waiting
                 own_files.require_set_up(self._settings, one)
                 with self._database.changing() as db:
                     queue.release(db, one.id)
@@ -106,7 +104,7 @@ class Worker:
         try:
             with self._log(job):
                 yield
-        except (UnfinishedError, BusyError):  # others are at it
+        except (job_handlers.UnfinishedError, BusyError):  # others are at it
             self._end(job, queue.put_off, "put off")
         except NoClusterError as error:  # other jobs have their turn
             machines.remark(self._settings, str(error), once=True)
@@ -116,7 +114,7 @@ class Worker:
             raise
         except HarnessError as error:
             # A check waits for what is not set up, which is not the submission's failure.
-            if job.kind == CHECK and isinstance(error, NotSetUpError):
+            if job.kind == CHECK and isinstance(error, own_files.NotSetUpError):
                 self._end(job, queue.hold, "held")
             else:
                 self._fail(job, str(error))
@@ -183,16 +181,19 @@ _BEAT = queue.LEASE / 4  # seconds
 _LONGEST = 4 * 3600.0  # seconds of one job: whatever takes longer has hung
 
 
-def beating(database: Database, job: Job) -> AbstractContextManager[None]:
+def beating(database: Database, job: Job) -> contextlib.AbstractContextManager[None]:
     """Keep a job leased meanwhile."""
     ends = time.monotonic() + _LONGEST
 
     def renew() -> None:
         if time.monotonic() < ends:
-            with suppress(HarnessError), database.changing() as db:  # the next beat tries again
+            with (
+                contextlib.suppress(HarnessError),
+                database.changing() as db,
+            ):  # the next beat tries again
                 queue.renew(db, job)
 
-    return meanwhile(renew, _BEAT)
+    return monitoring.meanwhile(renew, _BEAT)
 
 
 # --- How workers share ledgers and the machine: each takes the attempts that nobody has ----------

@@ -5,7 +5,6 @@ import time
 from sqlalchemy import Connection
 
 from harness.service import records
-from harness.service.records import SENT, WAITING
 from harness.service.storage import courses, tables, uploads
 
 PLATFORMS = tables.Rows(records.Platform, tables.LTI_PLATFORM)
@@ -22,7 +21,7 @@ def put_scores(db: Connection, assignment: str) -> None:
     if not links or uploads.find_released(db, assignment) is None:
         return
     now, known = time.time(), {(o.link, o.key) for o in SCORES.all(db, assignment=assignment)}
-    SCORES.change(db, {"state": WAITING, "tries": 0, "due": now}, assignment=assignment)
+    SCORES.change(db, {"state": records.WAITING, "tries": 0, "due": now}, assignment=assignment)
     for link in LINKS.all(db, id=links):
         students = {m.person: m.key for m in courses.students(db, link.course)}
         keys = {students.get(one.person) for one in USERS.all(db, link=link.id)}
@@ -33,8 +32,8 @@ def put_scores(db: Connection, assignment: str) -> None:
 
 def count_scores(db: Connection, link: str) -> tuple[int, int]:
     """Return how many scores were sent to a platform, and how many wait."""
-    states = [o.state for o in SCORES.all(db, link=link) if o.sent or o.state != SENT]
-    return states.count(SENT), states.count(WAITING)
+    states = [o.state for o in SCORES.all(db, link=link) if o.sent or o.state != records.SENT]
+    return states.count(records.SENT), states.count(records.WAITING)
 
 
 def set_line(db: Connection, link: str, assignment: str, url: str) -> None:

@@ -12,7 +12,6 @@ from sqlalchemy import Connection, Select, and_, exists, func, not_, or_, select
 
 from harness.grading.ledger import places
 from harness.service import monitoring, records
-from harness.service.monitoring import MEASURES, Found, Histogram, Labels, Measure
 from harness.service.storage.tables import FIGURE, GRADING, JOB, Rows, count, new_id, tally
 
 JOBS = Rows(records.Job, JOB)
@@ -272,7 +271,7 @@ def withdraw(db: Connection, about: str) -> None:
 # --- What workers count, with durations, in rows that all of them share: no restart loses any ----
 
 
-_BY_NAME = {one.name: one for one in MEASURES}
+_BY_NAME = {one.name: one for one in monitoring.MEASURES}
 _ADD = text(
     "INSERT INTO figure (name, labels, place, number, total)"
     " VALUES (:name, :labels, :place, 1, :total) ON CONFLICT (name, labels, place)"
@@ -280,19 +279,19 @@ _ADD = text(
 )
 
 
-def add_figure(db: Connection, measure: Measure, seconds: float, **labels: str) -> None:
+def add_figure(db: Connection, measure: monitoring.Measure, seconds: float, **labels: str) -> None:
     """Count one that took so long. Only so many values of a label may ever be given."""
     row = {"name": measure.name, "labels": json.dumps([*labels.items()]), "total": seconds}
     db.execute(_ADD, {**row, "place": monitoring.bucket(measure, seconds)})
 
 
-def load_figures(db: Connection) -> Found:
+def load_figures(db: Connection) -> monitoring.Found:
     """Return what was counted until now."""
-    result: dict[tuple[str, Labels], Histogram] = {}
+    result: dict[tuple[str, monitoring.Labels], monitoring.Histogram] = {}
     for row in db.execute(select(FIGURE)):
         key = row.name, tuple((name, value) for name, value in json.loads(row.labels))
         known = result.get(key) or monitoring.empty(_BY_NAME[row.name])
         counts = list(known.counts)
         counts[row.place] = row.number
-        result[key] = Histogram(tuple(counts), known.total + row.total)
+        result[key] = monitoring.Histogram(tuple(counts), known.total + row.total)
     return result
