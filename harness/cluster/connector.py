@@ -332,8 +332,7 @@ async def _ask_scheduler(client: Client, operation: str, **options: object) -> A
     if client.status != "running":
         raise NoSchedulerError("the connection to it is lost")
     try:
-        asked = getattr(client.scheduler, operation)(**options)
-        return await asyncio.wait_for(asked, _PATIENCE)
+        return await asyncio.wait_for(getattr(client.scheduler, operation)(**options), _PATIENCE)
     except (OSError, TimeoutError) as error:
         why = str(error) or type(error).__name__
         raise NoSchedulerError(f"it does not answer: {why}") from None
@@ -392,8 +391,7 @@ async def client_of(
             timeout=_PATIENCE,
         )
     except (OSError, TimeoutError) as error:
-        why = network.explain(error)
-        raise NoSchedulerError(f"it cannot be reached: {why}") from None
+        raise NoSchedulerError(f"it cannot be reached: {network.explain(error)}") from None
     try:
         yield client
     finally:

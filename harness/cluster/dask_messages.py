@@ -85,8 +85,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
         What it measures for extensions of Dask is left out: we do not have these.
         """
         answer: dict[str, Any] = super().heartbeat_worker(**{**fields, "extensions": None})
-        asked = answer.get("heartbeat-interval", 0.0)
-        return {**answer, "heartbeat-interval": max(asked, _BEAT)}
+        return {**answer, "heartbeat-interval": max(answer.get("heartbeat-interval", 0.0), _BEAT)}
 
     def add_task(  # noqa: PLR0913, PLR0917 - as a client sends it
         self,
@@ -165,7 +164,7 @@ class GuardedScheduler(Scheduler):  # type: ignore[misc] # Dask has no types
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
-        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_scheduler)))
+        return super().handle_comm(guard(comm, tls.at_scheduler))
 
 
 class GuardedWorker(Worker):  # type: ignore[misc]
@@ -238,7 +237,7 @@ class GuardedWorker(Worker):  # type: ignore[misc]
 
     def handle_comm(self, comm: Comm) -> Any:
         """Take a connection that somebody opened."""
-        return super().handle_comm(guard(comm, find_allowed(comm, tls.at_worker)))
+        return super().handle_comm(guard(comm, tls.at_worker))
 
 
 def hand_in(report: str, task: Any) -> str:
@@ -270,8 +269,11 @@ def speaking_as(comm: Comm, worker: str) -> Comm:
     return comm
 
 
-def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
-    """Return a connection that carries only the operations that are allowed; None: all."""
+def guard(comm: Comm, rule: Rule) -> Comm:
+    """Return a connection that carries only the operations that its other end may ask for."""
+    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
+        return comm
+    operations = rule(tls.role(comm.extra_info["peercert"]))
     if operations is None:
         return comm
     read = comm.read
@@ -287,17 +289,9 @@ def guard(comm: Comm, operations: frozenset[str] | None) -> Comm:
     return comm
 
 
-def find_allowed(comm: Comm, rule: Rule) -> frozenset[str] | None:
-    """Return the operations that the other end of a connection may ask for; None: all."""
-    if "peercert" not in comm.extra_info:  # no TLS: all is on this machine
-        return None
-    return rule(tls.role(comm.extra_info["peercert"]))
-
-
 def forbidden_operation(message: Any, operations: frozenset[str]) -> str:
     """Return an operation of a message, or of a list of them, that is not allowed; "": none."""
-    messages = message if isinstance(message, list | tuple) else (message,)
-    for one in messages:
+    for one in message if isinstance(message, list | tuple) else (message,):
         if isinstance(one, dict) and str(one.get("op")) not in operations:
             return repr(one.get("op"))[:60]
     return ""

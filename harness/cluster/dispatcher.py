@@ -463,8 +463,7 @@ class _UnitRun:
         self, piece: Piece, address: str, machine: str, word: AttemptFinished
     ) -> None:
         case = next(one for one in piece.cases if one.basis == word.basis)
-        is_wanted = self._is_wanted(piece, machine, word)
-        if not piece.is_opinion and not is_wanted:
+        if not piece.is_opinion and not self._is_wanted(piece, machine, word):
             self._on_event(piece.place, word)
             return
         verdict = self._opinions.add(address, machine, word)

@@ -298,7 +298,6 @@ def _key(key: ec.EllipticCurvePrivateKey) -> bytes:
 
 def _write(path: Path, content: bytes) -> Path:
     """Write a file that nobody else can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
     return path

@@ -256,8 +256,7 @@ def _describe_check(facts: SubmissionFacts, window: SubmissionWindow) -> tuple[s
         if window.kind == "before":
             return "off", "Not open yet", "This assignment is not open yet."
         if window.kind == "closed":
-            happened = "You did not submit anything, and it is closed now."
-            return "off", "Nothing submitted", happened
+            return "off", "Nothing submitted", "You did not submit anything, and it is closed now."
         return "new", "To do", "You have not submitted anything yet."
     if facts.state == "refused":
         return "bad", "Refused", f"Your submission could not be used. {facts.refused}"

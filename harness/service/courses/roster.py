@@ -158,8 +158,7 @@ def _words(name: str) -> frozenset[str]:
 def _note(act: AuditedTransaction, course: str, outcome: RosterOutcome, students: int) -> None:
     moved = {o.student: [o.was, o.now] for o in outcome.changed if o.what == _GROUP}
     others = [[o.student, o.what, o.was, o.now] for o in outcome.changed if o.what != _GROUP]
-    returned = [one.key for one in outcome.returned]
-    told = {"changed": others, "added again": returned}
+    told = {"changed": others, "added again": [one.key for one in outcome.returned]}
     told_ = {name: value for name, value in told.items() if value}
     act.note("roster taken", course, students=students, moved=moved, **told_)
 
@@ -412,8 +411,7 @@ def students(members: Sequence[Member]) -> list[StudentSubmissions]:
     for one in members:
         if one.role == STUDENT:
             groups.setdefault(one.submits_as, []).append(one)
-    keys = sorted(groups, key=natural_order)
-    return [entry(key, groups[key]) for key in keys]
+    return [entry(key, groups[key]) for key in sorted(groups, key=natural_order)]
 
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
@@ -444,8 +442,7 @@ def find_present(act: AuditedTransaction, course: str, key: str) -> Member:
 
 def remove(act: AuditedTransaction, course: str, key: str) -> Member:
     """Remove a student from a course; raises as :func:`find_present`."""
-    found = find_present(act, course, key)
-    return _change(act, found._replace(role=FORMER), "student removed")
+    return _change(act, find_present(act, course, key)._replace(role=FORMER), "student removed")
 
 
 def restore(act: AuditedTransaction, course: str, key: str) -> Member:

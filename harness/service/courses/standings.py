@@ -224,8 +224,7 @@ class StandingsView(NamedTuple):
 
     def query(self, **changes: str) -> str:
         """Return the end of an address that asks for this list, or for one with other values."""
-        wanted = self._replace(**changes)
-        told = {k: v for k, v in wanted._asdict().items() if v != _DEFAULT[k]}
+        told = {k: v for k, v in self._replace(**changes)._asdict().items() if v != _DEFAULT[k]}
         return f"?{urlencode(told)}" if told else ""
 
     def has(self, standing: StudentStanding) -> bool:

@@ -189,8 +189,7 @@ class SceneMaker:
         specification = assignment.specification
         assert specification
         staged = [canonical_json.loads(scene_text.Staged, one.record) for one in candidates]
-        commands = specification.commands
-        text = scene_text.case_file(specification.kind, staged, HEADING, commands)
+        text = scene_text.case_file(specification.kind, staged, HEADING, specification.commands)
         files = scene_text.files(staged)
         return text, {name: files[name].encode() for name in files}
 

@@ -196,8 +196,7 @@ def conclude(context: AssignmentContext, job: records.Job) -> None:
         # Marks in force may change if somebody has accepted each change, having seen it. Dates or
         # extensions may have changed since, or an attempt was rerun that the harness failed in.
         preview = grade.update_marks(options, context.ledger, plan, is_preview=True)
-        is_accepted = set(_describe_changes(preview)) <= set(changes)
-        options = options._replace(accept=is_accepted)
+        options = options._replace(accept=set(_describe_changes(preview)) <= set(changes))
     concluded = grade.update_marks(options, context.ledger, plan)
     conclusion = grade.find_same_programs(options, concluded, context.store)
     written = _write(context, conclusion, grading)
@@ -318,8 +317,7 @@ def run_engine(context: AssignmentContext, job: records.Job) -> None:
         return
     folder, trouble, posted = context.settings.suite(run.suite), _trouble(graded), None
     if not trouble:
-        document = _document(context, graded)
-        posted = engine_suites.PostedRun.read(document, run.revision)
+        posted = engine_suites.PostedRun.read(_document(context, graded), run.revision)
     with context.database.acting() as act:
         if posted:
             engine_suites.conclude(act, run, posted, folder)

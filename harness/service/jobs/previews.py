@@ -8,6 +8,7 @@ from sqlalchemy import Connection
 
 from harness import file_system
 from harness.assignments.assignment import Assignment
+from harness.errors import UsageError
 from harness.grading import grade
 from harness.grading.marks.regrading import MarkChange
 from harness.service.courses import gradings, own_files, point_weights
@@ -178,8 +179,7 @@ def put_in_force(
     courses.ASSIGNMENTS.change(act.db, dict(values), id=assignment.id)
     act.note("points set", assignment.id, **now._asdict())
     own_files.require_set_up(settings, assignment)
-    public_only = is_public_only(act.db, assignment)
-    made = gradings.begin(act, assignment, public_only=public_only)
+    made = gradings.begin(act, assignment, public_only=is_public_only(act.db, assignment))
     preview.note_grading(made.id)
     return made
 
@@ -331,7 +331,11 @@ def require_gradable(
     own_files.require_set_up(settings, assignment)
     without, anyway = how
     if without:
-        private_cases.require_some(settings, assignment, without)
+        if part := private_cases.lack_some(settings, assignment):
+            raise UsageError(
+                f"{part!r} needs private case files, and there are none: add some on the page of"
+                f" the private case files, or {without}"
+            )
         if anyway:
             require_none(database, settings, assignment, anyway)
 

@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
 from types import MappingProxyType
@@ -106,21 +106,6 @@ def remove(
     let_measure(act, settings, assignment)
 
 
-def require_some(settings: Settings, assignment: CourseAssignment, how: str) -> None:
-    """See before a grading that there are private case files if a part needs them.
-
-    ``how``: how to grade without them.
-
-    Raises:
-        UsageError: there are none.
-    """
-    if part := lack_some(settings, assignment):
-        raise UsageError(
-            f"{part!r} needs private case files, and there are none: add some on the page of"
-            f" the private case files, or {how}"
-        )
-
-
 def lack_some(settings: Settings, assignment: CourseAssignment) -> str:
     """Return the first part that needs private case files if there are none, or ""."""
     own = own_files.assignment_of(settings, assignment)
@@ -191,35 +176,21 @@ def _measure_with(
 ) -> CaughtMistakes:
     """Return what case files catch: of the mistakes of what ships, or of the declared programs."""
     specification = assignment.specification
-    if specification is None or not (assignment.declaration and assignment.declaration.wrong):
-        return measure_all(files, specification)
+    if specification is None:  # nobody knows any mistake
+        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
+    if not (assignment.declaration and assignment.declaration.wrong):
+        parts = [strength.measure([one], specification) for one in files]
+        return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
     asked = WatchedAsker(specification.commands, context.options.sandbox, assignment.protocol)
     with banked.engines(assignment, (), (), context.options.sandbox) as engines:
-        parts = [_strength(one, specification, engines, asked) for one in files]
+        parts = []
+        for one in files:
+            bad = banks.find_failing([one], specification)
+            find = partial(asked.find_failed, [one])
+            parts.append(banks.measure([one], specification.key, bad, engines, find))
     known = [f"{one.name}: {one.sentence}" for one in engines]
     unknown = {place for place, one in enumerate(engines) if one.name in asked.given_up}
-    found = _together(files, parts, known, unknown)
-    return found._replace(given_up=asked.given_up)
-
-
-def _strength(
-    case: CaseFile,
-    specification: Specification,
-    engines: Sequence[banks.WrongEngine],
-    asker: banks.EngineAsker,
-) -> strength.Strength:
-    bad = banks.find_failing([case], specification)
-    return banks.measure(
-        [case], specification.key, bad, engines, lambda engine: asker.find_failed([case], engine)
-    )
-
-
-def measure_all(files: Sequence[CaseFile], specification: Specification | None) -> CaughtMistakes:
-    """Return what case files catch. Without a specification nobody knows any mistake."""
-    if specification is None:
-        return CaughtMistakes(tuple(_of(one, None) for one in files), 0, 0, ())
-    parts = [strength.measure([one], specification) for one in files]
-    return _together(files, parts, [one.sentence for one in specification.settled_mistakes])
+    return _together(files, parts, known, unknown)._replace(given_up=asked.given_up)
 
 
 def _together(

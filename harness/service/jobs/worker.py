@@ -168,7 +168,7 @@ class Worker:
 
 def _count(db: Connection, job: Job, outcome: str) -> None:
     """Count a job that was had, and how long it waited if that was the last time."""
-    leased, now = queue.get_lease_time(job), places.now(db)
+    leased, now = job.until - queue.LEASE, places.now(db)
     queue.add_figure(db, monitoring.JOBS, max(now - leased, 0.0), kind=job.kind, ended=outcome)
     if outcome in ("done", "fault"):
         queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)

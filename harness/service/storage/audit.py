@@ -96,8 +96,7 @@ class AuditLog:
     def tampering(self, db: Connection) -> list[str]:
         """Return a sentence for each entry that was changed."""
         end = self._head(db)
-        query = _LINES.add_columns(AUDIT.c.signature).order_by(AUDIT.c.link)
-        rows = db.execute(query).fetchall()
+        rows = db.execute(_LINES.add_columns(AUDIT.c.signature).order_by(AUDIT.c.link)).fetchall()
         found: list[str] = []
         first = Head(0, START)
         if (cut := db.execute(_BEGINNING).fetchone()) is not None:

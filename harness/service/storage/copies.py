@@ -83,8 +83,7 @@ def unload(place: ServerPlace) -> None:
 
     Raises as :func:`dump`.
     """
-    engine = server_engine(place)
-    with ledger_server.naming_errors(place.name, SERVICE), engine.begin() as db:
+    with ledger_server.naming_errors(place.name, SERVICE), server_engine(place).begin() as db:
         ids = db.execute(text(f"SELECT id FROM {own_schema()}.assigned")).scalars()
         for name in (*map(schema_of, ids), own_schema()):
             db.execute(text(f'DROP SCHEMA IF EXISTS "{name}" CASCADE'))

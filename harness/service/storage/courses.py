@@ -111,8 +111,7 @@ def _drop_ledger(db: Connection, assignment: str) -> None:
 
 def forget_course(db: Connection, course: str) -> None:
     """Remove a course without assignments, its roster, and mails to its students that wait."""
-    waiting = {"course": course, "state": records.WAITING}
-    db.execute(tables.LETTER.delete().filter_by(**waiting))
+    db.execute(tables.LETTER.delete().filter_by(course=course, state=records.WAITING))
     links = select(tables.LTI_COURSE.c.id).where(tables.LTI_COURSE.c.course == course)
     db.execute(tables.LTI_USER.delete().where(tables.LTI_USER.c.link.in_(links)))
     db.execute(tables.LTI_COURSE.delete().filter_by(course=course))

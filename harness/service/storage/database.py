@@ -295,8 +295,7 @@ def probe(settings: Settings) -> str:
 
 
 def _probe_server(place: ServerPlace) -> str:
-    engine = server_engine(place)
-    with ledger_server.naming_errors(place.name, SERVICE), engine.connect() as db:
+    with ledger_server.naming_errors(place.name, SERVICE), server_engine(place).connect() as db:
         may = bool(db.execute(text(_MAY_MAKE)).scalar_one())
         has_tables = db.execute(text(_OF_SERVER)).scalar()
         version = db.execute(text(_VERSION)).scalar() if has_tables else ""

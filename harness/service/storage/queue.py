@@ -114,11 +114,6 @@ def _next(db: Connection) -> records.Job | None:
     return None
 
 
-def get_lease_time(job: records.Job) -> float:
-    """Return when a job was taken that :func:`lease` gave."""
-    return job.until - LEASE
-
-
 _FREE: dict[str, Any] = {"token": "", "owner": ""}  # of a job that nobody has
 
 
@@ -164,8 +159,7 @@ def hold(db: Connection, job: records.Job) -> None:
 
 def list_held(db: Connection) -> set[str]:
     """Return the assignments that have jobs which are held."""
-    query = select(JOB.c.assignment).where(JOB.c.state == records.HELD).distinct()
-    return set(db.scalars(query))
+    return set(db.scalars(select(JOB.c.assignment).where(JOB.c.state == records.HELD).distinct()))
 
 
 def release(db: Connection, assignment: str) -> None:
