@@ -106,9 +106,15 @@ def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     Raises:
         UsageError: the address cannot be read, or needs TLS; or a certificate is missing.
     """
-    scheme, host = _parts(address)
-    if scheme == "tcp":
-        if not is_this_machine(host):
+    try:
+        place = urlsplit(address)
+        port = place.port
+    except ValueError:
+        port = None
+    if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
+        raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
+    if place.scheme == "tcp":
+        if not is_this_machine(place.hostname):
             raise UsageError(
                 f"{address} is not on this machine: other machines are reached with TLS only"
                 " (tls://…, with --tls FOLDER)"
@@ -121,17 +127,6 @@ def papers(address: str, folder: str, role: str) -> TlsCredentials | None:
     found = TlsCredentials(Path(folder).absolute(), role)
     found.check()
     return found
-
-
-def _parts(address: str) -> tuple[str, str]:
-    try:
-        place = urlsplit(address)
-        port = place.port
-    except ValueError:
-        port = None
-    if port is None or place.scheme not in ("tcp", "tls") or not place.hostname or place.path:
-        raise UsageError(f"cannot read the address {address!r} of the scheduler: {_EXPECTED}")
-    return place.scheme, place.hostname
 
 
 def _read_end(path: Path) -> datetime.datetime:

@@ -120,8 +120,11 @@ def plan(db: Connection, assignment: CourseAssignment, proposal: CourseAssignmen
     for entry in roster.students(courses.students(db, assignment.course)):
         keys = [student.key for student in entry.students]
         if last := histories[entry.key].last:
-            told = _compare(before.of(keys), after.of(keys), last.at)
-            effects += [Effect(entry.key, *told)] if told else []
+            rules = before.of(keys), after.of(keys)
+            now, then = (_cost(rule, last.at) for rule in rules)
+            if now != then:
+                told = (describe_late(rule, last.at) or "in time" for rule in rules)
+                effects.append(Effect(entry.key, *told))
     return Change(made, effects, ended)
 
 
@@ -205,13 +208,6 @@ def _say(name: str, value: object) -> str:
         return "yes" if value else "no"
     text = describe_date(str(value)) if name in ("opens", "deadline", "closes") else str(value)
     return text or "none"
-
-
-def _compare(before: Late, after: Late, at: float) -> tuple[str, str] | tuple[()]:
-    """Return how a submission of this time is judged and would be; empty if there is no change."""
-    if _cost(before, at) == _cost(after, at):
-        return ()
-    return describe_late(before, at) or "in time", describe_late(after, at) or "in time"
 
 
 def _cost(rule: Late, at: float) -> tuple[object, ...]:

@@ -8,7 +8,7 @@ marks of other assignments in it, so only teachers get it.
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -140,16 +140,14 @@ def list_kept(assignment_folder: Path, folder: Path) -> list[KeptGradebook]:
 
 def keep_notes(folder: Path, filled_sheets: Mapping[str, Filled]) -> None:
     """Keep beside the folder of a grading which rows of its gradebooks were filled in."""
-    notes = {name: [*_describe(FILES[name], one)] for name, one in filled_sheets.items()}
+    notes = {}
+    for name, sheet in filled_sheets.items():
+        rows = number_of(sheet.marked + len(sheet.left), "row")
+        told = [f"{sheet.marked} of {rows} of {FILES[name]} filled in."]
+        if sheet.left:
+            told.append(f"Rows that were not filled in: {some(sheet.left, _NAMED)}.")
+        notes[name] = [*told, *sheet.notes]
     file_system.write_whole(notes_of(folder), json.dumps(notes))
-
-
-def _describe(name: str, sheet: Filled) -> Iterator[str]:
-    rows = number_of(sheet.marked + len(sheet.left), "row")
-    yield f"{sheet.marked} of {rows} of {name} filled in."
-    if sheet.left:
-        yield f"Rows that were not filled in: {some(sheet.left, _NAMED)}."
-    yield from sheet.notes
 
 
 def notes_of(folder: Path) -> Path:

@@ -201,12 +201,6 @@ def editions(settings: Settings, assignment: CourseAssignment) -> list[list[str]
     return [_changes_kept(*pair) for pair in pairwise(places)]
 
 
-@lru_cache(256)
-def _changes_kept(old: Path, new: Path) -> list[str]:
-    """Return what :func:`_changes` does of two uploads that were kept: neither ever changes."""
-    return _changes(old, new)
-
-
 def _changes(old: Path, new: Path) -> list[str]:
     """Return which parts of the marks and which files differ, in sentences."""
     before, after = _files(old), _files(new)
@@ -219,6 +213,9 @@ def _changes(old: Path, new: Path) -> list[str]:
         elif before[name] != after[name]:
             told.append(f"{name} has changed")
     return told
+
+
+_changes_kept = lru_cache(256)(_changes)  # of two uploads that were kept: neither ever changes
 
 
 def _files(place: Path) -> dict[str, bytes]:

@@ -416,13 +416,11 @@ def students(members: Sequence[Member]) -> list[StudentSubmissions]:
 
 def entry(key: str, members: Iterable[Member]) -> StudentSubmissions:
     """Return an entry of some students, with nothing submitted yet."""
-    students = sorted(members, key=lambda one: one.key)
-    return StudentSubmissions(key, tuple(map(_student, students)), ())
-
-
-def _student(member: Member) -> Student:
-    pairs = tuple((str(name), str(value)) for name, value in json.loads(member.ids))
-    return Student(member.key, member.name, pairs)
+    students = (
+        Student(one.key, one.name, tuple((str(a), str(b)) for a, b in json.loads(one.ids)))
+        for one in sorted(members, key=lambda one: one.key)
+    )
+    return StudentSubmissions(key, tuple(students), ())
 
 
 # --- Students who leave a course: removed, and added again. Nothing of theirs is lost ------------

@@ -196,7 +196,11 @@ def explain_place(history: SubmissionHistory, upload: Upload) -> str:
             "We failed to read this one, which is not your fault. No earlier one counts in its"
             " place. Your teacher can start the check again."
         )
-    return f"This one does not count. {refusal(upload)} {_tell_other(history)}"
+    if waiting := history.find(MAY_COUNT):
+        other = f"{name_upload(waiting)} will count if the check does not refuse it"
+    else:
+        other = _tell_settled(history) or "no submission counts now: submit again"
+    return f"This one does not count. {refusal(upload)} {begin_sentence(other)}."
 
 
 def explain_counting(history: SubmissionHistory) -> str:
@@ -224,17 +228,6 @@ def _explain_waiting(history: SubmissionHistory, upload: Upload) -> str:
         return "This one will count if the check refuses the later ones, but not this one."
     until = _tell_settled(history) or "none counts"
     return f"This one will count if the check does not refuse it. Until then {until}."
-
-
-def _tell_other(history: SubmissionHistory) -> str:
-    """Return what counts beside an upload that is refused."""
-    waiting = history.find(MAY_COUNT)
-    found = (
-        f"{name_upload(waiting)} will count if the check does not refuse it"
-        if waiting
-        else _tell_settled(history) or "no submission counts now: submit again"
-    )
-    return f"{begin_sentence(found)}."
 
 
 def _tell_settled(history: SubmissionHistory) -> str:
@@ -338,7 +331,14 @@ def take(
     if reason := explain_closed(act.db, assignment, key, datetime.datetime.fromtimestamp(now)):
         raise UsageError(f"{assignment.title} does not accept submissions now: {reason}")
     if most:
-        _check_room(act.db, assignment, member, file.size, most)
+        count, total = uploads.measure(act.db, assignment.id, member.person)
+        if count >= most.most_uploads:
+            raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
+        if total + file.size > most.most_uploaded:
+            raise UsageError(
+                f"your submissions have {total:,} bytes, the limit is {most.most_uploaded:,}: ask"
+                " your teacher"
+            )
     name = one_line(file.name, _LONGEST) or "archive"
     number = uploads.next_number(act.db, assignment.id)
     upload = Upload(
@@ -365,19 +365,6 @@ def take(
     queue.put(act.db, wanted)
     act.note("handed in", upload.id, sha256=file.sha256, name=name)
     return upload
-
-
-def _check_room(
-    db: Connection, assignment: CourseAssignment, member: Member, size: int, most: Settings
-) -> None:
-    count, total = uploads.measure(db, assignment.id, member.person)
-    if count >= most.most_uploads:
-        raise UsageError(f"you have submitted {count} times, the limit: ask your teacher")
-    if total + size > most.most_uploaded:
-        raise UsageError(
-            f"your submissions have {total:,} bytes, the limit is {most.most_uploaded:,}: ask"
-            " your teacher"
-        )
 
 
 def explain_bound(

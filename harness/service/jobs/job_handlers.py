@@ -62,30 +62,21 @@ def check(context: AssignmentContext, job: records.Job) -> None:
         members = courses.students(db, course) + courses.former_students(db, course)
     if upload is None:
         raise TargetDeletedError("the upload no longer exists")
-    own = roster.entry(upload.key, [one for one in members if one.key in owners])
     found = None
     if upload.run:  # what another worker planned that did not come to the end, if it still holds
         former = grade.load_last_plan(context.ledger, upload.run)
         found = None if grade.is_outdated(context.options, former) else former
-    found = found or _plan(context, job, upload, own)
+    if found is None:
+        own = roster.entry(upload.key, [one for one in members if one.key in owners])
+        file = submissions.make_submitted_file(context.store, upload)
+        found = context.plan_public_tests(own._replace(files=(file,)))
+        record = canonical_json.dumps(found.submissions[0])
+        with context.database.changing() as db:
+            if not queue.renew(db, job):  # a newer upload of the assignment wants other files
+                raise UnfinishedError("another worker is to check this upload")
+            uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
     _run(context, context.options, found, LiveResultPublisher(context, job))
     _write_check(context, upload, found)
-
-
-def _plan(
-    context: AssignmentContext,
-    job: records.Job,
-    upload: records.Upload,
-    student: StudentSubmissions,
-) -> GradingPlan:
-    file = submissions.make_submitted_file(context.store, upload)
-    found = context.plan_public_tests(student._replace(files=(file,)))
-    record = canonical_json.dumps(found.submissions[0])
-    with context.database.changing() as db:
-        if not queue.renew(db, job):  # a newer upload of the assignment wants other files
-            raise UnfinishedError("another worker is to check this upload")
-        uploads.UPLOADS.change(db, {"record": record, "run": found.run}, id=upload.id)
-    return found
 
 
 def _write_check(context: AssignmentContext, upload: records.Upload, plan: GradingPlan) -> None:

@@ -20,7 +20,7 @@ from harness.errors import UsageError
 from harness.grading.records import PRIVATE
 from harness.judging import in_process, strength
 from harness.reading import expectation
-from harness.records import CaseFile, FailureKind, FileResult, Step
+from harness.records import CaseFile, FailureKind, FileResult
 from harness.service.courses import cases, own_files, point_weights
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.records import DONE, FAULT, MEASURE, CourseAssignment, Job
@@ -31,7 +31,6 @@ from harness.specifications.record import Specification, reply_of
 from harness.text import one_line
 from harness.work import canonical_json
 from oracle.command_properties import PropertyTable
-from oracle.gtp.protocol import Engine
 from oracle.mistakes import Breakdown
 
 
@@ -241,18 +240,14 @@ def list_wrong_tests(
         return ()
     engine = specification.reference_engine()
     answers = {step.line: _in_words(raw) for step, raw in in_process.answers(case, engine)}
-    steps = [step for step in case.steps if step.line in lines and _is_known(engine, step)]
-    return tuple(_describe(step, answers.get(step.line, "nothing")) for step in steps)
-
-
-def _is_known(engine: Engine, step: Step) -> bool:
-    name = step.command.partition(" ")[0]
-    return reply_of(engine.handle(f"known_command {name}")).text == "true"
-
-
-def _describe(step: Step, answer: str) -> WrongTest:
-    expected = expectation.in_a_sentence(step.pattern)
-    return WrongTest(step.line, step.id, one_line(step.command, _LONGEST), expected, answer)
+    found = []
+    for step in (one for one in case.steps if one.line in lines):
+        name, command = step.command.partition(" ")[0], one_line(step.command, _LONGEST)
+        if reply_of(engine.handle(f"known_command {name}")).text == "true":
+            expected = expectation.in_a_sentence(step.pattern)
+            answer = answers.get(step.line, "nothing")
+            found.append(WrongTest(step.line, step.id, command, expected, answer))
+    return tuple(found)
 
 
 def _in_words(raw: str | Breakdown) -> str:

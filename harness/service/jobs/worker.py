@@ -54,7 +54,7 @@ class Worker:
                 if not self.step():
                     time.sleep(_PAUSE)
             except HarnessError as error:  # of the database itself: what is leased is found again
-                self._warn(f"the queue cannot be used: {error}")
+                monitoring.warn(self._settings, f"the queue cannot be used: {error}")
                 time.sleep(_PATIENCE)
 
     def step(self) -> bool:
@@ -119,7 +119,7 @@ class Worker:
             else:
                 self._fail(job, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, a person is to see it
-            self._warn(traceback.format_exc())
+            monitoring.warn(self._settings, traceback.format_exc())
             self._fail(job, f"the harness itself failed: {type(error).__name__}: {error}")
         except BaseException:  # a signal: another worker continues
             with contextlib.suppress(HarnessError):  # the lease ends with this process anyway
@@ -161,9 +161,6 @@ class Worker:
             if job.kind == PLAN:
                 uploads.GRADINGS.change(db, {"trouble": reason}, id=job.about)
             _count(db, job, "fault")
-
-    def _warn(self, text: str) -> None:
-        monitoring.warn(self._settings, text)
 
 
 def _count(db: Connection, job: Job, outcome: str) -> None:

@@ -36,10 +36,6 @@ def _whole(name: str, kind: TypeEngine[Any] | None = None, **rest: Any) -> Colum
     return Column(name, kind or sa.Integer(), nullable=False, server_default=default, **rest)
 
 
-def _size(name: str) -> Column[Any]:
-    return _whole(name, _BYTES)
-
-
 _COLUMNS: dict[type, Callable[..., Column[Any]]] = {
     str: _text, float: _number, int: _whole, bool: _whole,
 }  # fmt: skip
@@ -52,9 +48,10 @@ def _record_table(name: str, record: type, *keys: str, **references: str) -> Tab
     """
     columns = []
     for field, kind in get_type_hints(record).items():
-        more = [ForeignKey(f"{references[field]}.id")] if field in references else []
-        make = _key if field in keys else _size if field == "size" else _COLUMNS[kind]
-        columns.append(make(field, *more))
+        more: list[Any] = [_BYTES] if field == "size" else []
+        if field in references:
+            more = [ForeignKey(f"{references[field]}.id")]
+        columns.append((_key if field in keys else _COLUMNS[kind])(field, *more))
     return Table(name, METADATA, *columns)
 
 
