@@ -168,7 +168,11 @@ class Source:
         for first in range(0, len(files), MOST_AT_ONCE):
             some = files[first : first + MOST_AT_ONCE]
             with self._connection.ask(self._token, [one.sha256 for one in some]) as answer:
-                for one, size in zip(some, _sizes(answer, len(some)), strict=True):
+                told = map(_as_count, answer.headers.get(SIZES.lower(), "").split(","))
+                sizes = [one for one in told if one is not None]
+                if len(sizes) != len(some):
+                    raise FetchError("the server has not told how large the files are")
+                for one, size in zip(some, sizes, strict=True):
                     if size > most:
                         raise FetchError(f"{one.sha256} has more than {most} bytes")
                     _write(answer, size, one)
@@ -176,15 +180,6 @@ class Source:
 
 def _unreachable_error(error: Exception) -> FetchError:
     return FetchError(f"the server cannot be reached: {error}")
-
-
-def _sizes(answer: _BytesResponse, count: int) -> list[int]:
-    """Return how many bytes of an answer belong to each file."""
-    found = map(_as_count, answer.headers.get(SIZES.lower(), "").split(","))
-    sizes = [one for one in found if one is not None]
-    if len(sizes) != count:
-        raise FetchError("the server has not told how large the files are")
-    return sizes
 
 
 def _as_count(text: str) -> int | None:

@@ -112,21 +112,26 @@ class Hub:
                 while line := await process.stdout.readline():
                     self._take(records.read_news(line))
         finally:
-            # With it goes all that it had.
-            self._connector = self._present = None
-            self._waiting.clear()
-            self._flying.clear()
-            for dispatcher in self._dispatchers:
-                dispatcher.close()
+            self._dismiss()
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
         said = (await complaints).decode(errors="replace").strip().splitlines()
         why = escape_controls(explain(said[-1])) if said else ""
-        trouble = why or "the process that speaks to it ended"
-        if trouble != self._trouble or self._was_there:  # once, however often it is tried
+        self._complain(why or "the process that speaks to it ended")
+
+    def _complain(self, trouble: str) -> None:
+        """Take note of why there is no scheduler: once, however often it is tried."""
+        if trouble != self._trouble or self._was_there:
             self._remark(f"the scheduler {self._settings.scheduler}: {trouble}")
         self._trouble, self._was_there = trouble, False
+
+    def _dismiss(self) -> None:
+        self._connector = self._present = None
+        self._waiting.clear()
+        self._flying.clear()
+        for dispatcher in self._dispatchers:
+            dispatcher.close()
 
     def _take(self, news: records.News) -> None:
         if isinstance(news, records.ClusterState):
@@ -162,18 +167,23 @@ class Hub:
         try:
             with contextlib.suppress(UsageError, ConnectionError):
                 while line := await reader.readline():
-                    order = records.read_order(line)
-                    if isinstance(order, records.Load):
-                        self._waiting.append(_HeldLoad(order, dispatcher, time.time()))
-                        self._send()
+                    self._wait(dispatcher, line)
         finally:
-            # It has gone: cancel what it has sent.
-            self._dispatchers.discard(dispatcher)
-            self._waiting = deque(one for one in self._waiting if one.dispatcher is not dispatcher)
-            held = [name for name, one in self._flying.items() if one.dispatcher is dispatcher]
-            for name in held:
-                del self._flying[name]
-                if self._connector:
-                    self._connector.write(records.to_line(records.Drop(name)))
+            self._part(dispatcher)
+
+    def _wait(self, dispatcher: asyncio.StreamWriter, line: bytes) -> None:
+        order = records.read_order(line)
+        if isinstance(order, records.Load):
+            self._waiting.append(_HeldLoad(order, dispatcher, time.time()))
             self._send()
-            dispatcher.close()
+
+    def _part(self, dispatcher: asyncio.StreamWriter) -> None:
+        """Cancel what a dispatcher that has gone has sent."""
+        self._dispatchers.discard(dispatcher)
+        self._waiting = deque(one for one in self._waiting if one.dispatcher is not dispatcher)
+        for name in [name for name, one in self._flying.items() if one.dispatcher is dispatcher]:
+            del self._flying[name]
+            if self._connector:
+                self._connector.write(records.to_line(records.Drop(name)))
+        self._send()
+        dispatcher.close()

@@ -76,7 +76,7 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
         UsageError: a group would be taken for a student outside it.
     """
     courses.lock_course(act.db, course)  # a second upload at the same time would add all twice
-    members = _list_all(act, course)
+    members = courses.students(act.db, course) + courses.former_students(act.db, course)
     before = {one.key: one for one in members}
     known = match(members, roster_file.students)
     grouped = give_keys_of_groups(roster_file.students, members, known.members)
@@ -90,23 +90,19 @@ def take(act: AuditedTransaction, course: str, roster_file: RosterFile) -> Roste
             key = key_with_digest(one.roster_id)
         listed = one._replace(student=one.student._replace(key=key))
         taken.append(_take_one(act, course, listed, known.members))
-    _check_groups(_list_all(act, course))
-    alike = tell_alike(courses.students(act.db, course))
+    present = courses.students(act.db, course)
+    _check_groups(present + courses.former_students(act.db, course))
     remarks = [*roster_file.remarks]
     if names := [f"{known.members[one].name} ({one})" for one in sorted(known.otherwise)]:
         remarks.append(
             f"{number_of(len(names), 'student')} found by number or mail address, not by the ID"
             f" in the file: {some(names, _NAMED)}."
         )
-    remarks += alike
+    remarks += tell_alike(present)
     found = _sum_up(taken, before, remarks)
     found = found._replace(remarks=(*found.remarks, *_find_twins(found)))
     _note(act, course, found, len(taken))
     return found
-
-
-def _list_all(act: AuditedTransaction, course: str) -> list[Member]:
-    return courses.students(act.db, course) + courses.former_students(act.db, course)
 
 
 class _RosterIntake(NamedTuple):

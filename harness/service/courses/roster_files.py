@@ -271,26 +271,15 @@ def _name(row: csv_source.CsvRow, layout: Layout) -> str:
 
 
 def _piece(row: csv_source.CsvRow, layout: Layout) -> SourcePiece:
-    name, ids = _name(row, layout), tuple(_ids(row, layout))
-    key = next((row.get(one) for one in layout.key if row.get(one)), "")
-    student = Student(key or f"{name}_{ids[0][1]}", name or key, ids)
-    return SourcePiece(student, group=_group(row, layout))
-
-
-def _group(row: csv_source.CsvRow, layout: Layout) -> str:
-    """Return the group of a student.
-
-    Raises:
-        UsageError: there are several, as Moodle may have them.
-    """
-    group = row.get(layout.group) if layout.group else ""
-    if layout.role and "," in group:  # the participants of Moodle
-        row.refuse(layout.group, "one group, or none: a student submits with one group")
-    return "" if group == _NO_GROUP else group
-
-
-def _ids(row: csv_source.CsvRow, layout: Layout) -> Iterator[tuple[str, str]]:
+    """Return what a line says of a student; raises UsageError if that is in several groups."""
+    ids = []
     for column, kind in layout.ids.items():
         found = _NUMBER.search(row.get(column)) if kind == "moodle" else None
         if value := found[1] if found else row.get(column):
-            yield kind, value
+            ids.append((kind, value))
+    name, key = _name(row, layout), next(filter(None, map(row.get, layout.key)), "")
+    student = Student(key or f"{name}_{ids[0][1]}", name or key, tuple(ids))
+    group = row.get(layout.group) if layout.group else ""
+    if layout.role and "," in group:  # the participants of Moodle
+        row.refuse(layout.group, "one group, or none: a student submits with one group")
+    return SourcePiece(student, group="" if group == _NO_GROUP else group)

@@ -147,6 +147,12 @@ def read(data: bytes) -> RunDocument:
 
 def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
     """Return a run as a history keeps it; ``revision``: of the engine."""
+    files = []
+    for one in document.files:
+        failure = one.failure.message if one.failure else ""
+        times = one.tally.seconds, one.tally.cpu_seconds
+        results = tuple(_results(one))
+        files.append(FileKept(one.path, engine_of(one), failure, *times, results))
     return RunKept(
         number=number,
         started=document.started,
@@ -155,14 +161,8 @@ def make_kept(document: RunDocument, number: int, revision: str) -> RunKept:
         digest=revision,
         circumstances=history_file.circumstances(document.host, document.options),
         harness="",
-        files=tuple(map(_file, document.files)),
+        files=tuple(files),
     )
-
-
-def _file(file: FileDone) -> FileKept:
-    failure = file.failure.message if file.failure else ""
-    times = file.tally.seconds, file.tally.cpu_seconds
-    return FileKept(file.path, engine_of(file), failure, *times, tuple(_results(file)))
 
 
 def _results(file: FileDone) -> Iterator[TestInFile]:

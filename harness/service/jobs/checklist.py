@@ -69,7 +69,13 @@ def load(
     own = own_files.assignment_of(settings, assignment)
     page = f"/courses/{assignment.course}/assignments/{assignment.id}"
     measurement = measurement or private_cases.load_measured(settings, assignment)
-    items = [*_list_overlay(settings, assignment, own, page), *_list_programs(settings, own)]
+    items = [*_list_overlay(settings, assignment, own, page)]
+    if (programs := needs.of(own)) and not settings.scheduler:
+        if missing := own_files.find_missing_programs(own):
+            text = f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
+        else:
+            text = f"Submissions are built with {', '.join(one.name for one in programs)}."
+        items.append(SetupItem("Programs", MISSING if missing else DONE, text, blocks=True))
     students = courses.students(db, assignment.course)
     roster = f"/courses/{assignment.course}/students"
     if students:
@@ -103,20 +109,6 @@ def _list_overlay(
         else:
             text = f"Submissions run with your copy of {name}."
             yield SetupItem("Course folder", DONE, text, place, "Replace", blocks=True)
-
-
-def _list_programs(settings: Settings, assignment: Assignment) -> Iterator[SetupItem]:
-    wanted = needs.of(assignment)
-    if not wanted or settings.scheduler:
-        return
-    missing = own_files.find_missing_programs(assignment)
-    names = ", ".join(one.name for one in wanted)
-    text = (
-        f"The server lacks {needs.absent(missing)}. Ask the operator of the service."
-        if missing
-        else f"Submissions are built with {names}."
-    )
-    yield SetupItem("Programs", MISSING if missing else DONE, text, blocks=True)
 
 
 def _list_private(

@@ -73,7 +73,14 @@ class Worker:
             if job is None:
                 return False
             with beating(self._database, job), self._settle(job), signals.let_through():
-                self._do(job)
+                with self._database.reading() as db:
+                    assigned = job_handlers.find_assigned(db, job)
+                own = self._settings, self._database, assigned, self._concurrency
+                try:
+                    with open_assignment(*own) as found:
+                        job_handlers.KINDS[job.kind](found, job)
+                finally:
+                    reference.end_processes()
         return True
 
     def release_held(self) -> None:
@@ -81,23 +88,11 @@ class Worker:
         with self._database.reading() as db:
             held = courses.ASSIGNMENTS.all(db, id=[*queue.list_held(db)])
         for one in held:
-            with contextlib.suppress(
-                HarnessError
-            ):  # an assignment that cannot be read keeps waiting
+            # An assignment that cannot be read keeps waiting.
+            with contextlib.suppress(HarnessError):
                 own_files.require_set_up(self._settings, one)
                 with self._database.changing() as db:
                     queue.release(db, one.id)
-
-    def _do(self, job: Job) -> None:
-        with self._database.reading() as db:
-            assigned = job_handlers.find_assigned(db, job)
-        try:
-            with open_assignment(
-                self._settings, self._database, assigned, self._concurrency
-            ) as found:
-                job_handlers.KINDS[job.kind](found, job)
-        finally:
-            reference.end_processes()
 
     @contextlib.contextmanager
     def _settle(self, job: Job) -> Iterator[None]:

@@ -225,7 +225,9 @@ def _engine(place: LedgerFile | ServerPlace) -> Engine:
         max_overflow=-1,
         hide_parameters=True,
     )
-    event.listen(engine, "begin", _begin)
+    # Who writes has the file from the beginning on.
+    how = {True: "BEGIN IMMEDIATE", False: "BEGIN"}
+    event.listen(engine, "begin", lambda db: db.exec_driver_sql(how[bool(db.info.get("writes"))]))
     event.listen(engine, "connect", lambda _, record: record.info.update(of=_identity(place.path)))
     event.listen(engine, "checkout", lambda _, record, __: _still(record.info["of"], place.path))
     return engine
@@ -252,11 +254,6 @@ def _file(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA foreign_keys = ON")
     return db
-
-
-def _begin(db: Connection) -> Any:
-    """Begin as SQLite should: who writes has the file from the beginning on."""
-    db.exec_driver_sql("BEGIN IMMEDIATE" if db.info.get("writes") else "BEGIN")
 
 
 # --- Whether the service's database can be used, told without changing anything of it ------------
