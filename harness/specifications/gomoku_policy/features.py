@@ -28,7 +28,7 @@ from harness.vocabulary.scenes import (
     stones,
     whole,
 )
-from oracle.mistakes.reference.gomoku import fives_made, pack, third_blocks, unpack
+from oracle.mistakes.gomoku_parts import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
 from oracle.position import each_bit, grid
 from oracle.rules import gomoku as rules

@@ -21,7 +21,7 @@ from harness.vocabulary.scenes import (
     up_to_last,
     whole,
 )
-from oracle.mistakes.reference.gomoku import pack
+from oracle.mistakes.gomoku_parts import pack
 from oracle.montecarlo import any_bit
 from oracle.position import GTP_LETTERS, NAMES, Grid, each_bit, grid
 from oracle.rules.flood import neighbours
