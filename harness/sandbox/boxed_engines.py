@@ -8,12 +8,11 @@ in the rest.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from harness.engine.launch import NOTHING_MORE
+from harness.engine.launch import NOTHING_MORE, count_names
 from harness.errors import EngineError, SandboxError, UsageError
 from harness.options import BoxLimits
 from harness.processes import descendants
@@ -217,5 +216,4 @@ class BoxedLauncher:
         finally:
             self._give_back(boxes)
         self._spent += end.cpu
-        left = Counter(end.leftovers)
-        return [name if count == 1 else f"{name} × {count}" for name, count in left.items()]
+        return count_names(end.leftovers)
