@@ -183,7 +183,8 @@ def test_first_runs_have_looser_limits():
 def computed_too_long(box, wrote):
     """Return how an engine in a box broke that wrote something and then only computed."""
     limit = Limit("time", box.cpu + 1, box.cpu, CPU_SECONDS)
-    ended = SimpleNamespace(wait=lambda _: SimpleNamespace(hit=limit))
+    end = SimpleNamespace(hit=limit)
+    ended = SimpleNamespace(stdin=None, stdout=None, stderr=None, wait=lambda _: end)
     process = SilentProcess(BoxedEngine(ended).find_end_cause(), wrote)
     with pytest.raises(EngineError) as error:
         EngineSession(process, LIMITS).ask([b"score b\n"], [])
