@@ -32,9 +32,17 @@ from harness.records import CaseFile
 from harness.running.jobs import Fault
 from harness.text import escape_controls
 from harness.work import canonical_json
+from harness.work.canonical_json import Sha256
 from harness.work.crew import Ends
-from harness.work.records import Folder, Sha256, UnitCase, WorkUnit
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.records import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    Folder,
+    HarnessFailed,
+    UnitCase,
+    WorkUnit,
+)
 from oracle import __version__
 
 _LOOK = 0.25  # seconds between two looks at the time

@@ -17,8 +17,8 @@ from harness.grading.records import Submission
 from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Reply, Verdict
 from harness.running.file_runner import not_run
-from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING
+from harness.work import canonical_json, records
+from harness.work.records import NOTHING
 from tests.harness import small_class
 from tests.harness.small_class import ENGINE, archive
 from tests.harness.test_grade import ATTENTION, FAULT, grade, marks, sandbox  # noqa: F401 - a fixture
@@ -135,10 +135,8 @@ def test_the_reason_is_told_with_a_hint(words, hint, builds):
 
 BUILT = canonical_json.dumps(Build(True))
 FAILED = canonical_json.dumps(Build(False, "", "make failed"))
-DIES = canonical_json.dumps(canonical_json.strip_measurements(dead(), "/nowhere"))
-ANSWERS = canonical_json.dumps(
-    canonical_json.strip_measurements(answering("5", ok=True), "/nowhere")
-)
+DIES = canonical_json.dumps(records.strip_measurements(dead(), "/nowhere"))
+ANSWERS = canonical_json.dumps(records.strip_measurements(answering("5", ok=True), "/nowhere"))
 KEPT = [
     ("builds that fail", FAILED, [NOTHING], "do not build"),
     ("programs that die", None, [DIES], "do not start"),

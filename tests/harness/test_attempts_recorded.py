@@ -20,9 +20,14 @@ from harness.grading.records import PRIVATE, PUBLIC
 from harness.reading import casefile
 from harness.records import Build
 from harness.running.jobs import Fault
-from harness.work import canonical_json
-from harness.work.canonical_json import NOTHING, Measurements
-from harness.work.worker_events import AttemptFinished, BuildFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.records import (
+    NOTHING,
+    AttemptFinished,
+    BuildFinished,
+    HarnessFailed,
+    Measurements,
+)
 from tests.harness.made_attempts import result_of
 
 CASE = casefile.parse(
@@ -207,7 +212,7 @@ def test_a_step_whose_verdict_changed_between_two_runs_is_flaky(late, flaky):
     first, second = result_of("pff"), result_of("ppf")
     dumps = canonical_json.dumps
     results = [
-        (dumps(canonical_json.strip_measurements(one, "/x")), dumps(figures))
+        (dumps(records.strip_measurements(one, "/x")), dumps(figures))
         for one, figures in ((first, Measurements(late=late)), (second, Measurements()))
     ]
     content = "\n".join(first.case.lines).encode()

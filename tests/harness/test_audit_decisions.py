@@ -21,8 +21,8 @@ from harness.reading import casefile
 from harness.records import Build, Failure, FailureKind, Outcome, Verdict
 from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished
+from harness.work import canonical_json, records
+from harness.work.records import AttemptFinished
 from tests.harness.test_audit import write_class
 
 
@@ -108,16 +108,16 @@ SCORE = casefile.parse(b"boardsize 2\n10 score\n#? [0]\n", "score.gtp")
 )
 def test_only_the_last_command_shows_what_was_found(verdict, failure, shows):
     result = not_run(SCORE, failure)._replace(outcomes=(Outcome(1, verdict, None),))
-    text = canonical_json.dumps(canonical_json.strip_measurements(result, "/nowhere"))
+    text = canonical_json.dumps(records.strip_measurements(result, "/nowhere"))
     done = AttemptFinished(
-        "01-score.gtp", text, canonical_json.Measurements(), failed=True, doubtful=False
+        "01-score.gtp", text, records.Measurements(), failed=True, doubtful=False
     )
     assert _shows(done, {"01-score.gtp": SCORE}) is shows
 
 
 def test_a_program_that_could_not_be_built_shows_nothing():
     done = AttemptFinished(
-        "", canonical_json.NOTHING, canonical_json.Measurements(), failed=True, doubtful=False
+        "", records.NOTHING, records.Measurements(), failed=True, doubtful=False
     )
     assert not _shows(done, {"": SCORE})
 

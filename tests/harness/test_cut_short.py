@@ -31,7 +31,6 @@ from harness.running.file_runner import RunContext, _FileRun, not_run
 from harness.running.hangs import LEAST, HangPolicy, ShortLimits, short_limit
 from harness.work import canonical_json
 from harness.work.bench import UnitRunner
-from harness.work.canonical_json import Measurements
 from harness.work.fairness import Evidence
 from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
@@ -274,12 +273,13 @@ class PaperOrders:
         result = not_run(task.case)._replace(
             outcomes=tuple(outcomes), replies=tuple(replies), failures=tuple(failures)
         )
-        times = canonical_json.get_measurements(result)
-        figures = Measurements(replies=times.replies, alone=self._alone)
-        bench: Any = SimpleNamespace(_assignment=ASSIGNMENT, _alone=self._alone, _environment="")
-        room, setting = Path("/nowhere"), None
-        with mock.patch("harness.work.bench.explain_silence", lambda result, _: result):
-            return UnitRunner._finish(bench, task.basis, result, figures, room, setting)
+        limits = ASSIGNMENT.limits
+        bench = UnitRunner(ASSIGNMENT, None, None, limits, alone=self._alone, budget=1800.0)
+        with (
+            mock.patch("harness.work.bench.run_file", lambda *_: result),
+            mock.patch("harness.work.bench.explain_silence", lambda result, _: result),
+        ):
+            return bench.attempt(task.basis, task.case, Path("/nowhere"), inf, HangPolicy())
 
 
 class PaperClass:

@@ -25,8 +25,8 @@ from harness.records import (
 )
 from harness.running.file_runner import not_run
 from harness.sandbox.boxed_engines import BoxedEngine
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import Measurements
+from harness.work import canonical_json, fairness, records
+from harness.work.records import Measurements
 from oracle.command_properties import STANDARD
 from tests.harness.silent_process import SilentProcess
 
@@ -207,9 +207,7 @@ def test_first_runs_are_told_with_the_limits_of_the_assignment(allowed, wrote, e
     told = fairness.restate_limits(one, box).failure
     assert expected in told.message
     assert told == broke._replace(limit=used._replace(allowed=allowed))
-    stored_one = canonical_json.strip_measurements(
-        fairness.restate_limits(one, box), "/tmp/x"
-    ).failure
+    stored_one = records.strip_measurements(fairness.restate_limits(one, box), "/tmp/x").failure
     assert f"time limit: {allowed} s of CPU time allowed before" in stored_one.message
 
 
@@ -335,7 +333,7 @@ class Runs:
 
     def results(self, basis: str) -> list[tuple[str, str]]:
         runs = self._runs[basis]
-        dumps, settled = canonical_json.dumps, canonical_json.strip_measurements
+        dumps, settled = canonical_json.dumps, records.strip_measurements
         return [(dumps(settled(one, "")), dumps(two)) for one, two in runs]
 
     def settle(self, basis: str, _token: str) -> None:

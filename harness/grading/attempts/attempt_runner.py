@@ -28,14 +28,15 @@ from harness.grading.ledger.ledger import BuildRow, FinishedRun, Ledger, ResultR
 from harness.records import FileResult
 from harness.report.progress import as_time
 from harness.running.jobs import Fault
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
+from harness.work import canonical_json, fairness, records
 from harness.work.fairness import Evidence, find_cuts, weigh
-from harness.work.worker_events import (
+from harness.work.records import (
+    NOTHING,
     AttemptEvent,
     AttemptFinished,
     BuildFinished,
     HarnessFailed,
+    Measurements,
     ProgressEvent,
 )
 
@@ -216,7 +217,7 @@ class Runner:
                 if text == NOTHING:
                     continue
                 measured = canonical_json.loads(Measurements, figures)
-                result = canonical_json.add_measurements(
+                result = records.add_measurements(
                     canonical_json.loads(FileResult, text), task.case, measured
                 )
                 is_sure = number == len(runs) and not measured.late

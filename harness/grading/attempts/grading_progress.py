@@ -18,8 +18,8 @@ from harness.records import Build, FileResult
 from harness.report.progress import Heartbeat, as_time, short_path, waiting_for
 from harness.report.tally import answers_a_test, never_answers
 from harness.text import number_of, one_line
-from harness.work import canonical_json, worker_events
-from harness.work.canonical_json import NOTHING
+from harness.work import canonical_json, records
+from harness.work.records import NOTHING
 
 TYPE_CHECKING = False
 
@@ -46,7 +46,7 @@ class UnitsProgress(GradingListener):
         self._heartbeat = Heartbeat()
         self._files: dict[str, tuple[str, float]] = {}  # that run, and since when, by submission
         self._prolonged: dict[
-            str, worker_events.CaseProlonged
+            str, records.CaseProlonged
         ] = {}  # that are waited for, by submission
         self._live = make() if sys.stderr.isatty() and total else None
         if self._live:
@@ -90,12 +90,12 @@ class UnitsProgress(GradingListener):
         why = f" ({reason})" if reason else ""
         return f"{one_line(key, _NAME)}: {short_path(name, _FILE)} for {so_far}{why}"
 
-    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, event: records.ProgressEvent) -> None:
         """Take note of the case file that runs; whole ones are counted."""
         key = unit.submission.key
-        if isinstance(event, worker_events.CaseProlonged):
+        if isinstance(event, records.CaseProlonged):
             self._prolonged[key] = event
-        elif isinstance(event, worker_events.CaseStarted) and key not in self._prolonged:
+        elif isinstance(event, records.CaseStarted) and key not in self._prolonged:
             names = {task.basis: Path(task.case.path).name for task in unit.tasks}
             self._files[key] = (names.get(event.basis, ""), time.monotonic())
 
@@ -114,18 +114,18 @@ class GradingProgress(UnitsProgress):
         self._failed: set[str] = set()
         self._broke = 0
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: records.AttemptEvent) -> None:
         """Take in what a worker says."""
         key = unit.submission.key
-        if isinstance(event, worker_events.HarnessFailed):
+        if isinstance(event, records.HarnessFailed):
             self._broke += 1
-        elif isinstance(event, worker_events.AttemptFinished) and event.failed:
+        elif isinstance(event, records.AttemptFinished) and event.failed:
             self._failed.add(key)
         if (one := self._prolonged.get(key)) and one.basis == event.basis:
             del self._prolonged[key]
         # What is in doubt is not done: its second run will be.
-        self._done += isinstance(event, worker_events.AttemptFinished) and not event.doubtful
-        if not isinstance(event, worker_events.BuildFinished):
+        self._done += isinstance(event, records.AttemptFinished) and not event.doubtful
+        if not isinstance(event, records.BuildFinished):
             self._draw(f"{self._summarize()}  {one_line(key, _NAME)}")
 
     def _summarize(self) -> str:

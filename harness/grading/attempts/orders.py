@@ -24,10 +24,16 @@ from harness.records import CaseFile
 from harness.sandbox.boxed_engines import Sandbox
 from harness.work import canonical_json, records, unit_worker
 from harness.work.bench import UnitRunner
-from harness.work.canonical_json import Measurements
+from harness.work.canonical_json import Level, Sha256
 from harness.work.crew import Crew, Ends
-from harness.work.records import Environment, Level, Sha256, UnitFile, UnitSubmission
-from harness.work.worker_events import AttemptEvent, ProgressEvent
+from harness.work.records import (
+    AttemptEvent,
+    Environment,
+    Measurements,
+    ProgressEvent,
+    UnitFile,
+    UnitSubmission,
+)
 
 
 class Task(NamedTuple):

@@ -30,8 +30,8 @@ from harness.records import CaseFile, FileResult, Verdict
 from harness.report.progress import bars
 from harness.running import jobs
 from harness.signals import ending_on_signals
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.records import AttemptFinished, HarnessFailed
 
 FOLDER, _STATE = "audit", "audit.json"
 SHARE = Fraction(9, 10)  # of the points for case files: less means known to be wrong
@@ -257,7 +257,7 @@ def _broke(unit: GradingUnit, message: str) -> str:
 
 def _shows(event: object, cases: Mapping[str, CaseFile]) -> TypeGuard[AttemptFinished]:
     """Whether a run of a case file has its last test wrong, and nothing broke before that."""
-    if not isinstance(event, AttemptFinished) or event.result == canonical_json.NOTHING:
+    if not isinstance(event, AttemptFinished) or event.result == records.NOTHING:
         return False
     result = canonical_json.loads(FileResult, event.result)
     last = len(cases[event.basis].steps) - 1

@@ -27,8 +27,8 @@ from harness.records import FileResult, Outcome, Verdict
 from harness.report.tally import never_answers
 from harness.signals import ending_on_signals
 from harness.text import number_of
-from harness.work import canonical_json
-from harness.work.worker_events import AttemptFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.records import AttemptFinished, HarnessFailed
 
 
 class ProgramTrial:
@@ -66,7 +66,7 @@ class ProgramTrial:
         def on_event(index: int, event: object) -> None:
             if isinstance(event, HarnessFailed):
                 raise HarnessError(f"harness error: {event.message}")
-            if isinstance(event, AttemptFinished) and event.result != canonical_json.NOTHING:
+            if isinstance(event, AttemptFinished) and event.result != records.NOTHING:
                 heard[index][event.basis] = canonical_json.loads(FileResult, event.result)
 
         orders = Orders(context, context.assignment.box, alone=False)
@@ -85,14 +85,14 @@ class ProgramTrial:
         results = [
             (
                 *self._called[basis],
-                canonical_json.add_measurements(result, cases[basis], _NO_FIGURES),
+                records.add_measurements(result, cases[basis], _NO_FIGURES),
             )
             for basis, result in files.items()
         ]
         return behaviour(results) if results else None
 
 
-_NO_FIGURES = canonical_json.Measurements()
+_NO_FIGURES = records.Measurements()
 
 
 # --- The answers of a submission to tests, to find two that behave alike. Pure -------------------

@@ -31,9 +31,9 @@ from harness.reading import casefile
 from harness.reading.expectation import in_a_sentence
 from harness.records import Build, CaseFile, Diagnosis, FileResult, Verdict
 from harness.vocabulary.transformations import KINDS, ORDER
-from harness.work import canonical_json, fairness
-from harness.work.canonical_json import NOTHING, Measurements
+from harness.work import canonical_json, fairness, records
 from harness.work.fairness import find_cuts
+from harness.work.records import NOTHING, Measurements
 from oracle import __version__
 
 THRESHOLD = 0.01
@@ -236,7 +236,7 @@ class AttemptReader:
             return None, measured
         result = canonical_json.loads(FileResult, text)
         case = self._case(attempt.name, attempt.sha256)
-        return canonical_json.add_measurements(result, case, measured), measured
+        return records.add_measurements(result, case, measured), measured
 
     def _case(self, name: str, sha256: str) -> CaseFile:
         if (name, sha256) not in self._cases:

@@ -9,7 +9,7 @@ from harness.service import monitoring, records
 from harness.service.jobs.assignment_context import AssignmentContext
 from harness.service.storage import queue, uploads
 from harness.text import one_line
-from harness.work import worker_events
+from harness.work import records as work_records
 
 BEGUN = json.dumps({"word": "begun"})  # a check, once more
 _LONGEST_COMMAND = 60  # characters that are told of the test that runs
@@ -22,20 +22,20 @@ class ProgressRecorder(GradingListener):
         self._context = context
         self._job = job
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         match event:
-            case worker_events.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
+            case work_records.AttemptFinished(figures=figures, doubtful=doubtful, failed=failed):
                 seconds = figures.seconds
                 # One in doubt is run once more, and counts again.
                 outcome = "in doubt" if doubtful else "failed" if failed else "passed"
-            case worker_events.HarnessFailed():
+            case work_records.HarnessFailed():
                 seconds, outcome = 0.0, "harness error"
             case _:
                 return
         with self._context.database.changing() as db:
             queue.add_figure(db, monitoring.ATTEMPTS, seconds, outcome=outcome)
-            if isinstance(event, worker_events.AttemptFinished):
+            if isinstance(event, work_records.AttemptFinished):
                 queue.note_progress(db, self._job)
 
 
@@ -48,13 +48,13 @@ class LiveResultPublisher(ProgressRecorder):
         self._shown: dict[str, object] = {}  # the one that is told of
         self._number = 0  # of the word that tells of it
 
-    def on_event(self, unit: GradingUnit, event: worker_events.AttemptEvent) -> None:
+    def on_event(self, unit: GradingUnit, event: work_records.AttemptEvent) -> None:
         """Take in what a worker says."""
         self._now = {}
         self._say({"case": _case_name(unit, event.basis), **_describe_event(event)})
         super().on_event(unit, event)
 
-    def on_progress(self, unit: GradingUnit, event: worker_events.ProgressEvent) -> None:
+    def on_progress(self, unit: GradingUnit, event: work_records.ProgressEvent) -> None:
         """Take note of the test that runs now; files that end at once are not told of."""
         self._now = _running(unit, event)
 
@@ -73,10 +73,10 @@ def _case_name(unit: GradingUnit, basis: str) -> str:
     return next((Path(task.case.path).name for task in unit.tasks if task.basis == basis), "")
 
 
-def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str, object]:
+def _running(unit: GradingUnit, event: work_records.ProgressEvent) -> dict[str, object]:
     """Return facts about the test that is judged next, or none after the last one."""
     steps = next(task.case.steps for task in unit.tasks if task.basis == event.basis)
-    judged = event.step if isinstance(event, worker_events.CaseProgress) else -1
+    judged = event.step if isinstance(event, work_records.CaseProgress) else -1
     tests = [place for place, step in enumerate(steps) if step.is_test]
     left = [place for place in tests if place > judged]
     if not left:
@@ -90,9 +90,9 @@ def _running(unit: GradingUnit, event: worker_events.ProgressEvent) -> dict[str,
     }
 
 
-def _describe_event(event: worker_events.AttemptEvent) -> dict[str, object]:
-    if isinstance(event, worker_events.BuildFinished):
+def _describe_event(event: work_records.AttemptEvent) -> dict[str, object]:
+    if isinstance(event, work_records.BuildFinished):
         return {"word": "built", "ok": event.build.ok}
-    if isinstance(event, worker_events.HarnessFailed):
+    if isinstance(event, work_records.HarnessFailed):
         return {"word": "broke"}
     return {"word": "done", "failed": event.failed, "again": event.doubtful}
