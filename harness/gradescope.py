@@ -33,7 +33,7 @@ from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
 from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import listing
+from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
@@ -200,7 +200,7 @@ def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(sources.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])

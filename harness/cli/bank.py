@@ -30,6 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from harness.grading.attempts.orders import GradingContext
     from harness.grading.banking.bank_selection import Former, Place
     from harness.grading.grade import GradeOptions, GradingPlan
     from harness.grading.ledger.ledger import Ledger
@@ -232,14 +233,17 @@ def _take(
     ledger.check()
     plan, folder = grade.load_last_plan(ledger), Path(arguments.bank)
     wanted = _options(arguments, assignment)
-    class_ = _class(plan, assignment, ledger, originals)
+    context = grade.grading_context(wanted, plan)
+    class_ = _class(plan, context, ledger, originals)
     selection = BankSelection(
         class_, assignment.files.required, _make_filter(arguments.commands, plan)
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
-    tasks = class_[0].unit.tasks if class_ else ()
-    trial = ProgramTrial(grade.grading_context(wanted, plan), tasks, plan.attempts)
-    added = selection.into(folder, before, trial.run)
+    if class_:
+        attempt = ProgramTrial(context, class_[0].unit, plan.cases, plan.attempts).run
+        added = selection.into(folder, before, attempt)
+    else:
+        added = selection.into(folder, before, lambda _: {})
     refused = [(one.key, NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     banks.keep_course(folder, grade.overlay(wanted))
@@ -268,7 +272,7 @@ def _options(arguments: argparse.Namespace, assignment: Assignment) -> GradeOpti
 
 
 def _class(
-    plan: GradingPlan, assignment: Assignment, ledger: Ledger, originals: Path
+    plan: GradingPlan, context: GradingContext, ledger: Ledger, originals: Path
 ) -> list[Former]:
     """Return the submissions that were graded, each with what the ledger has of it."""
     from harness.grading import grade
@@ -277,11 +281,15 @@ def _class(
     from harness.grading.marks.marker import AttemptReader
 
     reader = AttemptReader(
-        ledger, assignment, {(one.kind, one.name): one.path for one in plan.cases}
+        ledger, context.assignment, {(one.kind, one.name): one.path for one in plan.cases}
     )
     planned = grade.by_key(plan.attempts)
-    units = grade.units(plan, Store(originals))
-    return [Former(unit, reader.attempts(planned[unit.submission.key])) for unit in units]
+    students = {one.key: one.students for one in plan.submissions}
+    return [
+        Former(unit, reader.attempts(planned[key]), students[key])
+        for unit in grade.units(context, plan, Store(originals))
+        for key in [unit.submission.key]
+    ]
 
 
 def _make_filter(names: Sequence[str], plan: GradingPlan) -> Callable[[Place], bool]:

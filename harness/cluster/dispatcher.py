@@ -300,10 +300,7 @@ class _UnitRun:
         self._dispatcher = dispatcher
         self._units = units
         self._store = store
-        self._command_properties, self._ran_on = (
-            context.assignment.command_properties,
-            context.ran_on,
-        )
+        self._command_properties = context.assignment.command_properties
         self._secret = context.secret
         self._python = context.assignment.python
         self._environment = dispatcher.environment(self._python)
@@ -350,7 +347,7 @@ class _UnitRun:
 
         Else a machine on which all goes wrong, and fast, would use up all tries of an attempt.
         """
-        ran = {self._ran_on.get(one.basis, "") for one in unit.cases} if unit.alone else {""}
+        ran = {one.machine for one in unit.cases} if unit.alone else {""}
         failed = (self._dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
         return Piece(index, unit.cases, not_on=frozenset(ran - {""}).union(*failed))
 
@@ -568,7 +565,7 @@ def without_places(unit: WorkUnit) -> WorkUnit:
     course = unit.course and unit.course._replace(place="")
     return unit._replace(
         submission=unit.submission._replace(path=""),
-        cases=tuple(one._replace(place="") for one in unit.cases),
+        cases=tuple(one._replace(place="", machine="") for one in unit.cases),
         assignment=unit.assignment._replace(place=""),
         course=course,
     )

@@ -63,6 +63,7 @@ class UnitCase(NamedTuple):
     # Where it lies, and with it what is beside it. Its own bytes may be in a store all the same.
     place: str = ""
     is_image: bool = False  # of another case file: its tests give no points
+    machine: str = ""  # of a cluster, where it was run before
 
 
 class Environment(NamedTuple):
@@ -95,6 +96,7 @@ class WorkUnit(NamedTuple):
     # and which it answers later than the short limit; see harness.running.hangs.ShortLimits.
     hung: tuple[str, ...] = ()
     patient: tuple[str, ...] = ()
+    why: str = ""  # it is run alone, for people who watch
 
 
 def read_unit(text: str | bytes, source: str) -> WorkUnit:

@@ -216,7 +216,9 @@ class UnitWorker:
 
     def _bench_for(self, unit: records.WorkUnit) -> UnitRunner:
         """Return the bench of the unit before if this one is run in the same way, or a new one."""
-        alike = unit._replace(submission=None, build="", cases=(), spent=0.0, hung=(), patient=())  # type: ignore[arg-type]
+        alike = unit._replace(
+            submission=None, build="", cases=(), spent=0.0, hung=(), patient=(), why=""  # type: ignore[arg-type]
+        )  # fmt: skip
         if self._bench and self._bench_is_for == alike:
             return self._bench
         if self._bench:

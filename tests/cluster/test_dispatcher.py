@@ -132,7 +132,7 @@ def carry_unit(tmp_path):
     own.engine = SimpleNamespace(needs=())
 
     def carry(
-        *answers, workers=(ONE, TWO), later=(), ran_on=None, alone=False, single=False, **more
+        *answers, workers=(ONE, TWO), later=(), machine="", alone=False, single=False, **more
     ):
         """``single``: each case file is a unit."""
         connector, said, remarks = Connector(*answers, workers=workers, later=later), [], []
@@ -140,8 +140,9 @@ def carry_unit(tmp_path):
         own.python = more.pop("python", None)
         own_dispatcher = Dispatcher(settings, remarks.append, **more)
         own_dispatcher._connector = connector
-        means = SimpleNamespace(assignment=own, ran_on=ran_on or {}, secret=SECRET)
-        asked = [cases] if not single else [(one,) for one in cases]
+        means = SimpleNamespace(assignment=own, secret=SECRET)
+        ran = tuple(one._replace(machine=machine) for one in cases)
+        asked = [ran] if not single else [(one,) for one in ran]
         units = [UNIT._replace(cases=some, alone=alone) for some in asked]
 
         def run():
@@ -289,8 +290,7 @@ def test_a_disk_that_is_full_for_half_a_minute_costs_no_attempt(carry_unit, cloc
 def test_what_is_in_doubt_goes_to_another_machine_than_the_ledger_has(
     carry_unit, alone, workers, only
 ):
-    ran_on = dict.fromkeys(BASES, "one")
-    (load,) = carry_unit(ran_on=ran_on, alone=alone, workers=workers).connector.loads
+    (load,) = carry_unit(machine="one", alone=alone, workers=workers).connector.loads
     assert load.only == only
 
 

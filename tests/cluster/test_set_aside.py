@@ -222,7 +222,7 @@ class Doubting:
     def run(self, units, _store, means, on_event, _on_time):
         self.secret = means.secret
         for index, unit in enumerate(units):
-            ran_on = {means.ran_on[case.basis] for case in unit.cases}
+            ran_on = {case.machine for case in unit.cases}
             self.asked.append((unit.alone, ran_on))
             if unit.alone and self.is_lost:
                 raise NoClusterError("it is gone")

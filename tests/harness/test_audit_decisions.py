@@ -13,7 +13,7 @@ from harness.assignments import assignment as assignments
 from harness.fuzzing.findings import FuzzFinding
 from harness.fuzzing.judges import WrongReply
 from harness.fuzzing.search import FuzzBudget
-from harness.grading.attempts.orders import GradingContext, GradingUnit
+from harness.grading.attempts.orders import GradingContext
 from harness.grading.auditing import audit, wrong_answers
 from harness.grading.auditing.audit import _shows, nearly_full
 from harness.grading.records import Audited, Graded, Marks, PartMark, Submission, WrongAnswer
@@ -23,6 +23,7 @@ from harness.running.file_runner import not_run
 from harness.vocabulary.script import Script
 from harness.work import canonical_json, records
 from harness.work.records import AttemptFinished
+from tests.harness.made_attempts import unit_of
 from tests.harness.test_audit import write_class
 
 
@@ -153,7 +154,7 @@ def search(monkeypatch, tmp_path):
         bench = SimpleNamespace(furnish=lambda *_: nullcontext((tmp_path, built)))
         monkeypatch.setattr(wrong_answers, "bench_of", lambda *_: bench)
         grading = GradingContext(assignments.find("go-scoring"), None, "off", (), 0.0, 1)
-        unit = GradingUnit(Submission("ada", ()), tmp_path / "a.tgz", "build", ())
+        unit = unit_of("ada", path=str(tmp_path / "a.tgz"))
         return wrong_answers.Looker(grading, seconds=600.0).look(unit, lambda *_: None)
 
     return search

@@ -1,6 +1,5 @@
 """Which time limits decide: computed from made results, and with engines that take their time."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +8,7 @@ from harness.assignments import assignment
 from harness.engine.engine_session import EngineSession
 from harness.errors import EngineError
 from harness.grading.attempts.attempt_runner import Runner
-from harness.grading.attempts.orders import GradingContext, GradingUnit, Task
+from harness.grading.attempts.orders import GradingContext, unit_case
 from harness.options import CPU_SECONDS, BoxLimits, Limit, Limits
 from harness.reading import casefile
 from harness.records import (
@@ -28,6 +27,7 @@ from harness.sandbox.boxed_engines import BoxedEngine
 from harness.work import canonical_json, fairness, records
 from harness.work.records import Measurements
 from oracle.command_properties import STANDARD
+from tests.harness.made_attempts import unit_of
 from tests.harness.silent_process import SilentProcess
 
 LIMITS, BOX = Limits(timeout=30, startup=10, file=0), BoxLimits(cpu=60)
@@ -340,7 +340,7 @@ class Runs:
         self.settled.append(basis)
 
 
-def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
+def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other(monkeypatch):
     """It had a short limit, so that nobody knows whether it hangs."""
     hung, alone = result([1], TIMEOUT), Measurements(alone=True)
     ledger = Runs(
@@ -351,10 +351,12 @@ def test_a_file_in_which_an_engine_answered_late_is_spoken_for_by_no_other():
             "otherwise": [(result([1], CPU), Measurements(cpu=61))],
         }
     )
-    tasks = tuple(Task(basis, hung.case) for basis in ("sure", "alike", "late", "otherwise"))
-    unit = GradingUnit(None, Path(), "", tasks)
+    cases = tuple(
+        unit_case(basis, hung.case, b"") for basis in ("sure", "alike", "late", "otherwise")
+    )
     means = GradingContext(assignment.find("gomoku-rules"), None, "off", (), 0.0, 1)
     runner = Runner(ledger, means, None)
     runner._token = "ours"  # as if it had leased them
-    runner._believe(unit)
+    monkeypatch.setattr(runner, "_read", lambda _: hung.case)
+    runner._believe(unit_of("ada", cases))
     assert ledger.settled == ["alike"]

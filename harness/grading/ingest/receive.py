@@ -293,16 +293,36 @@ def receive(
     refusals: list[str] = []
     for index, file in reversed(list(enumerate(entry.files))):
         submission = submission._replace(name=file.name, time=file.time, late=file.late)
+        name, odd = file.name, ""
         try:
-            received = _receive_one(submission, file, assignment, store, overlay)
+            if file.path.is_dir():
+                sha256, odd = _folder(file.path, assignment, store)
+                name = "folder.tar"  # as it is packed, nobody called it otherwise
+            else:
+                sha256 = store.keep(file.path)
+            path = str(store.path(sha256))
+            inside = inspect_archive(path, assignment, name)
+            if not set(inside.found.kept) - {assignment.files.log}:
+                raise ArchiveError(contents.describe_empty(inside.found, assignment))
+            remarks = [odd, *_remarks(inside, assignment, path, overlay)]
+            log = _log(inside, assignment, path)
         except ArchiveError as error:
             what = "folder" if file.path.is_dir() else "file"
             refusals.append(f"The {what} {_format_name(file)} is refused: {error}.")
             continue
         except ReadingFailedError as error:  # an earlier one must not count in its place
             return submission._replace(unread=str(error))
-        said = (*refusals, *_earlier(entry.files[:index], store), *received.remarks)
-        return received._replace(remarks=said)
+        faults = (*contents.faults(inside.found), *contents.foreign(inside.found, assignment))
+        said = map(escape_controls, filter(None, remarks))
+        return submission._replace(
+            sha256=sha256,
+            root=inside.root,
+            kept=inside.found.kept,
+            forbidden=inside.found.forbidden,
+            faults=faults,
+            remarks=(*refusals, *_earlier(entry.files[:index], store), *said),
+            log=log,
+        )
     last = entry.files[-1]
     return submission._replace(
         name=last.name, time=last.time, late=last.late,
@@ -322,37 +342,6 @@ def _earlier(files: Sequence[SubmittedFile], store: Store) -> list[str]:
             store.keep(one.path)
     names = ", ".join(dict.fromkeys(map(_format_name, archives)))
     return [f"Submitted earlier, and not used: {names}."] if names else []
-
-
-def _receive_one(
-    submission: Submission,
-    file: SubmittedFile,
-    assignment: Assignment,
-    store: Store,
-    overlay: Path | None,
-) -> Submission:
-    """Return a submission from one archive or folder; raises ArchiveError if it is refused."""
-    name, odd = file.name, ""
-    if file.path.is_dir():
-        sha256, odd = _folder(file.path, assignment, store)
-        name = "folder.tar"  # as it is packed, nobody called it otherwise
-    else:
-        sha256 = store.keep(file.path)
-    path = str(store.path(sha256))
-    inside = inspect_archive(path, assignment, name)
-    if not set(inside.found.kept) - {assignment.files.log}:
-        raise ArchiveError(contents.describe_empty(inside.found, assignment))
-    return submission._replace(
-        sha256=sha256,
-        root=inside.root,
-        kept=inside.found.kept,
-        forbidden=inside.found.forbidden,
-        faults=(*contents.faults(inside.found), *contents.foreign(inside.found, assignment)),
-        remarks=tuple(
-            map(escape_controls, filter(None, [odd, *_remarks(inside, assignment, path, overlay)]))
-        ),
-        log=_log(inside, assignment, path),
-    )
 
 
 def _folder(folder: Path, assignment: Assignment, store: Store) -> tuple[str, str]:

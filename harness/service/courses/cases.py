@@ -11,7 +11,7 @@ from typing import NamedTuple
 from harness.assignments.assignment import FILE, Assignment
 from harness.errors import CaseError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.sources.listing import safe
+from harness.grading.ingest.names import safe
 from harness.reading import casefile
 from harness.records import CaseFile
 from harness.service.courses import engine_suites, own_files
