@@ -107,7 +107,7 @@ def prepare(
     Raises:
         UsageError: the marks in force have another basis, and no regrading is wanted.
     """
-    from harness.grading.ingest.receive import receive
+    from harness.grading.ingest.sources import receive
 
     entries, cases = inputs
     course = overlay(options)
@@ -139,7 +139,7 @@ def plan_attempts(
 ) -> GradingPlan:
     """Record in the ledger which submissions are asked which case files.
 
-    ``submissions``: as :func:`harness.grading.ingest.receive.receive` returns them.
+    ``submissions``: as :func:`harness.grading.ingest.sources.receive` returns them.
 
     Raises:
         UsageError: marks are in force that were made of something else, and no regrading is

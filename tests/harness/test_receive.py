@@ -16,7 +16,8 @@ from harness.archives.archive_streams import MIB, IntakeLimits
 from harness.assignments import assignment, public_tests, workspace
 from harness.errors import ArchiveError, ReadingFailedError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.receive import LONGEST, receive
+from harness.grading.ingest.log_evidence import LONGEST
+from harness.grading.ingest.sources import receive
 from harness.grading.ledger.places import Store
 from harness.grading.records import Student, StudentSubmissions, Submission, SubmittedFile
 from tests.harness.hostile_archives import LARGE, ROSTER, build_zip, python_tar

@@ -11,7 +11,7 @@ from harness.grading import SET_ASIDE, grade
 from harness.grading.attempts import attempt_plan
 from harness.grading.attempts.orders import Concurrency
 from harness.grading.grade import GradeOptions, GradingPlan
-from harness.grading.ingest.receive import receive
+from harness.grading.ingest.sources import receive
 from harness.grading.ledger.ledger import Ledger
 from harness.grading.ledger.places import Store
 from harness.grading.records import StudentSubmissions

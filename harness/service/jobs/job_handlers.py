@@ -18,7 +18,7 @@ from harness.grading.exports.feedback import body_of
 from harness.grading.exports.sheet import Filled
 from harness.grading.exports.showing import feedback
 from harness.grading.grade import GradeOptions, GradingOutcome, GradingPlan
-from harness.grading.ingest.receive import receive
+from harness.grading.ingest.sources import receive
 from harness.grading.marks.marker import Marker
 from harness.grading.records import ClassResult, Graded, StudentSubmissions
 from harness.report.views import Views
