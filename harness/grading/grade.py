@@ -95,7 +95,9 @@ def read_inputs(
 
     assert options.source is not None
     overlay(options)
-    cases = case_files(options)
+    cases = attempt_plan.cases(
+        options.assignment, None if options.public_only else options.private
+    )
     return sources.read(options.source, options.groups, on_remark=on_remark), cases
 
 
@@ -113,22 +115,9 @@ def prepare(
     course = overlay(options)
     submissions = [receive(entry, options.assignment, store, course) for entry in entries]
     submissions.sort(key=lambda one: one.key)
-    return plan_attempts(options, ledger, submissions, add_images(options, ledger, cases))
-
-
-def case_files(options: GradeOptions) -> list[PlannedCase]:
-    """Return the public and private case files of a grading; raises as :func:`read_inputs`."""
-    return attempt_plan.cases(options.assignment, None if options.public_only else options.private)
-
-
-def add_images(
-    options: GradeOptions, ledger: Ledger, cases: list[PlannedCase]
-) -> list[PlannedCase]:
-    """Return case files, and images of the public ones if there are to be some."""
-    if not options.images:
-        return cases
-    public = [case for case in cases if case.kind == records.PUBLIC]
-    return [*cases, *attempt_plan.images(options.assignment, public, ledger.seed)]
+    if options.images:
+        cases = [*cases, *attempt_plan.images(options.assignment, cases, ledger.seed)]
+    return plan_attempts(options, ledger, submissions, cases)
 
 
 def plan_attempts(

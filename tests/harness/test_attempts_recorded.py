@@ -11,7 +11,7 @@ import pytest
 
 from harness.assignments.assignment import find
 from harness.errors import BusyError, SandboxError, UsageError
-from harness.grading.attempts import attempt_plan, orders
+from harness.grading.attempts import orders
 from harness.grading.attempts.attempt_runner import MOST_FAULTS, Recorder
 from harness.grading.attempts.orders import GradingContext, unit_case
 from harness.grading.ledger.ledger import PlannedAttempt
@@ -34,21 +34,6 @@ from tests.harness.made_attempts import result_of, unit_of
 CASE = casefile.parse(
     b"loadsgf a.sgf\n10 score x/b.txt ../c.txt /d.txt .e none.txt\n#? [0]\n", "x.gtp"
 )
-
-
-@pytest.mark.parametrize("named", [None, []])
-def test_private_points_need_private_case_files(named, monkeypatch):
-    own = find("go-scoring")
-    asked = own._replace(
-        marks=tuple(one._replace(judged_by="private", points=3) for one in own.marks)
-    )
-    monkeypatch.setattr(attempt_plan, "private_cases", lambda *_: [])
-    if named is None:
-        assert {case.kind for case in attempt_plan.cases(asked, named)} == {"public"}
-        return
-    with pytest.raises(UsageError) as told:
-        attempt_plan.cases(asked, named)
-    assert "needs private case files, but none are given" in str(told.value)
 
 
 def make_unit(*bases: str) -> WorkUnit:

@@ -135,7 +135,7 @@ def test_what_the_harness_cannot_read_is_unread_and_no_earlier_one_takes_its_pla
         late=True,
         unread="the reader died",
     )
-    cases = attempt_plan.public_cases(ASSIGNMENT)
+    cases = attempt_plan.read_cases(ASSIGNMENT)
     assert attempt_plan.attempts(ASSIGNMENT, None, True, [found], cases) == []
 
 

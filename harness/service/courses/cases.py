@@ -202,7 +202,7 @@ def unpack(
     with own_files.unpack(settings, path, name, lambda place: _complete(place, how)) as found:
         place, own = found
         try:
-            attempt_plan.public_cases(own)
+            attempt_plan.read_cases(own)
         except CaseError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
         yield found

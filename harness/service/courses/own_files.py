@@ -115,8 +115,7 @@ def _read_cases(assignment: Assignment) -> None:
     Raises:
         HarnessError: a line of one is wrong, or two private ones have the same name.
     """
-    attempt_plan.public_cases(assignment)
-    attempt_plan.private_cases(assignment, ())
+    attempt_plan.read_cases(assignment, ())
 
 
 def make(

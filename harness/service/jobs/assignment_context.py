@@ -75,7 +75,7 @@ class AssignmentContext(NamedTuple):
         submission = receive(entry, assignment, self.store, self.overlay)
         if submission.unread:
             raise ReadingFailedError(submission.unread)
-        cases = attempt_plan.public_cases(assignment)
+        cases = attempt_plan.read_cases(assignment)
         return grade.plan_attempts(self.options, self.ledger, [submission], cases)
 
     def options_of(self, grading: Grading) -> GradeOptions:
