@@ -139,7 +139,15 @@ def plan_attempts(
     )
     plan = GradingPlan(0, _now(), tuple(submissions), tuple(cases), tuple(planned))
     if not options.regrade:
-        _refuse_changes(ledger, plan)
+        now, marks = by_key(planned), ledger.in_force()
+        keys = [one.key for one in submissions if one.key in marks]
+        stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
+        if stale:
+            raise UsageError(
+                f"{number_of(len(stale), 'submission')} with a mark in {ledger.name} would be"
+                " tested otherwise now: the archive, the case files, the assignment or the harness"
+                " has changed. --regrade runs that again and shows which marks would change"
+            )
     assignment = options.assignment
     digest = hashlib.sha256((assignment.place / FILE).read_bytes()).hexdigest()
     told = canonical_json.dumps([list(map(str, options[1:]))])
@@ -163,20 +171,6 @@ def overlay(options: GradeOptions) -> Path | None:
     if not found.is_dir():
         raise UsageError(f"course folder {name} not found: give it with --overlay")
     return found
-
-
-def _refuse_changes(ledger: Ledger, plan: GradingPlan) -> None:
-    now = by_key(plan.attempts)
-    marks = ledger.in_force()
-    keys = [one.key for one in plan.submissions if one.key in marks]
-    stale = [key for key in keys if _bases(now.get(key, ())) != marks[key].bases]
-    if stale:
-        count = number_of(len(stale), "submission")
-        raise UsageError(
-            f"{count} with a mark in {ledger.name} would be tested otherwise now: the archive, the"
-            " case files, the assignment or the harness has changed. --regrade runs that again and"
-            " shows which marks would change"
-        )
 
 
 def by_key(attempts: Iterable[PlannedAttempt]) -> dict[str, list[PlannedAttempt]]:
