@@ -23,7 +23,7 @@ from harness.errors import ClassWideError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import listing
+from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
@@ -175,7 +175,7 @@ def mark(root: Path) -> MarkingNotes:
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(sources.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])

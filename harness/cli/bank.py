@@ -216,9 +216,12 @@ def _take(
     )
     cases = {(one.kind, one.name): one.path for one in plan.cases}
     reader, planned = AttemptReader(ledger, assignment, cases), grade.by_key(plan.attempts)
+    students = {one.key: one.students for one in plan.submissions}
+    context = grade.grading_context(options, plan)
     class_ = [
-        bank_selection.Former(unit, reader.attempts(planned[unit.submission.key]))
-        for unit in grade.units(plan, Store(originals))
+        bank_selection.Former(unit, reader.attempts(planned[key]), students[key])
+        for unit in grade.units(context, plan, Store(originals))
+        for key in [unit.submission.key]
     ]
     commands = {
         (case.kind, case.name, step.line): step.command.partition(" ")[0]
@@ -237,10 +240,12 @@ def _take(
         lambda place: not names or commands[place] in names,  # whether a test counts
     )
     before = banks.read(folder) if (folder / banks.FILE).exists() else Bank("", (), {})
-    tasks = class_[0].unit.tasks if class_ else ()
-    context = grade.grading_context(options, plan)
-    trial = bank_selection.ProgramTrial(context, tasks, plan.attempts)
-    added = selection.into(folder, before, trial.run)
+    if class_:
+        unit = class_[0].unit
+        trial = bank_selection.ProgramTrial(context, unit, plan.cases, plan.attempts)
+        added = selection.into(folder, before, trial.run)
+    else:
+        added = selection.into(folder, before, lambda _: {})
     refused = [(one.key, bank_selection.NOTHING) for one in plan.submissions if one.refused]
     added = added._replace(left_out=tuple(sorted([*refused, *added.left_out])))
     banks.keep_course(folder, grade.overlay(options))
