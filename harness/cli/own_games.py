@@ -19,7 +19,7 @@ from harness.cli.commandline import Command, number, whole
 from harness.cli.console import colors, never_fail_to_encode
 from harness.declared import declaration as declarations
 from harness.declared import proposal
-from harness.declared.evidence import Evidence
+from harness.declared.evidence import gather
 from harness.declared.probes import NoProtocolError, try_protocols
 from harness.declared.program_process import ProgramStart
 from harness.declared.reference import ReferenceProgram
@@ -307,7 +307,7 @@ def _make(arguments: argparse.Namespace, folder: Path, cases: Sequence[CaseFile]
         start = ProgramStart(tuple(full), folder.absolute(), STANDARD, arguments.sandbox)
         try:
             with try_protocols(start, conversations, protocol) as trial:
-                proposed = proposal.propose(Evidence(trial, conversations, ask))
+                proposed = proposal.propose(gather(trial, conversations, ask))
             break
         except NoProtocolError as error:
             failure = failure or _explain(arguments, full, described, error)
