@@ -10,7 +10,6 @@ from pydantic import BaseModel, Field
 from harness.service.api.courses import DATE
 from harness.service.api.requests import ApiRoutes, Asked, Body, Found, Json, Page, find_page
 from harness.service.courses import deadlines, gradebooks, roster, roster_files, staff
-from harness.service.courses.staff import NewStaff
 from harness.service.local_times import add_offset
 from harness.service.people import accounts
 from harness.service.records import ASSISTANT, EXTEND, FORMER, RIGHTS, STUDENT, Member, Token
@@ -95,7 +94,7 @@ def make_token(context: Context, body: Json[TokenWanted]) -> NewToken:
 def revoke_token(context: Context) -> None:
     """Let a token of the same owner hold no longer."""
     with context.acting() as act:
-        token = context.request.path_params["token"]
+        token = context.part("token")
         if not token.isalnum() or not accounts.revoke_token(act, token):
             raise RequestRefused(404, "there is no such token")
 
@@ -109,8 +108,6 @@ def _members(token: Token) -> dict[str, Any]:
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
 # The routes of assistants are those of the staff for assistants alone.
-
-
 STAFF_ROUTES = ApiRoutes("courses")
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
 _OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
@@ -186,9 +183,6 @@ class StudentLinks(BaseModel):
     items: list[LinkShown]
 
 
-# --- the staff ---------------------------------------------------------------------------------
-
-
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
@@ -198,7 +192,8 @@ def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
 def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
-    made, link = _add(context, NewStaff(body.name, body.role, tuple(body.may), body.email))
+    wanted = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
+    made, link = _add(context, wanted)
     return StaffAdded(**_describe(made).model_dump(), link=link)
 
 
@@ -223,9 +218,6 @@ def remove_staff(context: Context) -> None:
     _remove(context)
 
 
-# --- assistants alone --------------------------------------------------------------------------
-
-
 @STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
@@ -235,7 +227,7 @@ def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
 def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
-    made, link = _add(context, NewStaff(body.name, ASSISTANT, tuple(body.may)))
+    made, link = _add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may)))
     return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
 
 
@@ -251,9 +243,6 @@ def remove_assistant(context: Context) -> None:
     _remove(context)
 
 
-# --- what both do ------------------------------------------------------------------------------
-
-
 def _find(
     context: RequestContext, page: Asked, *roles: str, order: tuple[str, ...] = ("name", "person")
 ) -> Found[Member]:
@@ -262,7 +251,7 @@ def _find(
         return find_page(db, courses.MEMBERS, order, page, **named)
 
 
-def _add(context: RequestContext, body: NewStaff) -> tuple[Member, str]:
+def _add(context: RequestContext, body: staff.NewStaff) -> tuple[Member, str]:
     """Add somebody; return the member and the only copy of the link to sign in by."""
     with context.acting() as act:
         made = staff.add(act, context.course.id, body)
@@ -289,9 +278,6 @@ def _describe(member: Member) -> StaffShown:
     return StaffShown.model_validate({**told, "role": member.role})
 
 
-# --- students ----------------------------------------------------------------------------------
-
-
 @STAFF_ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
 def make_links(context: Context) -> StudentLinks:
     """Make links for all students of a course; those they had hold no longer."""
@@ -301,8 +287,6 @@ def make_links(context: Context) -> StudentLinks:
 
 
 # --- The students of a course: rosters taken, students removed, deadlines extended ---------------
-
-
 STUDENT_ROUTES = ApiRoutes("students")
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
 _ASSIGNMENT = "/courses/{course}/assignments/{assignment}"
@@ -373,23 +357,16 @@ def take_roster(
     wanted = roster_files.read(path, name)
     with context.acting() as act:
         found = roster.take(act, context.course.id, wanted)
-    data = gradebooks.read_roster(path)
-    gradebooks.keep_roster(context.settings, context.course.id, data)
+    gradebooks.keep_roster(context.settings, context.course.id, gradebooks.read_roster(path))
     return RosterTaken(
         students=len(wanted.students),
         added=[one.key for one in found.added],
         returned=[one.key for one in found.returned],
-        changed=[
-            RosterChanged(student=one.student, what=one.what, was=one.was, now=one.now)
-            for one in found.changed
-        ],
+        changed=[RosterChanged(**one._asdict()) for one in found.changed],
         unchanged=found.same,
         missing=[one.key for one in found.missing],
         remarks=[*found.remarks],
     )
-
-
-# --- removed, and added again ------------------------------------------------------------------
 
 
 @STUDENT_ROUTES.at("DELETE", f"{_ALL}/{{member}}", TEACHERS)
@@ -410,9 +387,6 @@ def restore(context: Context) -> StudentShown:
     """Add a removed student again, with everything as before."""
     with context.acting() as act:
         return _describe_student(roster.restore(act, context.course.id, context.student))
-
-
-# --- deadlines of their own --------------------------------------------------------------------
 
 
 @STUDENT_ROUTES.at("GET", f"{_ASSIGNMENT}/extensions", STAFF_ONLY)

@@ -23,7 +23,7 @@ from harness.service.records import ASSISTANT, ROLES, STAFF, STUDENT, TEACHER
 from harness.service.settings import Settings
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
-from harness.service.web.service import Service
+from harness.service.web.service import Rates, Service
 
 T = TypeVar("T")
 
@@ -68,6 +68,17 @@ class RequestContext:
     def by(self) -> str:
         """Return the ID of the person asking, or "" if not signed in."""
         return self.person.id if self.person else ""
+
+    @property
+    def sender(self) -> str:
+        """Return the address in the network that the request comes from; "" if not known."""
+        client = self.request.client
+        return client.host if client else ""
+
+    def part(self, name: str) -> str:
+        """Return a part of the path that is not looked up."""
+        found: str = self.request.path_params[name]
+        return found
 
     @property
     def is_staff(self) -> bool:
@@ -144,10 +155,8 @@ class RequestContext:
 
 # --- What a path names ---------------------------------------------------------------------------
 # It is looked up, and must belong together: an assignment to the course, an upload to the
-# assignment, and to the student who asks. So no route can forget to look.
-#
-# A user outside a course gets the same answer as for a course that does not exist.
-
+# assignment, and to the student who asks. So no route can forget to look. A user outside a course
+# gets the same answer as for a course that does not exist.
 
 _Found = dict[str, object] | None  # what is named, by the names of RequestContext
 _Look = Callable[[Connection, RequestContext, str], _Found]
@@ -287,7 +296,6 @@ def find_missing(names: Iterable[str]) -> set[str]:
 
 # --- Problems (RFC 9457): what the API answers instead of what was asked for ---------------------
 
-
 MEDIA_TYPE = "application/problem+json"
 # What any request may be answered with; 422: something in it cannot be read or cannot be done.
 _ANY = (422, 429, 500, 503)
@@ -303,6 +311,19 @@ class RequestRefused(Exception):  # noqa: N818 - an answer rather than an error
         self.status = status
         self.why = reason
         self.headers = headers
+
+
+def require_found(found: T | None, why: str, status: int = 404) -> T:
+    """Return what was looked for; refuse the request if there is none."""
+    if found is None:
+        raise RequestRefused(status, why)
+    return found
+
+
+def require_rate(rates: Rates, key: str, what: str) -> None:
+    """Count a request, and refuse it if there are too many; ``what``: all of them."""
+    if wait := rates.take(key):
+        raise RequestRefused(429, f"too many {what}: wait {wait} s", {"retry-after": str(wait)})
 
 
 class Problem(BaseModel):
