@@ -83,9 +83,6 @@ def let_in(act: AuditedTransaction, person: Person) -> None:
     act.note("let in", person.id)
 
 
-# --- courses -----------------------------------------------------------------------------------
-
-
 def find_course(db: Connection, name: str) -> Course:
     """Return a course by id or title.
 

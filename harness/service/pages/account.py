@@ -11,12 +11,7 @@ from harness.service.people import accounts, oidc
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, COOKIE, SIGNED_IN, Context, Routes
-from harness.service.web.request_context import (
-    RequestContext,
-    RequestRefused,
-    require_found,
-    require_rate,
-)
+from harness.service.web.request_context import RequestContext, RequestRefused, require_found
 from harness.text import one_line, read_number
 
 ROUTES = Routes()
@@ -162,7 +157,7 @@ def _provider(context: RequestContext) -> oidc.Provider:
     """Return the provider, which is not asked by one machine too often."""
     why = "this service has no other way to sign in than links"
     provider = require_found(context.service.provider, why)
-    require_rate(context.service.rates, f"oidc {context.sender}", "sign in")
+    context.require_rate(context.service.rates, f"oidc {context.sender}", "sign in")
     return provider
 
 

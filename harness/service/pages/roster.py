@@ -17,7 +17,7 @@ from harness.service.records import RIGHTS, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Routes
-from harness.service.web.request_context import RequestContext, RequestRefused, require_rate
+from harness.service.web.request_context import RequestContext, RequestRefused
 from harness.text import number_of
 
 ROUTES = Routes()
@@ -152,7 +152,7 @@ def make_links(context: Context) -> Response:
 @ROUTES.form("/sign-in/link", ANYBODY, account.sign_in)
 def ask_for_link(context: Context) -> Response:
     """Let a link be sent to an address, if somebody has it: the answer is the same."""
-    require_rate(context.service.asking, context.sender, "ask for links")
+    context.require_rate(context.service.asking, context.sender, "ask for links")
     with context.service.database.changing() as db:
         is_taken = mails.ask(db, context.field("email"))
     if not is_taken:

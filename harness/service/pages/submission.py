@@ -149,7 +149,9 @@ async def _news(context: RequestContext) -> AsyncIterator[str]:
     begun = told = allowed = time.monotonic()
     while time.monotonic() - begun < _LONGEST:
         live, upload = context.service.live, context.upload.id
-        look = live.find_fresh(upload) or await run_in_threadpool(live.look, upload)
+        look = live.find_fresh(upload)
+        if look is None:
+            look = await run_in_threadpool(live.look, upload)
         if time.monotonic() - allowed > _RECHECK:
             allowed = time.monotonic()
             if not await run_in_threadpool(access.is_still_allowed, context):

@@ -160,7 +160,7 @@ class Guard:
             raise RequestRefused(401, why, wanted)
         if context.person:
             rates = context.service.rates if context.token else context.service.page_rates
-            request_context.require_rate(rates, context.person.id, "requests")
+            context.require_rate(rates, context.person.id, "requests")
         if context.token and context.token.scope not in (self.scope, "all"):
             raise RequestRefused(
                 403, f"the token's scope is {context.token.scope!r}, not {self.scope!r}"

@@ -75,6 +75,12 @@ class RequestContext:
         client = self.request.client
         return client.host if client else ""
 
+    def require_rate(self, rates: Rates, key: str, what: str) -> None:
+        """Count the request, and refuse it if there are too many; ``what``: all of them."""
+        if wait := rates.take(key):
+            why = f"too many {what}: wait {wait} s"
+            raise RequestRefused(429, why, {"retry-after": str(wait)})
+
     def part(self, name: str) -> str:
         """Return a part of the path that is not looked up."""
         found: str = self.request.path_params[name]
@@ -318,12 +324,6 @@ def require_found(found: T | None, why: str, status: int = 404) -> T:
     if found is None:
         raise RequestRefused(status, why)
     return found
-
-
-def require_rate(rates: Rates, key: str, what: str) -> None:
-    """Count a request, and refuse it if there are too many; ``what``: all of them."""
-    if wait := rates.take(key):
-        raise RequestRefused(429, f"too many {what}: wait {wait} s", {"retry-after": str(wait)})
 
 
 class Problem(BaseModel):
