@@ -385,7 +385,11 @@ def _source(context: RequestContext, assignment: CourseAssignment) -> SourceShow
 @OWN_ROUTES.at("GET", f"{_OWN_ONE}/overlay", STAFF_ONLY)
 def overlay(context: Context) -> OverlayShown:
     """Tell whether submissions get a course folder beside them, and whether there is one."""
-    return _overlay(context)
+    settings, assigned = context.settings, context.assigned
+    folder = own_files.assignment_of(settings, assigned).engine.overlay
+    return OverlayShown(
+        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
+    )
 
 
 @OWN_ROUTES.at("PUT", f"{_OWN_ONE}/overlay", TEACHERS)
@@ -402,12 +406,4 @@ def take_overlay(context: Context, path: Archive, name: Name, key: Key = "") -> 
         if not courses.hold(act.db, assigned.id):
             raise RequestRefused(404, _REMOVED)
         requests.make_once(act, key, sent, take)
-    return _overlay(context)
-
-
-def _overlay(context: RequestContext) -> OverlayShown:
-    settings, assigned = context.settings, context.assigned
-    folder = own_files.assignment_of(settings, assigned).engine.overlay
-    return OverlayShown(
-        folder=folder, is_uploaded=bool(folder) and own_files.has_overlay(settings, assigned)
-    )
+    return overlay(context)

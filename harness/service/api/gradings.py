@@ -166,31 +166,6 @@ class Gradebooks(BaseModel):
 @ROUTES.at("GET", f"{_ONE}/gradebooks", TEACHERS)
 def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
-    return _describe_gradebooks(context)
-
-
-@ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
-def take_gradebook(
-    context: Context,
-    data: Annotated[bytes, requests.Body("text/csv", gradebooks.LARGEST, required=False)],
-    columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
-) -> Gradebooks:
-    """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
-    own = gradebooks.GradebookWanted(context.part("name"), columns, data=data)
-    with context.acting() as act:
-        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
-    return _describe_gradebooks(context)
-
-
-@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, **_FILE)
-def gradebook(context: Context) -> Response:
-    """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
-    found = gradebooks.filled(context.grading_folder, context.part("name"))
-    data = require_found(found, "there is no such gradebook").read_bytes()
-    return Response(data, media_type=requests.BYTES)
-
-
-def _describe_gradebooks(context: RequestContext) -> Gradebooks:
     folder = context.grading_folder
     return Gradebooks(
         gradebooks=[
@@ -203,6 +178,27 @@ def _describe_gradebooks(context: RequestContext) -> Gradebooks:
             for one in gradebooks.list_kept(folder.parent.parent, folder)
         ]
     )
+
+
+@ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)
+def take_gradebook(
+    context: Context,
+    data: Annotated[bytes, requests.Body("text/csv", gradebooks.LARGEST, required=False)],
+    columns: Annotated[str, Query(max_length=500, description="as --canvas-column")] = "",
+) -> Gradebooks:
+    """Take a download, ``canvas`` or ``moodle``, to be filled in; empty: the one of the roster."""
+    own = gradebooks.GradebookWanted(context.part("name"), columns, data=data)
+    with context.acting() as act:
+        gradebooks.take(act, context.settings, context.assigned, context.grading, own)
+    return list_gradebooks(context)
+
+
+@ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", TEACHERS, **_FILE)
+def gradebook(context: Context) -> Response:
+    """Give a gradebook, ``canvas`` or ``moodle``, filled in with the marks."""
+    found = gradebooks.filled(context.grading_folder, context.part("name"))
+    data = require_found(found, "there is no such gradebook").read_bytes()
+    return Response(data, media_type=requests.BYTES)
 
 
 def _find(context: RequestContext, db: Connection, name: str) -> GradingShown:
@@ -279,10 +275,6 @@ class Counted(BaseModel):
 @TOURNAMENT_ROUTES.at("GET", _TOURNAMENT, STAFF_ONLY, name="show")
 def show_tournament(context: Context) -> TournamentShown:
     """Show the tournament of a grading."""
-    return _describe_tournament(context)
-
-
-def _describe_tournament(context: RequestContext) -> TournamentShown:
     with context.reading() as db:
         jobs = queue.of(db, context.grading.id)
     folder = tournaments.folder_in(context.settings, context.grading)
@@ -302,7 +294,7 @@ def begin_tournament(context: Context, body: Json[TournamentWanted]) -> Tourname
     settings, assigned, choice = context.settings, context.assigned, (body.points, body.format)
     with context.acting() as act:
         tournaments.begin(act, settings, assigned, context.grading, choice)
-    return _describe_tournament(context)
+    return show_tournament(context)
 
 
 @TOURNAMENT_ROUTES.at("POST", f"{_TOURNAMENT}/count", require_permission(OVERRIDE), name="count")

@@ -108,6 +108,7 @@ def _members(token: Token) -> dict[str, Any]:
 
 # --- The staff of a course, with their rights, and the links of its students ---------------------
 # The routes of assistants are those of the staff for assistants alone.
+
 STAFF_ROUTES = ApiRoutes("courses")
 _STAFF, _ASSISTANTS = "/courses/{course}/staff", "/courses/{course}/assistants"
 _OF_STAFF, _ASSISTANT = f"{_STAFF}/{{staff}}", f"{_ASSISTANTS}/{{assistant}}"
@@ -186,7 +187,7 @@ class StudentLinks(BaseModel):
 @STAFF_ROUTES.at("GET", _STAFF, STAFF_ONLY)
 def list_staff(context: Context, page: Asked) -> Page[StaffShown]:
     """List the teachers and assistants of a course, by name, with what each may do."""
-    return _find(context, page, *staff.ROLES).show(_describe)
+    return _find(context, page, *staff.ROLES).show(lambda one: StaffShown(**_members_of(one)))
 
 
 @STAFF_ROUTES.at("POST", _STAFF, TEACHERS, status_code=201)
@@ -194,13 +195,13 @@ def add_staff(context: Context, body: Json[StaffWanted]) -> StaffAdded:
     """Add somebody new as a teacher or an assistant."""
     wanted = staff.NewStaff(body.name, body.role, tuple(body.may), body.email)
     made, link = _add(context, wanted)
-    return StaffAdded(**_describe(made).model_dump(), link=link)
+    return StaffAdded(**_members_of(made), link=link)
 
 
 @STAFF_ROUTES.at("PUT", _OF_STAFF, TEACHERS)
 def change_staff(context: Context, body: Json[RoleWanted]) -> StaffShown:
     """Change the role of a teacher or an assistant, and what an assistant may do."""
-    return _describe(_change(context, body.role, body.may))
+    return StaffShown(**_members_of(_change(context, body.role, body.may)))
 
 
 @STAFF_ROUTES.at("POST", f"{_OF_STAFF}/link", TEACHERS, status_code=201)
@@ -209,7 +210,7 @@ def make_link(context: Context) -> StaffAdded:
     person, base = context.colleague.person, context.settings.base
     with context.acting() as act:
         found, link = staff.make_link(act, context.course.id, person, base)
-    return StaffAdded(**_describe(found).model_dump(), link=link)
+    return StaffAdded(**_members_of(found), link=link)
 
 
 @STAFF_ROUTES.at("DELETE", _OF_STAFF, TEACHERS)
@@ -221,20 +222,20 @@ def remove_staff(context: Context) -> None:
 @STAFF_ROUTES.at("GET", _ASSISTANTS, STAFF_ONLY, name="listed")
 def list_assistants(context: Context, page: Asked) -> Page[AssistantShown]:
     """List the assistants of a course, with what each may do beside reading."""
-    return _find(context, page, ASSISTANT).show(_describe_assistant)
+    return _find(context, page, ASSISTANT).show(lambda one: AssistantShown(**_members_of(one)))
 
 
 @STAFF_ROUTES.at("POST", _ASSISTANTS, TEACHERS, status_code=201, name="add")
 def add_assistant(context: Context, body: Json[AssistantWanted]) -> NewAssistant:
     """Add somebody new as an assistant."""
     made, link = _add(context, staff.NewStaff(body.name, ASSISTANT, tuple(body.may)))
-    return NewAssistant(**_describe_assistant(made).model_dump(), link=link)
+    return NewAssistant(**_members_of(made), link=link)
 
 
 @STAFF_ROUTES.at("PUT", f"{_ASSISTANT}/rights", TEACHERS, name="change")
 def change_assistant(context: Context, body: Json[RightsWanted]) -> AssistantShown:
     """Let an assistant do these things beside reading, and no others."""
-    return _describe_assistant(_change(context, ASSISTANT, body.may))
+    return AssistantShown(**_members_of(_change(context, ASSISTANT, body.may)))
 
 
 @STAFF_ROUTES.at("DELETE", _ASSISTANT, TEACHERS, name="remove")
@@ -268,14 +269,9 @@ def _remove(context: RequestContext) -> None:
         staff.remove(act, context.course.id, context.colleague.person)
 
 
-def _describe_assistant(member: Member) -> AssistantShown:
+def _members_of(member: Member) -> dict[str, Any]:
     may = [right for right in RIGHTS if member.has(right)]
-    return AssistantShown(id=member.person, name=member.name, may=may)
-
-
-def _describe(member: Member) -> StaffShown:
-    told = _describe_assistant(member).model_dump()
-    return StaffShown.model_validate({**told, "role": member.role})
+    return {"id": member.person, "name": member.name, "may": may, "role": member.role}
 
 
 @STAFF_ROUTES.at("POST", "/courses/{course}/links", TEACHERS)
@@ -287,6 +283,7 @@ def make_links(context: Context) -> StudentLinks:
 
 
 # --- The students of a course: rosters taken, students removed, deadlines extended ---------------
+
 STUDENT_ROUTES = ApiRoutes("students")
 _ALL, _FORMER = "/courses/{course}/students", "/courses/{course}/former-students"
 _ASSIGNMENT = "/courses/{course}/assignments/{assignment}"

@@ -54,44 +54,6 @@ class PrivateCases(BaseModel):
 @ROUTES.at("GET", _ALL, STAFF_ONLY, name="listed")
 def list_cases(context: Context) -> PrivateCases:
     """List the private case files, with what they catch."""
-    return describe_private_cases(context)
-
-
-@ROUTES.at("GET", _ONE, STAFF_ONLY, **_FILE, name="one")
-def one_case(context: Context) -> Response:
-    """Give a private case file."""
-    return Response(_path(context).read_bytes(), media_type="text/plain")
-
-
-@ROUTES.at("PUT", _ONE, _MAY, name="put")
-def put_case(
-    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
-) -> PrivateCases:
-    """Add a private case file, or put another one in the place of one of the same name."""
-    name = context.part("name")
-    if (fitting := cases.name_of(name)) != name:
-        raise RequestRefused(422, f"found the name {name!r}, expected one such as {fitting}")
-    with context.acting() as act:
-        new = private_cases.NewCase(name, data)
-        private_cases.add(act, context.settings, context.assigned, new)
-    return describe_private_cases(context)
-
-
-@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
-def remove_case(context: Context) -> None:
-    """Remove a private case file."""
-    name = _path(context).name
-    with context.acting() as act:
-        private_cases.remove(act, context.settings, context.assigned, name)
-
-
-def _path(context: RequestContext) -> Path:
-    found = cases.find(context.settings, context.assigned, context.part("name"))
-    return require_found(found, "there is no such private case file")
-
-
-def describe_private_cases(context: RequestContext) -> PrivateCases:
-    """Return the private case files as the API tells them."""
     settings, assigned = context.settings, context.assigned
     left = previews.still_left_out(settings, assigned)
     measured = private_cases.load_measured(settings, assigned)
@@ -120,7 +82,41 @@ def describe_private_cases(context: RequestContext) -> PrivateCases:
     )
 
 
+@ROUTES.at("GET", _ONE, STAFF_ONLY, **_FILE, name="one")
+def one_case(context: Context) -> Response:
+    """Give a private case file."""
+    return Response(_path(context).read_bytes(), media_type="text/plain")
+
+
+@ROUTES.at("PUT", _ONE, _MAY, name="put")
+def put_case(
+    context: Context, data: Annotated[bytes, requests.Body("text/plain", cases.LARGEST)]
+) -> PrivateCases:
+    """Add a private case file, or put another one in the place of one of the same name."""
+    name = context.part("name")
+    if (fitting := cases.name_of(name)) != name:
+        raise RequestRefused(422, f"found the name {name!r}, expected one such as {fitting}")
+    with context.acting() as act:
+        new = private_cases.NewCase(name, data)
+        private_cases.add(act, context.settings, context.assigned, new)
+    return list_cases(context)
+
+
+@ROUTES.at("DELETE", _ONE, _MAY, name="remove")
+def remove_case(context: Context) -> None:
+    """Remove a private case file."""
+    name = _path(context).name
+    with context.acting() as act:
+        private_cases.remove(act, context.settings, context.assigned, name)
+
+
+def _path(context: RequestContext) -> Path:
+    found = cases.find(context.settings, context.assigned, context.part("name"))
+    return require_found(found, "there is no such private case file")
+
+
 # --- Drafts of private cases: found by a worker, chosen here; never for students -----------------
+
 DRAFT_ROUTES = requests.ApiRoutes("drafts of private cases")
 _ALL_DRAFTS = "/courses/{course}/assignments/{assignment}/drafts"
 _ONE_DRAFT = f"{_ALL_DRAFTS}/{{draft}}"
@@ -267,7 +263,7 @@ def write(context: Context, body: Json[CaseFileWanted]) -> PrivateCases:
     found, new = own.require_findings(), drafts.KeptCaseFile(body.name, own.load_choice())
     with context.acting() as act:
         drafts.write(act, context.settings, context.assigned, found, new)
-    return describe_private_cases(context)
+    return list_cases(context)
 
 
 def _folder(context: RequestContext, job: Job) -> drafts.DraftFolder:

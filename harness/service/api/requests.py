@@ -38,18 +38,18 @@ _PARTS: dict[str, Any] = {}  # what the schemas of bodies refer to, by name
 
 def describe_file(content: str = BYTES, description: str = "The bytes") -> dict[str, Any]:
     """Return the options of a route whose answer is a file."""
-    schema = {"content": {content: {"schema": _schema_of(content)}}}
-    return {
-        "response_class": Response,
-        "responses": {200: {"description": description, **schema}},
-    }
+    told = {"description": description, "content": {content: {"schema": _schema_of(content)}}}
+    return {"response_class": Response, "responses": {200: told}}
 
 
 def _schema_of(content: str) -> dict[str, Any]:
+    if content == "application/json":
+        return {"type": "object"}
     return {"type": "string", "format": "binary"} if content == BYTES else _TEXT
 
 
 # --- Bodies, as the parameters of routes declare them --------------------------------------------
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -178,24 +178,16 @@ def _bind_body(endpoint: Endpoint) -> dict[str, Any]:
 
 T = TypeVar("T")
 Row = TypeVar("Row", bound=tuple[Any, ...])
-_MOST = 100
 
 
 class Part(NamedTuple):
     """Requested part of a list."""
 
-    after: str
-    limit: int
+    after: Annotated[str, Query(max_length=64, description="the `next` of the page before")] = ""
+    limit: Annotated[int, Query(ge=1, le=100, description="how many at most")] = 50
 
 
-def _part(
-    after: Annotated[str, Query(max_length=64, description="the `next` of the page before")] = "",
-    limit: Annotated[int, Query(ge=1, le=_MOST, description="how many at most")] = 50,
-) -> Part:
-    return Part(after, limit)
-
-
-Asked = Annotated[Part, Depends(_part)]
+Asked = Annotated[Part, Depends(Part)]
 
 
 class Page(BaseModel, Generic[T]):
@@ -302,18 +294,9 @@ def make_once(
 # --- The schema of the API, as the routes themselves tell it -------------------------------------
 
 ROUTES = ApiRoutes("schema")
-_ABOUT = (
-    "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have a zone."
-)
-_ANY_OBJECT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "OpenAPI 3.1",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
 
 
-@ROUTES.at("GET", "/openapi.json", ANYBODY, responses=_ANY_OBJECT)
+@ROUTES.at("GET", "/openapi.json", ANYBODY, **describe_file("application/json", "OpenAPI 3.1"))
 def openapi(context: Context) -> Response:
     """Give this schema."""
     return JSONResponse(schema_of(context.request.app))
@@ -322,8 +305,12 @@ def openapi(context: Context) -> Response:
 def schema_of(app: FastAPI) -> dict[str, Any]:
     """Return the schema of an application; it is made once."""
     if app.openapi_schema is None:
+        about = (
+            "Errors are problems (RFC 9457). Lists come in pages. Times are in UTC where they have"
+            " a zone."
+        )
         made = get_openapi(
-            title=app.title, version=app.version, description=_ABOUT, routes=app.routes
+            title=app.title, version=app.version, description=about, routes=app.routes
         )
         parts = made.setdefault("components", {})
         parts["securitySchemes"] = {TOKENS: {"type": "http", "scheme": "bearer"}}

@@ -148,13 +148,7 @@ RUN_ROUTES = requests.ApiRoutes("runs")
 _ALL_RUNS = "/suites/{suite}/runs"
 _ONE_RUN = f"{_ALL_RUNS}/{{run}}"
 _NOTHING = "there is no former run to compare it with"
-_DOCUMENT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The document",
-        "content": {"application/json": {"schema": {"type": "object"}}},
-    }
-}
-
+_DOCUMENT = requests.describe_file("application/json", "The document")
 # What the schema tells of what is posted: a document, or the bytes of an archive.
 _BODY = requests.Body("application/json").describe(run_documents.RunDocument)
 _BODY["requestBody"]["content"] |= requests.Body().describe(Path)["requestBody"]["content"]
@@ -275,7 +269,7 @@ def one_run(context: Context) -> RunCompared:
         return _compare(db, context, context.run)
 
 
-@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, responses=_DOCUMENT)
+@RUN_ROUTES.at("GET", f"{_ONE_RUN}/document", SIGNED_IN, **_DOCUMENT)
 def document(context: Context) -> Response:
     """Give the document that was posted."""
     data = engine_suites.data(context.suite_folder, context.run)

@@ -134,7 +134,6 @@ class PlatformClient(NamedTuple):
         return Answer(value, following[1] if following else "")
 
     def _authorize(self, scope: str) -> str:
-        """Return a token by which a service is asked."""
         own, now = self.platform, time.time()
         until, token = _tokens.get((own.id, scope), (0.0, ""))
         if now < until:
@@ -248,7 +247,6 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
 
 
 def _describe_tool(base: str) -> dict[str, Any]:
-    """Return what this service tells a platform of itself."""
     target = {"target_link_uri": f"{base}{LAUNCH}"}
     return {
         "application_type": "web",

@@ -51,7 +51,6 @@ def _page(context: RequestContext, link: str = "") -> Response:
 
 @ROUTES.form("/lti/platforms", access.ADMINS, show)
 def register(context: Context) -> Response:
-    """Register a platform, or change one."""
     given = Platform(context.field("platform"), *map(context.field, _FIELDS))  # type: ignore[arg-type]
     with context.acting() as act:
         platforms.register(act, context.settings, given)
@@ -78,7 +77,6 @@ def remove(context: Context) -> Response:
 
 @ROUTES.form("/lti/keys/rotate", access.ADMINS, show)
 def rotate(context: Context) -> Response:
-    """Make a new key of this service."""
     with context.acting() as act:
         platforms.rotate_keys(act, context.settings, time.time())
     return RedirectResponse("/lti", 303)

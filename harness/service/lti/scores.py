@@ -51,7 +51,6 @@ def deliver_next(settings: Settings, database: Database) -> bool:
 
 
 def _deliver(settings: Settings, database: Database, row: Score) -> dict[str, object]:
-    """Send a score; return what of its row changes."""
     done: dict[str, object] = {"state": SENT, "trouble": ""}
     with database.reading() as db:
         link = lti.LINKS.find(db, id=row.link)

@@ -20,13 +20,11 @@ _FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 
 @ROUTES.at("GET", "/", SIGNED_IN)
 def enter_site(context: Context) -> Response:
-    """Lead to the courses."""
     return RedirectResponse("/courses", 303)
 
 
 @ROUTES.at("GET", "/courses", SIGNED_IN)
 def beginning(context: Context) -> Response:
-    """Show the courses that somebody is in."""
     with context.reading() as db:
         found = courses.of_person(db, context.by)
     return rendering.page(context, "courses.html", courses=found)
@@ -34,7 +32,6 @@ def beginning(context: Context) -> Response:
 
 @ROUTES.at("GET", "/sign-in", ANYBODY)
 def sign_in(context: Context) -> Response:
-    """Say how somebody signs in."""
     provider = oidc.name_of(context.settings)
     return rendering.page(context, "sign_in.html", [("Sign in", "")], provider=provider)
 
@@ -58,7 +55,6 @@ def _explain_ended(context: RequestContext) -> Response:
 
 @ROUTES.at("POST", "/enter/{code}", ANYBODY)
 def enter(context: Context) -> Response:
-    """Begin a session."""
     with context.service.database.acting() as act:
         entered = accounts.enter_by_link(act, context.part("code"))
     if entered is None:
@@ -84,7 +80,6 @@ def start_session(
 
 @ROUTES.at("POST", "/leave", SIGNED_IN)
 def leave(context: Context) -> Response:
-    """End a session."""
     with context.service.database.changing() as db:
         accounts.leave(db, context.session)
     answer = RedirectResponse("/sign-in", 303)
@@ -94,7 +89,6 @@ def leave(context: Context) -> Response:
 
 @ROUTES.at("GET", "/static/{name}", ANYBODY)
 def static(context: Context) -> Response:
-    """Give a file that pages load."""
     kind, data = require_found(
         rendering.files().get(context.part("name")), "there is no such file"
     )
@@ -196,15 +190,15 @@ _UNVERIFIED = "your provider does not say that your mail address is verified: si
 
 
 # --- The account of the person who is signed in: the name that others see, and API tokens --------
+
+
 @ROUTES.at("GET", "/me", SIGNED_IN)
 def show_name(context: Context) -> Response:
-    """Show the name, and a form to change it."""
     return rendering.page(context, "own_name.html", [("Your name", "")])
 
 
 @ROUTES.form("/me", SIGNED_IN, show_name)
 def rename(context: Context) -> Response:
-    """Change the name."""
     assert context.person
     with context.acting() as act:
         accounts.rename(act, context.person, context.field("name"))

@@ -15,12 +15,10 @@ from harness.service.courses.progress import AssignmentCounts, describe_progress
 from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import checklist, previews, private_cases
 from harness.service.pages import forms, status
-from harness.service.pages.forms import receive_files
 from harness.service.records import COMMENT, EXTEND, GRADE_CLASS, TEACHER, Grading, Upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
-from harness.service.web.request_context import RequestContext
 
 ROUTES = access.Routes()
 _PATH = "/courses/{course}/assignments/{assignment}"
@@ -32,7 +30,7 @@ def show(context: access.Context) -> Response:
     return _to_staff(context) if context.is_staff else _to_student(context)
 
 
-def _to_student(context: RequestContext) -> Response:
+def _to_student(context: access.Context) -> Response:
     assigned, member, now = context.assigned, context.member, datetime.datetime.now()
     with context.reading() as db:
         history = submissions.history_of(db, assigned, member.submits_as)
@@ -64,7 +62,7 @@ def _to_student(context: RequestContext) -> Response:
     )
 
 
-def _to_staff(context: RequestContext) -> Response:
+def _to_staff(context: access.Context) -> Response:
     settings, assigned = context.settings, context.assigned
     view = standings.read_view(context.request.query_params)
     measured = private_cases.load_measured(settings, assigned)
@@ -136,10 +134,11 @@ def _grading_line(db: Connection, grading: Grading) -> GradingLine:
 
 
 # --- Actions on several students or groups at once: the same as on the page of each --------------
+
 _MOST = 20_000  # fields of a form: a key for each student, and what is done
 
 
-def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
+def _read_chosen(context: access.Context, db: Connection) -> list[str]:
     """Return the keys that are ticked in the table, or all that it shows.
 
     Raises:
@@ -158,14 +157,13 @@ def _read_chosen(context: RequestContext, db: Connection) -> list[str]:
     return [*chosen]
 
 
-def _back_to_list(context: RequestContext) -> Response:
+def _back_to_list(context: access.Context) -> Response:
     view = standings.read_view(context.request.query_params)
     return RedirectResponse(f"{context.assignment_page}{view.query()}#class", 303)
 
 
 @ROUTES.form(f"{_PATH}/class/extension", access.require_permission(EXTEND), show, fields=_MOST)
 def extend_chosen(context: access.Context) -> Response:
-    """Give some students or groups a deadline of their own."""
     if not context.field("deadline"):
         raise UsageError("deadline: choose one first")
     with context.acting() as act:
@@ -176,7 +174,6 @@ def extend_chosen(context: access.Context) -> Response:
 
 @ROUTES.form(f"{_PATH}/class/comment", access.require_permission(COMMENT), show, fields=_MOST)
 def comment_on_chosen(context: access.Context) -> Response:
-    """Say the same to some students or groups."""
     with context.acting() as act:
         for key in _read_chosen(context, act.db):
             gradings.comment(act, context.assigned, key, context.field("text"))
@@ -238,8 +235,7 @@ def list_uploads(
     ]
 
 
-def crumbs(context: RequestContext, last: str = "") -> list[tuple[str, str]]:
-    """Return the way to a page of an assignment."""
+def crumbs(context: access.Context, last: str = "") -> list[tuple[str, str]]:
     own = (context.assigned.title, context.assignment_page)
     more = [(last, "")] if last else []
     return [(context.course.title, context.course_page), own, *more]
@@ -250,7 +246,7 @@ def hand_in(context: access.Context) -> Response:
     """Take in a submission: an archive, or a folder that is packed here."""
     service = context.service
     archive = own_files.assignment_of(service.settings, context.assigned).archive
-    with receive_files(context, archive.folder) as found:
+    with forms.receive_files(context, archive.folder) as found:
         name = archive.name if found.is_packed else found.name
         kept = submissions.keep(service.store, found.path, name, service.settings.largest)
     with service.database.acting(context.by) as act:
@@ -269,7 +265,7 @@ def replace(context: access.Context) -> Response:
     """Take a newer upload of an assignment in the place of the one before."""
     settings = context.settings
     with (
-        receive_files(context) as found,
+        forms.receive_files(context) as found,
         own_files.unpack(settings, found.path, found.name) as (place, _),
         context.acting() as act,
     ):
@@ -282,6 +278,6 @@ def replace(context: access.Context) -> Response:
 def take_overlay(context: access.Context) -> Response:
     """Take the folder that submissions get beside them, in the place of the one before."""
     service = context.service
-    with receive_files(context) as found, service.database.acting(context.by) as act:
+    with forms.receive_files(context) as found, service.database.acting(context.by) as act:
         own_files.take_overlay(act, service.settings, context.assigned, found.path, found.name)
     return RedirectResponse(context.assignment_page, 303)

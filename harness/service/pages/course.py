@@ -1,17 +1,14 @@
-"""Courses and their assignments: listed, changed or removed; small files of forms."""
+"""Courses and their assignments: listed, changed or removed."""
 
 import datetime
 import secrets
 import time
-from typing import NamedTuple
 
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
-from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
 from harness.service.courses import changes, making, own_files, standings, submissions
-from harness.service.courses.roster_files import show_name
 from harness.service.jobs import checklist
 from harness.service.local_times import keep_same, read_seconds
 from harness.service.pages import assignment, forms
@@ -19,21 +16,18 @@ from harness.service.records import Course, CourseAssignment
 from harness.service.storage import courses
 from harness.service.web import rendering
 from harness.service.web.access import ADMINS, MEMBERS, TEACHERS, Context, Routes
-from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 
 
 @ROUTES.at("GET", "/courses/new", ADMINS)
 def show_new(context: Context) -> Response:
-    """Show the form of a new course."""
     once = context.field("once") or secrets.token_hex(32)
     return rendering.page(context, "course_new.html", [("New course", "")], once=once)
 
 
 @ROUTES.form("/courses", ADMINS, show_new)
 def make(context: Context) -> Response:
-    """Make a course."""
     title, once = context.field("title"), context.field("once")
     with context.acting() as act:
 
@@ -47,7 +41,6 @@ def make(context: Context) -> Response:
 
 @ROUTES.at("GET", "/courses/{course}", MEMBERS)
 def show(context: Context) -> Response:
-    """Show the assignments of a course."""
     with context.reading() as db:
         every = courses.ASSIGNMENTS.all(db, "deadline", "title", course=context.course.id)
         found = [one for one in every if context.is_staff or not one.hidden]
@@ -61,9 +54,7 @@ def show(context: Context) -> Response:
     return rendering.page(context, "course.html", trail, assignments=found, own=own, chips=chips)
 
 
-def _list_chips(
-    db: Connection, context: RequestContext, one: CourseAssignment
-) -> list[tuple[str, str]]:
+def _list_chips(db: Connection, context: Context, one: CourseAssignment) -> list[tuple[str, str]]:
     """Return how far an assignment is, for its staff: kinds of chips, and their words."""
     missing = not checklist.load(db, context.settings, one).is_ready
     is_closed = bool(one.closes) and read_seconds(one.closes) < time.time()
@@ -75,34 +66,11 @@ def _list_chips(
     ]
 
 
-class SmallFile(NamedTuple):
-    """A small file in a form."""
-
-    name: str  # as the disk of its owner has it, without folders
-    data: bytes
-
-
-def read_upload(context: RequestContext, largest: int) -> SmallFile | None:
-    """Return the small file in a form; None if no file was chosen.
-
-    Raises:
-        UsageError: it is too large.
-    """
-    file = context.form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        return None
-    name, size = show_name(file.filename), file.size or 0
-    if size > largest:
-        raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
-    return SmallFile(name, file.file.read())
-
-
 # --- The course folder that submissions run with -------------------------------------------------
 
 
 @ROUTES.at("GET", "/courses/{course}/assignments/{assignment}/course-folder", TEACHERS)
 def show_course_folder(context: Context) -> Response:
-    """Show the form by which the course folder of an assignment is sent."""
     settings, assigned = context.settings, context.assigned
     return rendering.page(
         context,
@@ -122,7 +90,6 @@ _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 
 @ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    """Show the forms by which an assignment is changed or removed."""
     settings = context.settings
     with context.reading() as db:
         kept = changes.list_kept(db, context.assigned)
@@ -171,14 +138,13 @@ def remove_assignment(context: Context) -> Response:
     return RedirectResponse(context.course_page, 303)
 
 
-def _require_tick(context: RequestContext) -> None:
+def _require_tick(context: Context) -> None:
     if not forms.is_sure(context):
         raise UsageError("to remove it, tick that you want this")
 
 
 @ROUTES.at("GET", f"{_COURSE}/settings", TEACHERS)
 def show_course(context: Context) -> Response:
-    """Show the forms by which a course is renamed or removed."""
     with context.reading() as db:
         kept = changes.list_kept_in_course(db, context.course)
         students = courses.students(db, context.course.id)
@@ -196,7 +162,6 @@ def show_course(context: Context) -> Response:
 
 @ROUTES.form(f"{_COURSE}/change", TEACHERS, show_course)
 def rename_course(context: Context) -> Response:
-    """Give a course another title."""
     with context.acting() as act:
         filled = context.field("filled") or None
         changes.rename_course(act, context.course, context.field("title"), filled)

@@ -1,6 +1,4 @@
-"""Forms: files and folders that are sent, the second question before a removal, and states."""
-
-from __future__ import annotations
+"""Forms: files and folders that are sent, the second question before a removal."""
 
 import gzip
 import shutil
@@ -15,9 +13,9 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from harness.errors import UsageError
+from harness.service.courses.roster_files import show_name
 from harness.service.web import rendering
-from harness.service.web.access import FORM_TOKEN
-from harness.service.web.request_context import RequestContext
+from harness.service.web.access import FORM_TOKEN, Context
 
 _PIECE = 1 << 20
 
@@ -31,7 +29,7 @@ class SentArchive(NamedTuple):
 
 
 @contextmanager
-def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArchive]:
+def receive_files(context: Context, folder: str = "") -> Iterator[SentArchive]:
     """Give the field ``file`` of a form, or its ``files``, packed.
 
     ``folder``: what a folder is called in the archive; by default as its sender calls it.
@@ -56,6 +54,28 @@ def receive_files(context: RequestContext, folder: str = "") -> Iterator[SentArc
             found = SentArchive(Path(copy.name), folder or own, is_packed=True)
         copy.flush()
         yield found
+
+
+class SmallFile(NamedTuple):
+    """A small file in a form."""
+
+    name: str  # as the disk of its owner has it, without folders
+    data: bytes
+
+
+def read_upload(context: Context, largest: int) -> SmallFile | None:
+    """Return the small file in a form; None if no file was chosen.
+
+    Raises:
+        UsageError: it is too large.
+    """
+    file = context.form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        return None
+    name, size = show_name(file.filename), file.size or 0
+    if size > largest:
+        raise UsageError(f"{name}: found {size:,} bytes, expected at most {largest:,}")
+    return SmallFile(name, file.file.read())
 
 
 # --- The files of a folder as the archive that an assignment wants -------------------------------
@@ -129,14 +149,12 @@ class SecondQuestion(NamedTuple):
     words: str = ""  # of what it is about
 
 
-def is_sure(context: RequestContext) -> bool:
+def is_sure(context: Context) -> bool:
     """Whether a form says that this is wanted: by a tick, or by the page of a question."""
     return context.field(_SURE) == "yes"
 
 
-def ask_again(
-    context: RequestContext, trail: rendering.Crumbs, question: SecondQuestion
-) -> Response:
+def ask_again(context: Context, trail: rendering.Crumbs, question: SecondQuestion) -> Response:
     """Return the page of a question; its button sends the form once more, with a yes."""
     left_out = (FORM_TOKEN, _SURE)
     sent = [

@@ -20,7 +20,6 @@ from harness.service.courses import deadlines, gradebooks, gradings, own_files
 from harness.service.courses.gradings import format_counting_mark
 from harness.service.jobs import previews, tournaments
 from harness.service.pages import assignment, forms
-from harness.service.pages.course import SmallFile, read_upload
 from harness.service.storage import courses, queue, uploads
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import access, rendering
@@ -60,7 +59,6 @@ def begin(context: access.Context) -> Response:
 
 @ROUTES.at("GET", _ONE, access.STAFF_ONLY)
 def show(context: access.Context) -> Response:
-    """Show a grading."""
     grading, settings, assigned = context.grading, context.settings, context.assigned
     with context.reading() as db:
         jobs = queue.of(db, grading.id)
@@ -124,7 +122,6 @@ def _rows(db: Connection, grading: records.Grading, course: str) -> list[Row]:
 
 @ROUTES.at("GET", f"{_ONE}/files/{{name:path}}", access.STAFF_ONLY)
 def show_export(context: access.Context) -> Response:
-    """Give a page or a sheet of a grading."""
     return serve_file(context.grading_folder, context.part("name"))
 
 
@@ -169,7 +166,6 @@ def _act(
 
 @ROUTES.form(f"{_ONE}/tournament", access.TEACHERS, show)
 def begin_tournament(context: access.Context) -> Response:
-    """Let the submissions play each other."""
     settings, assigned = context.settings, context.assigned
     choice = context.field("points"), context.field("format") or SWISS
     return _act(context, lambda act, one: tournaments.begin(act, settings, assigned, one, choice))
@@ -184,7 +180,6 @@ def count_tournament(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_ONE}/tournament/{{name:path}}", access.STAFF_ONLY)
 def show_tournament(context: access.Context) -> Response:
-    """Give a page or the table of the tournament."""
     return serve_file(_tournament(context), context.part("name"))
 
 
@@ -195,7 +190,9 @@ def _tournament(context: RequestContext) -> Path:
 @ROUTES.form(f"{_ONE}/gradebooks", access.TEACHERS, show)
 def take_gradebook(context: access.Context) -> Response:
     """Take a download of a platform, to be filled in with the marks."""
-    sent = read_upload(context, gradebooks.LARGEST) or SmallFile("", b"")  # the one of the roster
+    sent = forms.read_upload(context, gradebooks.LARGEST) or forms.SmallFile(
+        "", b""
+    )  # the one of the roster
     own = gradebooks.GradebookWanted(context.field("platform"), context.field("columns"), *sent)
     with context.acting() as act:
         gradebooks.take(act, context.settings, context.assigned, context.grading, own)
@@ -204,7 +201,6 @@ def take_gradebook(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_ONE}/gradebooks/{{name}}", access.TEACHERS)
 def show_gradebook(context: access.Context) -> Response:
-    """Give a gradebook of a platform, filled in."""
     found = gradebooks.filled(context.grading_folder, context.part("name"))
     path = require_found(found, "there is no such gradebook")
     return rendering.attachment(path.name, path.read_bytes(), "text/csv")

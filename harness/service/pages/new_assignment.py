@@ -31,7 +31,6 @@ from harness.service.storage import courses
 from harness.service.storage.audit import AuditedTransaction
 from harness.service.web import rendering
 from harness.service.web.access import TEACHERS, Context, Routes
-from harness.service.web.request_context import RequestContext
 
 ROUTES = Routes()
 _ALL = "/courses/{course}/assignments"
@@ -51,7 +50,6 @@ _SEEN = {
 
 @ROUTES.at("GET", _NEW, TEACHERS)
 def choose(context: Context) -> Response:
-    """Show the first step: which assignment."""
     context = _with_query(context)
     every = [
         (one.key, one.title, _describe(one)) for one in map(assignments.find, shipped.names())
@@ -77,11 +75,10 @@ def _describe(assignment: Assignment) -> str:
 
 @ROUTES.at("GET", f"{_NEW}/dates", TEACHERS)
 def set_dates(context: Context) -> Response:
-    """Show the second step: the title and the dates."""
     return _show_dates(_with_query(context))
 
 
-def _show_dates(context: RequestContext, status: int = 200) -> Response:
+def _show_dates(context: Context, status: int = 200) -> Response:
     source = _source(context)
     return _page(
         context,
@@ -94,7 +91,7 @@ def _show_dates(context: RequestContext, status: int = 200) -> Response:
     )
 
 
-def _propose(context: RequestContext, source: str) -> dict[str, str]:
+def _propose(context: Context, source: str) -> dict[str, str]:
     """Return what the form is filled with: what was typed before, else sensible dates.
 
     What a folder of one's own says is not known yet; where nothing is typed, it stands.
@@ -126,7 +123,7 @@ def set_visibility(context: Context) -> Response:
     return show_last(_move_closing(_with_query(context)))
 
 
-def _move_closing(context: RequestContext) -> RequestContext:
+def _move_closing(context: Context) -> Context:
     """Return a request in which a proposed time to close goes along with another deadline."""
     names = ("deadline", "closes")
     try:
@@ -142,7 +139,7 @@ def _move_closing(context: RequestContext) -> RequestContext:
     return replace(context, form=FormData({**typed, "closes": moved, "proposed": ""}))
 
 
-def show_last(context: RequestContext) -> Response:
+def show_last(context: Context) -> Response:
     """Show the third step, with what was typed; the second one if a date cannot be taken."""
     try:
         wanted = _read(context)  # a folder of one's own may give the title that is not typed
@@ -170,24 +167,24 @@ def show_last(context: RequestContext) -> Response:
     )
 
 
-def _page(context: RequestContext, step: str, status: int = 200, **values: object) -> Response:
+def _page(context: Context, step: str, status: int = 200, **values: object) -> Response:
     trail = [(context.course.title, context.course_page), ("New assignment", "")]
     return rendering.page(context, "assignment_new.html", trail, status, step=step, **values)
 
 
-def _with_query(context: RequestContext) -> RequestContext:
+def _with_query(context: Context) -> Context:
     """Return a request with what the address carries, as if it came in a form."""
     found = context.request.query_params
     return replace(context, form=FormData({name: found.get(name, "") for name in _CARRIED}))
 
 
-def _carry(context: RequestContext, *but: str) -> dict[str, str]:
+def _carry(context: Context, *but: str) -> dict[str, str]:
     """Return what a step hands to the next one, besides what its own fields have."""
     found = {name: context.field(name) for name in _CARRIED if name not in but}
     return {name: text for name, text in found.items() if text}
 
 
-def _source(context: RequestContext) -> str:
+def _source(context: Context) -> str:
     """Return the source that was chosen.
 
     Raises:
@@ -199,7 +196,6 @@ def _source(context: RequestContext) -> str:
 
 @ROUTES.form(_ALL, TEACHERS, show_last)
 def assign(context: Context) -> Response:
-    """Make an assignment of one that ships."""
     making.check_shipped(context.field("source"))
     wanted = _read(context)
     with context.acting() as act:
@@ -229,7 +225,7 @@ def assign_own(context: Context) -> Response:
 
 
 def _make_once(
-    context: RequestContext,
+    context: Context,
     act: AuditedTransaction,
     digest: str,
     make: Callable[[], CourseAssignment],
@@ -243,7 +239,7 @@ def _make_once(
     return making.make_once(act, context.field("once"), sent, find, make)
 
 
-def _read(context: RequestContext) -> CourseAssignment:
+def _read(context: Context) -> CourseAssignment:
     """Return the assignment as a form wants it; it has no id yet."""
     told: dict[str, Any] = {name: context.field(name) for name in _TYPED if name != "grace"}
     return CourseAssignment(

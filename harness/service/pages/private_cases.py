@@ -18,7 +18,6 @@ from harness.service.jobs import drafts, previews, private_cases
 from harness.service.jobs.candidates import DraftFindings
 from harness.service.pages import forms
 from harness.service.pages.assignment import crumbs
-from harness.service.pages.course import read_upload
 from harness.service.records import CASES, DRAFT, FAULT, MEASURE
 from harness.service.storage import queue
 from harness.service.web import access, rendering
@@ -66,7 +65,7 @@ def _address(context: RequestContext, *more: str) -> str:
 @ROUTES.form(_PATH, _MAY, show)
 def add(context: access.Context) -> Response:
     """Add a case file, or put another one in the place of one of the same name."""
-    file = read_upload(context, cases.LARGEST)
+    file = forms.read_upload(context, cases.LARGEST)
     if file is None:
         raise UsageError("choose a case file first")
     with context.acting() as act:
@@ -77,7 +76,6 @@ def add(context: access.Context) -> Response:
 
 @ROUTES.at("GET", f"{_PATH}/files/{{name}}", access.STAFF_ONLY)
 def download(context: access.Context) -> Response:
-    """Give a case file."""
     found = cases.find(context.settings, context.assigned, context.part("name"))
     path = require_found(found, "there is no such private case file")
     return rendering.attachment(path.name, path.read_bytes(), "text/plain")
@@ -157,7 +155,6 @@ def _draft(context: RequestContext) -> drafts.DraftFolder:
 
 @ROUTES.form(f"{_DRAFT}/drop", _MAY, show_draft)
 def drop(context: access.Context) -> Response:
-    """Leave a position out."""
     return _change(context, lambda _, kept, place: drafts.drop(kept, place))
 
 

@@ -26,7 +26,6 @@ _COURSE = "/courses/{course}"
 
 @ROUTES.at("GET", f"{_COURSE}/students", STAFF_ONLY)
 def show(context: Context) -> Response:
-    """Show the students of a course, and those who were removed."""
     with context.reading() as db:
         students = courses.students(db, context.course.id)
         former = courses.former_students(db, context.course.id)
@@ -44,7 +43,6 @@ def _crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
 
 @ROUTES.at("GET", f"{_COURSE}/students/import", TEACHERS)
 def show_import(context: Context) -> Response:
-    """Show the form by which a roster is sent."""
     return rendering.page(context, "roster_import.html", _crumbs(context, "Import roster"))
 
 
@@ -66,7 +64,6 @@ def show_links(context: Context) -> Response:
 
 @ROUTES.form(f"{_COURSE}/roster", TEACHERS, show_import)
 def take_roster(context: Context) -> Response:
-    """Take a roster, and show what it changed."""
     file = context.form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         raise UsageError("choose a file with the roster first")
@@ -119,7 +116,6 @@ def remove(context: Context) -> Response:
 
 @ROUTES.form(f"{_COURSE}/students/restore", TEACHERS, show)
 def restore(context: Context) -> Response:
-    """Add a removed student again."""
     with context.acting() as act:
         roster.restore(act, context.course.id, context.field("student"))
     return RedirectResponse(f"{context.course_page}/students", 303)
@@ -186,7 +182,6 @@ def send_links(context: Context) -> Response:
 
 @ROUTES.at("GET", "/courses/{course}/staff", STAFF_ONLY)
 def show_staff(context: Context) -> Response:
-    """Show the teachers and assistants of a course."""
     with context.reading() as db:
         found = staff.list_staff(db, context.course.id)
     is_only_teacher = sum(one.role == TEACHER for one in found) == 1
@@ -207,14 +202,12 @@ def _staff_crumbs(context: RequestContext, last: str) -> list[tuple[str, str]]:
 
 @ROUTES.at("GET", "/courses/{course}/staff/new", TEACHERS)
 def show_new(context: Context) -> Response:
-    """Show the form by which somebody is added."""
     trail = _staff_crumbs(context, "Add")
     return rendering.page(context, "staff_new.html", trail, roles=staff.ROLES, rights=RIGHTS)
 
 
 @ROUTES.at("GET", "/courses/{course}/staff/{staff}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    """Show the form by which the role and rights of somebody are changed."""
     colleague = context.colleague
     trail = _staff_crumbs(context, colleague.name)
     return rendering.page(

@@ -14,7 +14,7 @@ from harness.service.courses.submissions import SubmissionHistory, refusal
 from harness.service.jobs import result_files
 from harness.service.local_times import describe_day, describe_distance
 from harness.service.storage import queue, uploads
-from harness.service.web.request_context import RequestContext
+from harness.service.web.access import Context
 from harness.text import begin_sentence
 from harness.work import canonical_json
 
@@ -35,7 +35,7 @@ class FirstLines(NamedTuple):
 
 def load_lines(
     db: Connection,
-    context: RequestContext,
+    context: Context,
     upload: records.Upload | None,
     history: SubmissionHistory,
     *,
@@ -89,7 +89,7 @@ _STATES: dict[str, progress.UploadState] = {
 
 
 def _load_check(
-    db: Connection, context: RequestContext, upload: records.Upload, history: SubmissionHistory
+    db: Connection, context: Context, upload: records.Upload, history: SubmissionHistory
 ) -> SubmissionFacts:
     """Return how far a submission is, and what its check found."""
     settings, assigned = context.settings, context.assigned

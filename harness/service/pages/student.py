@@ -108,7 +108,6 @@ def extend(context: access.Context) -> Response:
 
 @ROUTES.form(f"{_PATH}/comment", access.require_permission(COMMENT), show)
 def comment(context: access.Context) -> Response:
-    """Say something to a student or group."""
     with context.acting() as act:
         gradings.comment(act, context.assigned, context.student, context.field("text"))
     return _back(context)
@@ -234,7 +233,6 @@ def own_tournament(context: access.Context) -> Response:
 
 
 def _tournament(context: RequestContext, mark: uploads.ReleasedMark) -> Path:
-    """Return the folder of the student's or group's own pages."""
     return tournaments.folder_in(context.settings, mark.grading, mark.marked.key)
 
 

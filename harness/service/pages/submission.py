@@ -37,7 +37,6 @@ Word = Mapping[str, Any]  # what a worker said, as JSON: see harness.work.worker
 
 @ROUTES.at("GET", _PATH, MEMBERS)
 def show(context: Context) -> Response:
-    """Show a submission."""
     settings, assigned, upload = context.settings, context.assigned, context.upload
     key, bound = context.member.submits_as, ""
     with context.reading() as db:
@@ -86,7 +85,6 @@ def _find_history(db: Connection, context: RequestContext) -> submissions.Submis
 
 
 def _parse(words: Iterable[tuple[int, str]]) -> list[tuple[int, Word]]:
-    """Return what a worker has said of a submission, with its numbers."""
     return [(number, json.loads(said)) for number, said in words]
 
 
@@ -182,7 +180,6 @@ def _explain_place(context: RequestContext) -> str:
 
 @ROUTES.at("GET", f"{_PATH}/file", MEMBERS)
 def download(context: Context) -> Response:
-    """Give the bytes that were submitted, never to be shown by a browser."""
     return rendering.send_submission(context)
 
 

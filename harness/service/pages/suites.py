@@ -27,7 +27,6 @@ _BADGE = {
 
 @ROUTES.at("GET", "/suites", SIGNED_IN)
 def list_suites(context: Context) -> Response:
-    """Show the suites of the person who is signed in."""
     with context.reading() as db:
         found = courses.SUITES.all(db, "title", "id", person=context.by)
         last = {one.id: courses.last_ended(db, one.id) for one in found}
@@ -39,7 +38,6 @@ def list_suites(context: Context) -> Response:
 
 @ROUTES.form("/suites", SIGNED_IN, list_suites)
 def make(context: Context) -> Response:
-    """Make a suite."""
     with context.acting() as act:
         made = engine_suites.make(act, context.field("title"), context.field("source"))
     return RedirectResponse(f"/suites/{made.id}", 303)
@@ -86,7 +84,6 @@ def change(context: Context) -> Response:
 
 @ROUTES.form(f"{_ONE}/remove", OWNERS, show)
 def remove(context: Context) -> Response:
-    """Remove a suite with all its runs."""
     if not forms.is_sure(context):
         raise UsageError("nothing was removed: tick that you are sure")
     with context.acting() as act:
@@ -190,7 +187,6 @@ def show_run(context: Context) -> Response:
 
 @ROUTES.at("GET", f"{_RUN}/document", SIGNED_IN)
 def document(context: Context) -> Response:
-    """Give the document that was posted."""
     run, folder = context.run, context.suite_folder
     data = require_found(engine_suites.data(folder, run), "its document no longer exists")
     return rendering.attachment(f"run-{run.number}.json", data, "application/json")
@@ -198,7 +194,6 @@ def document(context: Context) -> Response:
 
 @ROUTES.at("POST", f"{_RUN}/remove", OWNERS)
 def remove_run(context: Context) -> Response:
-    """Remove a run."""
     if not forms.is_sure(context):
         name = f"run {context.run.number}"
         question = forms.SecondQuestion(

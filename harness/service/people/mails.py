@@ -161,7 +161,6 @@ def deliver(settings: Settings, database: Database) -> bool:
 
 
 def _send(settings: Settings, database: Database, letter: Letter) -> dict[str, object]:
-    """Return what of a letter changes by a try."""
     is_asked, base = letter.kind == records.ASKED, settings.base
     lasts = accounts.ASKED_LINK if is_asked else accounts.COURSE_LINK
     made, ways, ended, trouble = [], [], records.NOBODY, ""

@@ -6,7 +6,7 @@ its path names is looked up before it is answered (:mod:`harness.service.web.req
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.concurrency import run_in_threadpool
@@ -191,7 +191,7 @@ def _context_of(request: Request) -> RequestContext:
 
 
 Context = Annotated[RequestContext, Depends(_context_of)]
-Endpoint = Callable[..., Any]
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 class Routes(APIRouter):

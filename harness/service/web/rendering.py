@@ -110,7 +110,6 @@ def _environment() -> Environment:
 
 
 def _token(context: RequestContext) -> Markup:
-    """Return the field that every form on a page has."""
     field = Markup('<input type="hidden" name="{}" value="{}">')
     return field.format(FORM_TOKEN, context.form_token)
 

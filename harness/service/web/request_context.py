@@ -112,7 +112,6 @@ class RequestContext:
 
     @property
     def settings(self) -> Settings:
-        """Return the settings of the service."""
         return self.service.settings
 
     def reading(self) -> AbstractContextManager[Connection]:
@@ -125,22 +124,18 @@ class RequestContext:
 
     @property
     def folder(self) -> Path:
-        """Return the folder of the assignment."""
         return self.settings.assignment_folder(self.assigned.id)
 
     @property
     def course_page(self) -> str:
-        """Return the address of the page of the course."""
         return f"/courses/{self.course.id}"
 
     @property
     def assignment_page(self) -> str:
-        """Return the address of the page of the assignment."""
         return f"{self.course_page}/assignments/{self.assigned.id}"
 
     @property
     def grading_page(self) -> str:
-        """Return the address of the page of the grading."""
         return f"{self.assignment_page}/gradings/{self.grading.id}"
 
     @property
@@ -150,12 +145,10 @@ class RequestContext:
 
     @property
     def suite_page(self) -> str:
-        """Return the address of the page of the suite."""
         return f"/suites/{self.suite.id}"
 
     @property
     def suite_folder(self) -> Path:
-        """Return the folder of the suite."""
         return self.settings.suite(self.suite.id)
 
 

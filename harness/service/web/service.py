@@ -32,6 +32,7 @@ def open_provider(settings: Settings) -> Provider | None:
 
 # --- How often somebody may ask, and how much at a time ------------------------------------------
 # A bucket for each person is filled as time goes by; requests under way are counted by person.
+
 _MOST = 10_000  # buckets that are kept, before full ones are thrown away
 
 
