@@ -22,7 +22,6 @@ __all__ = ["Client", "place_of", "suite_of"]
 # A request that may have been lost is sent again with the same idempotency key, so that nothing is
 # done twice. If the service says when to try again, the client waits until then.
 
-
 try:
     import httpx
 except ImportError:  # Client says so: all other public names can be used, and listed, without it
@@ -122,8 +121,11 @@ class Client:
         """
         extras.require("Client", "client", "httpx")
         url = _read_address(base)
-        if not allow_http:
-            _refuse_cleartext(url)
+        if not (allow_http or url.scheme == "https" or _stays_here(url)):
+            raise UsageError(  # others on the way could read what is sent, such as the token
+                f"http://{url.host} is not encrypted: everyone on the way could read the API"
+                " token. Use https://, or allow it: --allow-http (in Python: allow_http=True)"
+            )
         if not token.isascii() or not token.isprintable():
             raise UsageError("the API token has characters in it that none has")
         with _naming_settings():
@@ -235,10 +237,7 @@ class Client:
             data = file.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read {file}: {error.strerror}") from None
-        headers = {
-            "idempotency-key": uuid.uuid4().hex,
-            "content-type": kind,
-        }
+        headers = {"idempotency-key": uuid.uuid4().hex, "content-type": kind}
         found: dict[str, Any] = self._ask(
             method, path, params=query, content=data, headers=headers
         )
@@ -247,11 +246,11 @@ class Client:
     def _ask(self, method: str, path: str, **rest: Any) -> Any:
         for again in range(_TRIES):
             answer = self._answer(method, path, **rest)
-            is_last = again == _TRIES - 1
             if isinstance(answer, httpx.Response) and answer.status_code not in _AGAIN:
                 return self._read(answer)
-            if not is_last:
-                self._pause(_wait(answer, again))
+            if again < _TRIES - 1:  # it waits as the service says, else longer each time
+                said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
+                self._pause(min(float(said), _LONGEST) if said.isdecimal() else float(2**again))
         if isinstance(answer, httpx.Response):
             raise ServerError(f"{self._base}: {_why(answer)}")
         raise ServerError(f"{self._base} cannot be reached: {answer}")
@@ -263,7 +262,9 @@ class Client:
         except httpx.LocalProtocolError:  # its message has the header, and in it the token
             raise UsageError(f"{self._base} cannot be asked: a header cannot be sent") from None
         except httpx.TransportError as error:
-            why = _explain(error)
+            why = network.explain(error)
+            if isinstance(error, httpx.TimeoutException):
+                why = f"no answer in {_PATIENCE:g} seconds"
             if network.is_distrusted(error):  # it will be the same in a minute
                 raise ServerError(f"{self._base} cannot be reached: {why}") from None
             return why
@@ -298,16 +299,6 @@ def _stays_here(url: httpx.URL) -> bool:
     return url.scheme == "http" and is_this_machine(url.host)
 
 
-def _refuse_cleartext(url: httpx.URL) -> None:
-    """Raise a UsageError if others on the way could read what is sent, such as the token."""
-    if url.scheme == "https" or _stays_here(url):
-        return
-    raise UsageError(
-        f"http://{url.host} is not encrypted: everyone on the way could read the API token. Use"
-        " https://, or allow it: --allow-http (in Python: allow_http=True)"
-    )
-
-
 @contextmanager
 def _naming_settings() -> Iterator[None]:
     """Turn what is wrong with the settings of the environment into a sentence that names them."""
@@ -318,19 +309,6 @@ def _naming_settings() -> Iterator[None]:
         named = ", ".join(name for name in known if os.environ.get(name))
         where = f"; the environment has {named}" if named else ""
         raise UsageError(f"no connection can be made: {error}{where}") from None
-
-
-def _explain(error: httpx.TransportError) -> str:
-    """Return why a request may not have arrived."""
-    if isinstance(error, httpx.TimeoutException):
-        return f"no answer in {_PATIENCE:g} seconds"
-    return network.explain(error)
-
-
-def _wait(answer: httpx.Response | str, attempt: int) -> float:
-    """Return the seconds to wait: as the service says, else longer each time."""
-    said = "" if isinstance(answer, str) else answer.headers.get("retry-after", "")
-    return min(float(said), _LONGEST) if said.isdecimal() else float(2**attempt)
 
 
 def _why(answer: httpx.Response) -> str:

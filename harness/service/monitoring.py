@@ -50,12 +50,6 @@ def append_log(path: Path, line: str) -> None:
         os.close(descriptor)
 
 
-def read_log(settings: Settings) -> Iterator[dict[str, object]]:
-    """Yield what the files of the log have, the oldest first."""
-    for path in sorted(settings.logs.glob("*.jsonl")):
-        yield from map(json.loads, path.read_text(encoding="ascii").splitlines())
-
-
 # --- Counts and durations for operators: requests, attempts, jobs and their waits ----------------
 
 Labels = tuple[tuple[str, str], ...]

@@ -181,18 +181,14 @@ def _find_own(
 
 def describe_assignment(assignment: CourseAssignment, rule: Late | None = None) -> AssignmentShown:
     """Return an assignment as the API tells it; ``rule``: by an extension of who asks."""
-    return AssignmentShown(
-        id=assignment.id,
-        title=assignment.title,
-        opens=add_offset(assignment.opens),
-        deadline=add_offset(assignment.deadline),
-        closes=add_offset(assignment.closes),
-        deduction=assignment.deduction,
-        grace=assignment.grace,
-        hidden=assignment.hidden,
-        own_deadline=_format(rule.deadline) if rule else "",
-        own_closes=_format(rule.refused_after) if rule else "",
-    )
+    dates = {
+        "opens": add_offset(assignment.opens),
+        "deadline": add_offset(assignment.deadline),
+        "closes": add_offset(assignment.closes),
+        "own_deadline": _format(rule.deadline) if rule else "",
+        "own_closes": _format(rule.refused_after) if rule else "",
+    }
+    return AssignmentShown(**{**assignment._asdict(), **dates})
 
 
 def _format(time: datetime.datetime | None) -> str:

@@ -167,17 +167,9 @@ class Gradebooks(BaseModel):
 def list_gradebooks(context: Context) -> Gradebooks:
     """List the gradebooks that are filled in with the marks."""
     folder = context.grading_folder
-    return Gradebooks(
-        gradebooks=[
-            GradebookShown(
-                platform=one.platform,
-                columns=list(one.columns),
-                is_filled=one.is_filled,
-                notes=list(one.notes) if one.is_filled else [],
-            )
-            for one in gradebooks.list_kept(folder.parent.parent, folder)
-        ]
-    )
+    kept = gradebooks.list_kept(folder.parent.parent, folder)
+    told = [one if one.is_filled else one._replace(notes=()) for one in kept]
+    return Gradebooks(gradebooks=[GradebookShown(**one._asdict()) for one in told])
 
 
 @ROUTES.at("PUT", f"{_ONE}/gradebooks/{{name}}", TEACHERS)

@@ -131,15 +131,13 @@ def _describe(context: RequestContext, suite: Suite) -> SuiteShown:
     has_badge = suite.badge and is_mine
     with context.reading() as db:
         source = engine_suites.source(db, suite)
-    return SuiteShown(
-        source=source,
-        id=suite.id,
-        title=suite.title,
-        is_mine=is_mine,
-        is_open=suite.is_open,
-        badge=f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
-        page=f"{base}/suites/{suite.id}",
-    )
+    own = {
+        "source": source,
+        "is_mine": is_mine,
+        "badge": f"{base}{engine_suites.badge_path(suite)}" if has_badge else None,
+        "page": f"{base}/suites/{suite.id}",
+    }
+    return SuiteShown(**{**suite._asdict(), **own})
 
 
 # --- Runs of a suite: posted as documents of ``run --json``, listed, compared, removed -----------

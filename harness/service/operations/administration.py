@@ -109,11 +109,6 @@ def list_courses(db: Connection) -> list[tuple[Course, list[Member]]]:
     ]
 
 
-def add_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
-    """Make a person a teacher of a course; raises as :func:`staff.make_teacher`."""
-    staff.make_teacher(act, course.id, person)
-
-
 def remove_teacher(act: AuditedTransaction, course: Course, person: Person) -> None:
     """Remove a teacher from a course.
 

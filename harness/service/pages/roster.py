@@ -13,7 +13,7 @@ from harness.service.courses import gradebooks, roster, roster_files, staff
 from harness.service.courses.roster import RosterOutcome
 from harness.service.pages import account, forms
 from harness.service.people import accounts, mail_server, mails
-from harness.service.records import RIGHTS, TEACHER, Member
+from harness.service.records import RIGHTS, ROSTER, TEACHER, Member
 from harness.service.storage import courses, people
 from harness.service.web import rendering
 from harness.service.web.access import ANYBODY, STAFF_ONLY, TEACHERS, Context, Routes
@@ -50,7 +50,8 @@ def show_import(context: Context) -> Response:
 def show_links(context: Context) -> Response:
     """Show how students get links to sign in by, and what became of mails with them."""
     with context.reading() as db:
-        letters = mails.list_last_letters(db, context.course.id)
+        last = {"kind": ROSTER, "course": context.course.id}
+        letters = people.LETTERS.all(db, "address", "id", **last)
         without = mails.list_without_address(db, context.course.id)
     return rendering.page(
         context,
@@ -161,7 +162,7 @@ def ask_for_link(context: Context) -> Response:
 def send_links(context: Context) -> Response:
     """Queue letters with links for students who have an address, once it was said to be wanted."""
     with context.acting() as act:
-        letters = mails.count_with_address(act.db, context.course.id)
+        letters = len(mails.list_reached(act.db, context.course.id))
         if letters and not forms.is_sure(context):
             told = "" if context.settings.mail else f" {mail_server.NO_MAIL}"
             question = forms.SecondQuestion(

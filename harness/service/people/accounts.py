@@ -136,11 +136,6 @@ def by_session(db: Connection, session: str) -> Person | None:
     return people.of_session(db, digest_of(session))
 
 
-def leave(db: Connection, session: str) -> None:
-    """End a session."""
-    people.end_session(db, digest_of(session))
-
-
 def make_token(
     act: AuditedTransaction, name: str, scope: str, days: int = LONGEST_TOKEN, *, owner: str = ""
 ) -> tuple[Token, Secret]:

@@ -114,7 +114,7 @@ def ask(db: Connection, text: str) -> bool:
 
 def to_roster(act: AuditedTransaction, course: str) -> None:
     """Queue a letter for each student of a course who has an address and no letter waiting."""
-    reached = _list_reached(act.db, course)
+    reached = list_reached(act.db, course)
     for one in reached:
         now, named = time.time(), {"kind": records.ROSTER, "person": one.id, "course": course}
         if not people.LETTERS.find(act.db, state=records.WAITING, **named):
@@ -124,12 +124,8 @@ def to_roster(act: AuditedTransaction, course: str) -> None:
     act.note("links sent", course, letters=len(reached))
 
 
-def count_with_address(db: Connection, course: str) -> int:
-    """Return how many students of a course a mail reaches."""
-    return len(_list_reached(db, course))
-
-
-def _list_reached(db: Connection, course: str) -> list[Person]:
+def list_reached(db: Connection, course: str) -> list[Person]:
+    """Return the students of a course whom a mail reaches."""
     return [person for _, person in _students(db, course) if person.email]
 
 
@@ -142,11 +138,6 @@ def _students(db: Connection, course: str) -> list[tuple[Member, Person]]:
     members = courses.students(db, course)
     known = {one.id: one for one in people.PEOPLE.all(db, id=[one.person for one in members])}
     return [(one, known[one.person]) for one in members]
-
-
-def list_last_letters(db: Connection, course: str) -> list[Letter]:
-    """Return the last letters to the roster of a course."""
-    return people.LETTERS.all(db, "address", "id", kind=records.ROSTER, course=course)
 
 
 def deliver(settings: Settings, database: Database) -> bool:
