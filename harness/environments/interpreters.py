@@ -282,6 +282,10 @@ def _of_version(short: str) -> Iterator[str]:
 
 
 def is_open(path: str) -> bool:
-    """Whether other users too can get to a program or folder, and execute or enter it."""
-    real = Path(path).resolve()
-    return all(place.stat().st_mode & stat.S_IXOTH for place in (real, *real.parents))
+    """Whether other users too can get to a program or folder, and execute or enter it.
+
+    The folders of a link count, too: a virtual environment in root's home is not open.
+    """
+    named, real = Path(path).absolute(), Path(path).resolve()
+    places = (real, *real.parents, *named.parents)
+    return all(place.stat().st_mode & stat.S_IXOTH for place in places)
