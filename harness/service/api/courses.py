@@ -321,10 +321,7 @@ class OverlayShown(BaseModel):
 
 @OWN_ROUTES.at("POST", f"{_ALL}/own", TEACHERS, status_code=201)
 def make(
-    context: Context,
-    path: Archive,
-    body: Annotated[OwnAssignmentWanted, Query()],
-    key: Key = "",
+    context: Context, path: Archive, body: Annotated[OwnAssignmentWanted, Query()], key: Key = ""
 ) -> AssignmentShown:
     """Make an assignment of an archive with an ``assignment.toml``, in a folder or not."""
     settings, fields = context.settings, body.model_dump()

@@ -230,8 +230,7 @@ def register_there(settings: Settings, configuration: str, token: str) -> Platfo
     algorithm = next((a for a in ALGORITHMS if isinstance(known, list) and a in known), "RS256")
     title = str(as_dict(told.get(_PLATFORM)).get("product_family_code", "")).title()
     platform = platforms.check(
-        settings,
-        Platform("", title, issuer, "pending", login_url, token_url, jwks_url, algorithm),
+        settings, Platform("", title, issuer, "pending", login_url, token_url, jwks_url, algorithm)
     )
     headers = {"content-type": "application/json"}
     if token:

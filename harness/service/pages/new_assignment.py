@@ -225,10 +225,7 @@ def assign_own(context: Context) -> Response:
 
 
 def _make_once(
-    context: Context,
-    act: AuditedTransaction,
-    digest: str,
-    make: Callable[[], CourseAssignment],
+    context: Context, act: AuditedTransaction, digest: str, make: Callable[[], CourseAssignment]
 ) -> CourseAssignment:
     """Make an assignment, or return the one that the same form has made."""
     sent = (context.request.url.path, digest, *map(context.field, ("source", *_TYPED, "hidden")))

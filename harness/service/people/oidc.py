@@ -142,9 +142,7 @@ class Provider:
         with self._client() as client, _naming_errors():
             metadata = self._metadata(client)
             token = client.fetch_token(
-                metadata["token_endpoint"],
-                code=code,
-                code_verifier=derive("verifier", secret),
+                metadata["token_endpoint"], code=code, code_verifier=derive("verifier", secret)
             )
             keys = client.request("GET", metadata["jwks_uri"], withhold_token=True)
             keys.raise_for_status()

@@ -84,7 +84,6 @@ def _is_reached(name: str, scope: Scope) -> bool:
 
 # --- What is done around every request: headers and limits, HEAD, and a line in the log ----------
 
-
 _FORMS = 1 << 20  # bytes around a file in a form
 _HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -215,7 +214,6 @@ class RequestLog:
 
 
 # --- What is answered when something is refused or breaks: a page, or a problem (RFC 9457) -------
-
 
 API = "/api/"
 _FULL = (errno.ENOSPC, errno.EDQUOT)  # of a disk
