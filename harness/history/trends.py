@@ -345,6 +345,11 @@ class FileCourse(NamedTuple):
     courses: tuple[TestCourse, ...]  # what failed last time first
 
     @property
+    def last(self) -> FileKept:
+        """What was found in it the last time."""
+        return [one for one in self.runs if one][-1]
+
+    @property
     def spread(self) -> Spread | None:
         """The spread of its times."""
         return measure_spread([seconds for _, seconds in self.times]) if self.times else None
