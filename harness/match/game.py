@@ -222,8 +222,8 @@ class _Table:
             try:
                 move = referee.play(self._seats[color].choose(referee))
             except IllegalMove as error:
-                told = one_line(str(error), 200)
-                return self._game(opponent(color), reasons.ILLEGAL, told)
+                why = one_line(str(error), 200)
+                return self._game(opponent(color), reasons.ILLEGAL, why)
             except _LostError as error:
                 return self._game(opponent(color), error.reason, error.detail)
             self._moves.append((color, move))

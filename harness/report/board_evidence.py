@@ -117,7 +117,8 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     missing = _without(expected, came) if is_list and is_wrong and came else ()
     right = _without(expected, missing) if is_wrong else came
     wrong = _without(came, expected) if is_wrong and right_answers(step.pattern) else ()
-    for_black = for_white = ()
+    for_black: Points = ()
+    for_white: Points = ()
     if is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values():
         for_black, for_white = find_explaining_points(step.pattern, reply.text, diagram.marks)
     return Evidence(asked, right, missing, wrong, for_black, for_white)
