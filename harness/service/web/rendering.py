@@ -96,7 +96,7 @@ def _environment() -> Environment:
         "number_of": number_of,
     }
     made.globals |= {
-        "parts": parts,
+        "parts": parts.shared_pieces(),
         "token": _token,
         "definitions": DEFINITIONS,
         "version": __version__,
