@@ -30,9 +30,17 @@ from harness.records import CaseFile
 from harness.running.jobs import Fault
 from harness.text import escape_controls
 from harness.work import canonical_json
+from harness.work.canonical_json import Sha256
 from harness.work.crew import Ends
-from harness.work.records import Folder, Sha256, UnitCase, WorkUnit
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work.records import (
+    AttemptEvent,
+    AttemptFinished,
+    BuildFinished,
+    Folder,
+    HarnessFailed,
+    UnitCase,
+    WorkUnit,
+)
 from oracle import __version__
 
 _LOOK = 0.25  # seconds between two looks at the time
@@ -291,8 +299,7 @@ class _UnitRun:
         for index, unit in enumerate(units):
             # What is rerun is so on another machine. Else one on which all goes wrong, and fast,
             # would use up all tries of an attempt.
-            known = context.ran_on if unit.alone else {}
-            ran = {known.get(one.basis, "") for one in unit.cases} - {""}
+            ran = {one.machine for one in unit.cases} - {""} if unit.alone else set()
             failed = (dispatcher.failed_on.get(one.basis, frozenset()) for one in unit.cases)
             self._wait(Piece(index, unit.cases, not_on=frozenset(ran).union(*failed)))
         self._under_way: dict[str, Piece] = {}
@@ -531,7 +538,7 @@ def without_places(unit: WorkUnit) -> WorkUnit:
     """Return a unit that says nothing of where its files lie here."""
     return unit._replace(
         submission=unit.submission._replace(path=""),
-        cases=tuple(one._replace(place="") for one in unit.cases),
+        cases=tuple(one._replace(place="", machine="") for one in unit.cases),
         assignment=unit.assignment._replace(place=""),
         course=unit.course and unit.course._replace(place=""),
     )

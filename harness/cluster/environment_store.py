@@ -23,7 +23,7 @@ from harness.cluster.fetching import UNFINISHED, FetchError, Missing, Source
 from harness.environments import environment_archive, environment_cache
 from harness.environments.interpreters import Interpreter, PackedEnvironment, fingerprint
 from harness.errors import UsageError
-from harness.work import records
+from harness.work import canonical_json
 
 _ENVIRONMENT, _RECORD = "environment", "record.json"  # in each folder
 _PATIENCE = 600.0  # seconds for another worker of this machine that fetches the same
@@ -90,7 +90,9 @@ class EnvironmentStore:
             self._make_room(environment)
             file_system.make_new(unfinished)
             archive = unfinished / "archive"
-            source.fetch([Missing(records.Sha256(environment.sha256), archive)], environment.size)
+            source.fetch(
+                [Missing(canonical_json.Sha256(environment.sha256), archive)], environment.size
+            )
             with quiet():
                 _unpack(archive, unfinished / _ENVIRONMENT, base, environment)
             archive.unlink()
@@ -161,7 +163,7 @@ class _UnpackedRecord(NamedTuple):
 
 def _record(folder: Path) -> _UnpackedRecord | None:
     try:
-        return records.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
+        return canonical_json.read(_UnpackedRecord, (folder / _RECORD).read_bytes(), _RECORD)
     except (OSError, UsageError):
         return None
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 from harness.cluster.records import WorkerReport
 from harness.errors import HarnessError, UsageError
 from harness.records import CaseFile, FileResult
-from harness.work import canonical_json, records, worker_events
-from harness.work.worker_events import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
+from harness.work import canonical_json, records
+from harness.work.records import AttemptEvent, AttemptFinished, BuildFinished, HarnessFailed
 
 _ENOUGH = 3  # opinions
 
@@ -91,7 +91,7 @@ def _agree(event: AttemptFinished, other_event: AttemptFinished) -> bool:
 
 
 def _verdicts(text: str) -> object:
-    if text == canonical_json.NOTHING:
+    if text == records.NOTHING:
         return None
     result = canonical_json.loads(FileResult, text)
     verdicts = [(outcome.step, outcome.verdict) for outcome in result.outcomes]
@@ -111,14 +111,14 @@ class UnbelievableError(HarnessError):
 def read_report(text: str) -> WorkerReport:
     """Return what a worker says; raises :class:`UnbelievableError`."""
     try:
-        return records.read(WorkerReport, text, "what a worker brought")
+        return canonical_json.read(WorkerReport, text, "what a worker brought")
     except UsageError as error:
         raise UnbelievableError(str(error)) from None
 
 
 def read_events(
     report: WorkerReport, unit: records.WorkUnit, cases: Mapping[str, CaseFile]
-) -> tuple[list[AttemptEvent], worker_events.UnitFinished]:
+) -> tuple[list[AttemptEvent], records.UnitFinished]:
     """Return the words of a worker about a unit, and how it ended.
 
     ``unit``: with the worker's pace. ``cases``: the case files of the unit, by basis.
@@ -127,11 +127,11 @@ def read_events(
         UnbelievableError: they are not about the unit, or not what a worker can say of it.
     """
     try:
-        said = [worker_events.parse(line.encode()) for line in report.lines]
+        said = [records.parse(line.encode()) for line in report.lines]
     except (UsageError, UnicodeEncodeError) as error:
         raise UnbelievableError(str(error)) from None
     last = said[-1][0] if said else None
-    if not isinstance(last, worker_events.UnitFinished):
+    if not isinstance(last, records.UnitFinished):
         raise UnbelievableError("it does not say that it has come to the end")
     kept: list[AttemptEvent] = []
     for word, result in said[:-1]:
@@ -141,7 +141,7 @@ def read_events(
                 _check_result(result, cases[word.basis])
             kept.append(word)
         elif (
-            not isinstance(word, worker_events.ProgressEvent | worker_events.EngineHung)
+            not isinstance(word, records.ProgressEvent | records.EngineHung)
             or word.basis not in cases
         ):
             raise UnbelievableError(f"it says {type(word).__name__.lower()} where nobody asked")
@@ -198,5 +198,5 @@ def _tester(kind: Any) -> Callable[[Any], bool]:
         values = [one.value for one in kind]
         return lambda found: found in values
     if kind in {int, float}:
-        return records.tester(kind)
+        return canonical_json.tester(kind)
     return lambda found: type(found) is kind

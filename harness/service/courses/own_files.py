@@ -25,7 +25,7 @@ from harness.assignments.assignment import FILE, Assignment
 from harness.declared import declaration
 from harness.errors import ArchiveError, HarnessError, UsageError
 from harness.grading.attempts import attempt_plan
-from harness.grading.ingest.sources.listing import safe
+from harness.grading.ingest.names import safe
 from harness.grading.records import decimal
 from harness.service.courses import making
 from harness.service.records import CHECK, HELD, CourseAssignment, Job
@@ -103,8 +103,7 @@ def unpack(
         try:
             found = assignments.read(place / FILE)
             # Else no submission could be checked later.
-            attempt_plan.public_cases(found)
-            attempt_plan.private_cases(found, ())
+            attempt_plan.read_cases(found, ())
         except HarnessError as error:
             raise UsageError(str(error).replace(f"{place}/", "")) from None
         _check(found)
