@@ -154,8 +154,6 @@ class Dispatcher:
         finally:
             run.cancel()
 
-    # --- the connector ---
-
     def send(self, piece: Piece, load: records.Load) -> str:
         """Send a load under a name of its own, which is returned."""
         assert self._connector
@@ -331,8 +329,6 @@ class _UnitRun:
         if self._under_way:
             self._dispatcher.close()
 
-    # --- out ---
-
     def send(self) -> None:
         """Send what may be sent now, in fair order."""
         own = self._dispatcher
@@ -384,8 +380,6 @@ class _UnitRun:
             return own
         archive = records.ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
         return own._replace(files=(*files, archive), environment=sent.packed)
-
-    # --- back ---
 
     def requeue_all(self) -> None:
         """Send all tasks under way again: nobody will report them now."""

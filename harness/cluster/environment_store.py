@@ -115,8 +115,6 @@ class EnvironmentStore:
             (self.folder / sha256).rename(unfinished)  # gone from here on
         shutil.rmtree(unfinished, ignore_errors=True)
 
-    # --- room ---
-
     def _make_room(self, environment: PackedEnvironment) -> None:
         needed = environment.size + environment.unpacked
         if needed > self._most:

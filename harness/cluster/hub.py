@@ -93,8 +93,6 @@ class Hub:
             len(self._waiting),
         )
 
-    # --- the connector ---
-
     async def _employ(self) -> None:
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
@@ -155,8 +153,6 @@ class Hub:
             name = f"{self._own}-{self._count}-{sent.load.id.rpartition('-')[2]}"
             self._flying[name] = sent
             self._connector.write(records.to_line(sent.load._replace(id=name, number=self._count)))
-
-    # --- dispatchers ---
 
     async def _meet(self, reader: asyncio.StreamReader, dispatcher: asyncio.StreamWriter) -> None:
         if self._present is None:

@@ -302,9 +302,6 @@ def is_seconded(basis: str, secret: str) -> bool:
     return int.from_bytes(found[:8], "big") % SECONDED == 0
 
 
-# --- as resources of Dask ----------------------------------------------------------------------
-
-
 def list_requested_resources(needs: Needs) -> dict[str, float]:
     """Return the resources that a unit asks for.
 

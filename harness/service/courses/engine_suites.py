@@ -76,9 +76,6 @@ def _check_revision(revision: str) -> None:
         )
 
 
-# --- suites ------------------------------------------------------------------------------------
-
-
 def make(act: AuditedTransaction, title: str, source: str = "") -> Suite:
     """Make a suite of the person who acts.
 
@@ -284,9 +281,6 @@ def _forget(act: AuditedTransaction, run: SuiteRun, folder: Path) -> None:
     place = document(folder, run.id)
     for path in (place, place.with_suffix(".kept")):
         path.unlink(missing_ok=True)
-
-
-# --- what was kept -----------------------------------------------------------------------------
 
 
 def document(folder: Path, run: str) -> Path:

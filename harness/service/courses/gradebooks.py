@@ -50,9 +50,6 @@ class KeptGradebook(NamedTuple):
     notes: tuple[str, ...] = ()  # sentences about the rows; none if a former version filled it in
 
 
-# --- the download that was the roster ----------------------------------------------------------
-
-
 def read_roster(path: Path) -> bytes:
     """Return the bytes of a roster to be kept, or b"" if it is too large for a gradebook."""
     return path.read_bytes() if path.stat().st_size <= LARGEST else b""
@@ -94,9 +91,6 @@ def kept_rosters(settings: Settings, course: str) -> dict[str, str]:
     """Return the platforms whose downloads were a roster, with their titles."""
     found = (name for name in FILES if _roster(settings, course, name).exists())
     return {name: _TITLES[name] for name in found}
-
-
-# --- the downloads of an assignment ------------------------------------------------------------
 
 
 def sheets(settings: Settings, assignment: str) -> exporters.Sheets:

@@ -232,9 +232,6 @@ def _be_last(act: AuditedTransaction, grading: Grading) -> None:
         raise InvalidGradingStateError("a later grading has marks: continue with that one")
 
 
-# --- whom it gave no mark ----------------------------------------------------------------------
-
-
 class UnmarkedStudent(NamedTuple):
     """A student of the course without a mark in a grading."""
 
@@ -257,9 +254,6 @@ def list_unmarked(db: Connection, grading: Grading, course: str) -> list[Unmarke
         if one.key not in known:
             unmarked.append(UnmarkedStudent(one, why))
     return unmarked
-
-
-# --- what it wrote -----------------------------------------------------------------------------
 
 
 def names(folder: Path) -> list[str]:

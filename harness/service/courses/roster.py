@@ -170,9 +170,6 @@ def _check_groups(members: Sequence[Member]) -> None:
             )
 
 
-# --- one student -------------------------------------------------------------------------------
-
-
 def _take_one(
     act: AuditedTransaction,
     course: str,
@@ -362,9 +359,6 @@ def tell_alike(members: Iterable[Member]) -> Iterator[str]:
                 f"{', '.join(map(repr, spellings))} are {len(spellings)} groups. If they are one,"
                 " write it in the same way for each student, and upload the file again."
             )
-
-
-# --- links -------------------------------------------------------------------------------------
 
 
 class StudentLink(NamedTuple):

@@ -176,9 +176,6 @@ def _list(
     return sorted(listed, key=lambda one: one.student.key)
 
 
-# --- tables ------------------------------------------------------------------------------------
-
-
 _Line = tuple[csv_source.CsvRow, SourcePiece]
 
 

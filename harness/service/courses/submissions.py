@@ -456,9 +456,6 @@ def entries(
     ]
 
 
-# --- A form that a browser sends again, as by a double click, is one submission ------------------
-
-
 def take_once(
     act: AuditedTransaction, form: str, content: tuple[str, ...], take: Callable[[], Upload]
 ) -> Upload:

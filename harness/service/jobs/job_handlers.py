@@ -50,9 +50,6 @@ class OutdatedError(HarnessError):
     """Something that a job was planned with no longer exists."""
 
 
-# --- an upload is checked ----------------------------------------------------------------------
-
-
 def check(context: AssignmentContext, job: records.Job) -> None:
     """Take in an upload, and run the public tests: its owner watches."""
     with context.database.changing() as db:
@@ -357,9 +354,6 @@ def _document(context: AssignmentContext, graded: Graded) -> bytes:
         diagnoses=graded.diagnoses,
     )
     return encode_without_surrogates("".join(run_json.parts(found, [*map(tally, files)])))
-
-
-# --- what jobs there are -----------------------------------------------------------------------
 
 
 KINDS: dict[str, Callable[[AssignmentContext, records.Job], None]] = {

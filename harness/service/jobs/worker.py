@@ -166,9 +166,6 @@ def _count(db: Connection, job: Job, outcome: str) -> None:
         queue.add_figure(db, monitoring.WAITS, max(leased - job.made, 0.0), kind=job.kind)
 
 
-# --- Renews the lease of a job while it is done --------------------------------------------------
-
-
 _BEAT = queue.LEASE / 4  # seconds
 _LONGEST = 4 * 3600.0  # seconds of one job: whatever takes longer has hung
 
@@ -217,9 +214,6 @@ _TOLD = (
     " command on your own computer. If it works there, ask the operator of the service: the log"
     " says why"
 )
-
-
-# --- The process of a worker ---------------------------------------------------------------------
 
 
 def main() -> int:

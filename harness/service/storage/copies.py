@@ -110,9 +110,6 @@ def _run(program: str, place: ServerPlace, *arguments: str | Path) -> None:
         raise ServerError(f"{program} of {place.name}: {said[0] if said else 'it failed'}")
 
 
-# --- The ledgers of a service --------------------------------------------------------------------
-
-
 _ASSIGNED = (
     "SELECT assigned.id, assigned.title, course.title FROM assigned"
     " JOIN course ON course.id = assigned.course ORDER BY 3, 2, 1"

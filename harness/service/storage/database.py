@@ -156,8 +156,6 @@ class Database:
             with self.changing() as db:
                 db.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema_of(assignment)}"'))
 
-    # --- opening ---
-
     def _open_log(self) -> AuditLog:
         """Return the audit log, with its key; both are made with the tables, by one process.
 
