@@ -30,17 +30,9 @@ from harness.records import CaseFile
 from harness.running.jobs import Fault
 from harness.text import escape_controls
 from harness.work import canonical_json
-from harness.work.canonical_json import Sha256
+from harness.work import records as unit_records
 from harness.work.crew import Ends
-from harness.work.records import (
-    AttemptEvent,
-    AttemptFinished,
-    BuildFinished,
-    Folder,
-    HarnessFailed,
-    UnitCase,
-    WorkUnit,
-)
+from harness.work.records import AttemptEvent, AttemptFinished, HarnessFailed, UnitCase, WorkUnit
 from oracle import __version__
 
 _LOOK = 0.25  # seconds between two looks at the time
@@ -378,7 +370,7 @@ class _UnitRun:
         own = own._replace(assignment=unit.assignment.name, submission=unit.submission.key)
         if sent is None:
             return own
-        archive = records.ServedFile(Sha256(sent.packed.sha256), str(sent.archive))
+        archive = records.ServedFile(canonical_json.Sha256(sent.packed.sha256), str(sent.archive))
         return own._replace(files=(*files, archive), environment=sent.packed)
 
     def requeue_all(self) -> None:
@@ -505,7 +497,7 @@ class _UnitRun:
         self._end(piece)
 
     def _conclude(self, piece: Piece, words: Sequence[AttemptEvent], fault: str) -> None:
-        told = {word.basis for word in words if not isinstance(word, BuildFinished)}
+        told = {word.basis for word in words if not isinstance(word, unit_records.BuildFinished)}
         left = tuple(one for one in piece.cases if one.basis not in told)
         if fault or left:
             rest = piece._replace(cases=left or piece.cases[-1:])
@@ -553,7 +545,7 @@ def list_files(unit: WorkUnit, store: Path) -> tuple[records.ServedFile, ...]:
 
 
 @lru_cache(maxsize=8)  # all units of a grading have the same
-def _files_of(folder: Folder) -> tuple[records.ServedFile, ...]:
+def _files_of(folder: unit_records.Folder) -> tuple[records.ServedFile, ...]:
     return tuple(
         records.ServedFile(one.sha256, str(Path(folder.place, one.name))) for one in folder.files
     )
