@@ -232,6 +232,10 @@ class Position:
         """Return the mask of one color (``BLACK`` or ``WHITE``)."""
         return self.black if color == BLACK else self.white
 
+    def sides(self, color: int) -> tuple[int, int]:
+        """Return the masks of one color and of its opponent."""
+        return (self.black, self.white) if color == BLACK else (self.white, self.black)
+
     def color_at(self, point: Point) -> int:
         """Return ``EMPTY``, ``BLACK`` or ``WHITE``."""
         bit = self.grid.bit(point)
