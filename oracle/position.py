@@ -232,10 +232,6 @@ class Position:
         """Return the mask of one color (``BLACK`` or ``WHITE``)."""
         return self.black if color == BLACK else self.white
 
-    def sides(self, color: int) -> tuple[int, int]:
-        """Return the masks of one color and of its opponent."""
-        return (self.black, self.white) if color == BLACK else (self.white, self.black)
-
     def color_at(self, point: Point) -> int:
         """Return ``EMPTY``, ``BLACK`` or ``WHITE``."""
         bit = self.grid.bit(point)
@@ -270,3 +266,10 @@ class Position:
     def __repr__(self) -> str:
         rows = "/".join("".join(".BW"[color] for color in row) for row in self.to_rows())
         return f"<Position {rows}>"
+
+
+def sides(position: Position, color: int) -> tuple[int, int]:
+    """Return the masks of one color and of its opponent."""
+    if color == BLACK:
+        return position.black, position.white
+    return position.white, position.black

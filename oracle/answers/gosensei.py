@@ -6,7 +6,7 @@ The document asks for Black; every function answers for either color.
 from __future__ import annotations
 
 from oracle.explanation import Explanation, Fact, Sentence, a_color, a_point, number, points
-from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Point, Position, opponent
+from oracle.position import BLACK, NAMES, SENSEI_LETTERS, Point, Position, opponent, sides
 from oracle.rules import go as rules
 from oracle.rules.flood import flood, flood_diagonally, neighbours, regions
 from oracle.sentences import listing
@@ -27,18 +27,18 @@ EYE, FALSE_EYE, MISSING, SPACE, NO_SPACE = "e", "f", "!", "s", "n"  # marks
 
 def eyes(position: Position, color: int = BLACK) -> list[Point]:
     """Return the eyes, by gosensei.txt, "-eyes Options"."""
-    return position.grid.points(rules.eyes(position.grid, *position.sides(color)))
+    return position.grid.points(rules.eyes(position.grid, *sides(position, color)))
 
 
 def two_eyes(position: Position, color: int = BLACK) -> list[Point]:
     """Return the eyes that have another within two rows or two columns ("-twoeyes Options")."""
-    return position.grid.points(rules.two_eyes(position.grid, *position.sides(color)))
+    return position.grid.points(rules.two_eyes(position.grid, *sides(position, color)))
 
 
 def eye_spaces(position: Position, color: int = BLACK) -> list[list[Point]]:
     """Return the points of each eye space, by gosensei.txt, "-eyespaces Options"."""
     shape = position.grid
-    spaces = rules.eye_spaces(position.grid, *position.sides(color))
+    spaces = rules.eye_spaces(position.grid, *sides(position, color))
     return [shape.points(space) for space in regions(shape, spaces)]
 
 
@@ -66,7 +66,7 @@ def eye_spaces_sentence(number: int, color: int = BLACK) -> str:
 
 def explain_eyes(position: Position, color: int = BLACK) -> Explanation:
     """Return the eyes, and of every false eye the diagonals that are missing."""
-    shape, (mine, theirs) = position.grid, position.sides(color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     found = rules.eyes(shape, mine, theirs)
     false = position.empty & ~neighbours(shape, shape.full & ~mine) & ~found
     sentences = [Sentence("eyes", "Eyes: ", _names("eyes", eyes(position, color)), ".")]
@@ -122,13 +122,13 @@ def readings_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
 
 def readings_two_eyes(position: Position, color: int = BLACK) -> dict[str, int]:
     """Return the numbers by the letter ("2 rows or 2 columns") and by the example (and)."""
-    close = rules.close_two_eyes(position.grid, *position.sides(color)).bit_count()
+    close = rules.close_two_eyes(position.grid, *sides(position, color)).bit_count()
     return {"rows or columns": len(two_eyes(position, color)), "rows and columns": close}
 
 
 def readings_eye_spaces(position: Position, color: int = BLACK) -> dict[str, int]:
     """Return the numbers with and without single points, and with diagonal links or not."""
-    shape, (mine, theirs) = position.grid, position.sides(color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     numbers = {}
     for link, connect in (("rows and columns", flood), ("diagonals too", flood_diagonally)):
         spaces = rules.eye_spaces(shape, mine, theirs, connect)
@@ -167,7 +167,7 @@ def _company(point: Point, close: list[Point]) -> Sentence:
 
 def _why_open(position: Position, region: int, color: int) -> list[str | Fact]:
     """Return why a region that touches this color is not an eye space."""
-    shape, (mine, theirs) = position.grid, position.sides(color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     beside = neighbours(shape, region)
     if beside & theirs:
         return ["it touches ", a_color("color", opponent(color)), " stones too"]

@@ -15,6 +15,7 @@ from oracle.position import (
     color_of,
     opponent,
     parse_vertex,
+    sides,
     vertex,
 )
 from oracle.rules.gomoku import TYPES, almost_open_fours, fives, steps
@@ -219,7 +220,7 @@ class PolicyBoard:
     def __init__(self, session: GomokuSession, color: int) -> None:
         position = session.game.position
         self.grid: Grid = position.grid
-        self.mine, self.theirs = position.sides(color)
+        self.mine, self.theirs = sides(position, color)
         self.empty = position.empty
         self.steps: tuple[int, ...] = lines(session, self.grid)
 

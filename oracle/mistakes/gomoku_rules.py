@@ -7,7 +7,7 @@ from oracle.gtp import protocol
 from oracle.mistakes import gomoku_parts as parts
 from oracle.mistakes.bank import Shelf, crash_without, keep_state, last_state
 from oracle.mistakes.gomoku_parts import pack, row_of
-from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex
+from oracle.position import EMPTY, SENSEI_LETTERS, Point, color_of, opponent, parse_vertex, sides
 from oracle.rules.go import find_captured, find_taken, legal
 from oracle.rules.gomoku import fives, fives_along, steps
 
@@ -254,7 +254,7 @@ def captures_as_in_go(right: Put, session: GomokuSession, color: int, point: Poi
     """As if surrounded stones were captured, as in Go."""
     right(session, color, point)
     now = last_state(session)
-    shape, (mine, theirs) = now.position.grid, now.position.sides(color)
+    shape, (mine, theirs) = now.position.grid, sides(now.position, color)
     dead = find_taken(shape, mine & ~shape.bit(point), theirs, shape.bit(point))
     now.position = now.position.with_stones(opponent(color), theirs & ~dead)
 
@@ -269,7 +269,7 @@ def suicide_refused_as_in_go(
         return wrong
     color, point = protocol.color(words, 0), parts.point_named(session, words[1])
     after = session.game.position.place(point, color)
-    shape, (mine, theirs) = after.grid, after.sides(color)
+    shape, (mine, theirs) = after.grid, sides(after, color)
     is_dead = shape.bit(point) & find_captured(shape, mine, theirs)
     is_suicide = is_dead and not find_captured(shape, theirs, mine)
     return {"occupied": words[1]} if is_suicide else {}
@@ -335,7 +335,7 @@ SHELF.add_rows(
 def genmove_refuses_suicide(right: Callable[..., int], session: GomokuSession, color: int) -> int:
     """As if genmove could not go where Go forbids suicide: it passes when nothing else is left."""
     position = session.game.position
-    return right(session, color) & legal(position.grid, *position.sides(color))
+    return right(session, color) & legal(position.grid, *sides(position, color))
 
 
 SHELF.add_rows(

@@ -18,7 +18,7 @@ from oracle.mistakes.bank import (
     last_state,
     part,
 )
-from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent
+from oracle.position import BLACK, EMPTY, NAMES, WHITE, Point, Position, opponent, sides
 from oracle.rules import go
 from oracle.rules.flood import edge, flood, flood_diagonally, neighbours
 
@@ -199,7 +199,7 @@ SHELF.add_rows(
      lambda dead, empty: (dead | empty).bit_count()),
     (prisoners, "prisoners-for-their-own-color",
      "As if a captured stone were a point for its own color.",
-     lambda position, color: go.find_captured(position.grid, *position.sides(color))),
+     lambda position, color: go.find_captured(position.grid, *sides(position, color))),
     (points, "stones-are-points", "As if stones on the board were points.",
      lambda right, position, color: right(position, color) + position.stones(color).bit_count()),
 )  # fmt: skip
@@ -208,7 +208,7 @@ SHELF.add_rows(
 @mistake(territory)
 def shared_territory(position: Position, color: int) -> int:
     """As if empty regions that touch both colors were territory of each."""
-    mine, theirs = position.sides(color)
+    mine, theirs = sides(position, color)
     dead = go.find_captured(position.grid, theirs, mine)
     by_mine, _ = go.reach(position.grid, mine, theirs & ~dead)
     return by_mine & ~mine
@@ -256,7 +256,7 @@ SHELF.add_rows(
 @mistake(allowed)
 def suicide_before_capture(position: Position, point: Point, color: int) -> bool:
     """As if a stone needed a liberty before it captures."""
-    shape, (mine, theirs) = position.grid, position.sides(color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     bit = shape.bit(point)
     chain = flood(shape, bit, mine)
     free = go.liberties(shape, chain, mine | theirs | bit)
@@ -266,7 +266,7 @@ def suicide_before_capture(position: Position, point: Point, color: int) -> bool
 @mistake(allowed)
 def own_chain_not_seen(position: Position, point: Point, color: int) -> bool:
     """As if only the four neighbors of a stone were its liberties, not those of its chain."""
-    shape, (mine, theirs) = position.grid, position.sides(color)
+    shape, (mine, theirs) = position.grid, sides(position, color)
     bit = shape.bit(point)
     free = neighbours(shape, bit) & position.empty
     return bool(bit & position.empty and (free or go.find_taken(shape, mine, theirs, bit)))
