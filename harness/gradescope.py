@@ -15,32 +15,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from harness import (
-    ClassResult,
-    ClassWideError,
-    Graded,
-    GradeOptions,
-    find_assignment,
-    grade,
-    shipped,
-)
+from harness import GradeOptions, file_system, find_assignment, grade, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.needs import with_python
 from harness.clock_changes import to_local, to_seconds
-from harness.errors import UsageError
+from harness.errors import ClassWideError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
-from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import listing
+from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
 from harness.report.views import Views
 
 # --- Settings of an autograder, and how they travel in its zip -----------------------------------
-
 
 FILE = "gtp-harness.json"  # in the zip
 # When students see the points and tests of private case files. Source: Gradescope's autograder
@@ -91,7 +80,6 @@ def read(folder: Path) -> GradescopeSettings:
 
 # --- ``submission_metadata.json``: when a submission was made, and when it was due ---------------
 # Source: "Submission Metadata" of Gradescope's documentation.
-
 
 METADATA_FILE = "submission_metadata.json"
 
@@ -172,80 +160,50 @@ def mark(root: Path) -> MarkingNotes:
     times = read_metadata(root / METADATA_FILE)
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
+    if times.due is not None:
+        # What is refused then is Gradescope's business: it knows who got an extension.
+        late = found.late._replace(deadline=times.due, refused_after=None)
+        found = found._replace(late=late)
     with (
-        with_python(_set_due_date(found, times)) as found,
+        needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
     ):
-        result = _grade(found, _sheet(Path(room), root, times), source, wanted)
+        sheet = Path(room, "class.csv")
+        handed_in = sources.folder_pieces([root / "submission"])
+        pieces = sorted(handed_in, key=lambda piece: piece.order)
+        with sheet.open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["student", "file", "time"])
+            for piece in pieces:
+                name = str(piece.file.path) if piece.file else ""
+                rows.writerow([piece.student.key, name, times.created.isoformat()])
+        result = grade(
+            GradeOptions(
+                assignment=found,
+                source=sheet,
+                output=sheet.parent,
+                private=tuple(str(source / one) for one in wanted.private),
+                public_only=wanted.public_only,
+                images=False,  # what they show is for a teacher, who sees nothing of them here
+                budget=wanted.budget,
+                go_on=True,  # a class of one always fails alike
+            )
+        )
     (one,) = result.graded
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
-    _write(target, _text(one, result, wanted))
-    return MarkingNotes(str(one.marks), result.sandbox)
-
-
-def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
-    """Return the assignment with the due date that Gradescope has, if it has one.
-
-    What is refused then is Gradescope's business: it knows who got an extension.
-    """
-    if times.due is None:
-        return assignment
-    return assignment._replace(
-        late=assignment.late._replace(deadline=times.due, refused_after=None)
-    )
-
-
-def _sheet(room: Path, root: Path, times: Times) -> Path:
-    """Write the CSV of a class of one; return its path."""
-    path = room / "class.csv"
-    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["student", "file", "time"])
-        for piece in pieces:
-            name = str(piece.file.path) if piece.file else ""
-            rows.writerow([piece.student.key, name, times.created.isoformat()])
-    return path
-
-
-def _grade(
-    assignment: Assignment, sheet: Path, source: Path, settings: GradescopeSettings
-) -> ClassResult:
-    room = sheet.parent
-    return grade(
-        GradeOptions(
-            assignment=assignment,
-            source=sheet,
-            output=room,
-            private=tuple(str(source / one) for one in settings.private),
-            public_only=settings.public_only,
-            images=False,  # what they show is for a teacher, who sees nothing of them here
-            budget=settings.budget,
-            go_on=True,  # a class of one always fails alike
-        )
-    )
-
-
-def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
-    found = result.assignment
-    private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
-    shown = feedback(graded, result, Views(found.specification, found.place))
-    return gradescope.results(shown, Later(settings.private_visibility, private))
-
-
-def _write(target: Path, text: str) -> None:
-    """Write a file that is there as a whole or not at all."""
+    graded = result.assignment
+    private = frozenset(part.name for part in graded.marks if part.judged_by == PRIVATE)
+    shown = feedback(one, result, Views(graded.specification, graded.place))
+    text = gradescope.results(shown, gradescope.Later(wanted.private_visibility, private))
     target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(target)
+    file_system.write_whole(target, text)
+    return MarkingNotes(str(one.marks), result.sandbox)
 
 
 # --- The two scripts that Gradescope calls: one when the image is built, one for each submission -
 # Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
-
 
 HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
 SOURCE = "/autograder/source"
@@ -313,7 +271,6 @@ def run(timeout: float) -> str:
 # --- The wheel of this very installation, made without a network and without a build tool --------
 # A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
 # format" of the Python Packaging User Guide.
-
 
 _NAME = "gtp-harness"
 _TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
@@ -393,7 +350,6 @@ def _digest(content: bytes) -> str:
 
 # --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
 
-
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
@@ -413,9 +369,13 @@ def bundle(
         CaseError: a case file is wrong.
         UsageError: something that grading needs is missing.
     """
-    _check(assignment, None if settings.public_only else private)
+    cases = () if settings.public_only else private
+    for path in cases:
+        if not path.startswith("@") and not Path(path).exists():
+            raise UsageError(f"there is no {path}")
+    attempt_plan.cases(assignment, None if settings.public_only else cases)
     place = f"{_ASSIGNMENT}/{assignment.key}"
-    kept = [] if settings.public_only else [*_private(assignment, private)]
+    kept = list(_private(assignment, cases))
     members = [
         *_assignment(assignment, place, public_only=settings.public_only),
         *_overlay(assignment, place, overlay),
@@ -423,25 +383,15 @@ def bundle(
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     found = settings._replace(assignment=place, private=named)
-    return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
-
-
-def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
-    """Check that a grading would take the case files and that a course folder exists."""
-    for path in private or ():
-        if not path.startswith("@") and not Path(path).exists():
-            raise UsageError(f"there is no {path}")
-    attempt_plan.cases(assignment, private)
-
-
-def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
-    packages = list(dict.fromkeys(tools.split()))
-    yield "setup.sh", setup(name, settings.assignment, packages).encode()
-    yield "run_autograder", run(settings.timeout).encode()
-    yield FILE, to_json(settings).encode()
-    yield name, content
+    own = [
+        ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
+        ("run_autograder", run(settings.timeout).encode()),
+        (FILE, to_json(found).encode()),
+        (name, content),
+    ]
+    return zip_members([*own, *members], _EXECUTABLE)
 
 
 def _assignment(assignment: Assignment, place: str, *, public_only: bool) -> Iterator[Member]:
