@@ -95,7 +95,6 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _is_machines_own(name: str) -> bool:
-    """Whether a file is one that is written when a virtual environment is made."""
     return "/" not in name or _MACHINES_OWN.match(name) is not None
 
 

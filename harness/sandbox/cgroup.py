@@ -10,6 +10,7 @@ import contextlib
 import os
 import time
 
+from harness.options import Limit
 from harness.sandbox.plan import Watched
 from harness.typed import NamedTuple
 
@@ -67,11 +68,11 @@ class ControlGroups:
         """Return the limits that are left to be polled."""
         return limits._replace(memory=0) if self._memory else limits
 
-    def hit(self) -> tuple[str, float, float, str] | None:
+    def hit(self) -> Limit | None:
         """Return the memory limit if the kernel had to kill for it."""
         if self._count_kills() == self._kills:
             return None
-        return "memory", max(self.peak(), self._allowed), self._allowed, "bytes"
+        return Limit("memory", max(self.peak(), self._allowed), self._allowed, "bytes")
 
     def peak(self) -> int:
         """Return the most memory in use since :meth:`allow`, in bytes; 0 where unknown."""

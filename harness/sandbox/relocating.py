@@ -145,7 +145,6 @@ def _others(view: View) -> list[str]:
 
 
 def _rename(word: str, places: dict[str, str]) -> str:
-    """Return a word of a command with the new places of what it names."""
     for path, place in places.items():
         word = place.join(re.split(rf"{re.escape(path)}(?![\w.-])", word))
     return word

@@ -41,7 +41,6 @@ _ALL = (3, 2, 1)
 
 
 def _everywhere(layer: str) -> dict[int, str]:
-    """Return what stops an attack on each level: the same."""
     return dict.fromkeys(_ALL, layer)
 
 

@@ -288,9 +288,10 @@ class AttackStage:
             yield "left what cannot be removed"
         if signals := self._signals():
             yield f"signalled the harness {signals} times"
-        yield from (
-            f"reached the {name} socket" for name in self._sockets if self._has_visitor(name)
-        )
+        for name, server in self._sockets.items():
+            # An attack sends its word; any client may connect.
+            if any(self._word.encode() in said for said in _list_visitors(server)):
+                yield f"reached the {name} socket"
         files = self._files()
         for path in sorted(files.keys() ^ self._before.keys()):
             yield f"made or removed {path}"
@@ -340,17 +341,6 @@ class AttackStage:
         os.close(folder)
         return sockets
 
-    def _has_visitor(self, name: str) -> bool:
-        """Return whether a peer sent the attack token; any client may connect."""
-        one = self._sockets[name]
-        while True:
-            try:
-                said = _hear(one)
-            except BlockingIOError:
-                return False
-            if self._word.encode() in said:
-                return True
-
     def _files(self) -> dict[str, tuple[object, ...]]:
         found: dict[str, tuple[object, ...]] = {}
         for path in self.folder.rglob("*"):
@@ -361,19 +351,18 @@ class AttackStage:
         return found
 
 
-def _hear(server: socket.socket) -> bytes:
-    """Return what the next visitor of a socket says within a moment.
-
-    Raises:
-        BlockingIOError: nobody is there.
-    """
-    if server.type != socket.SOCK_STREAM:
-        return server.recv(_LONGEST_WORD)
-    visitor, _ = server.accept()
-    with visitor, contextlib.suppress(OSError):
-        visitor.settimeout(_MOMENT)
-        return visitor.recv(_LONGEST_WORD)
-    return b""
+def _list_visitors(server: socket.socket) -> Iterator[bytes]:
+    """Yield what each visitor of a socket says within a moment."""
+    with contextlib.suppress(BlockingIOError):  # nobody else is there
+        while server.type != socket.SOCK_STREAM:
+            yield server.recv(_LONGEST_WORD)
+        while True:
+            visitor, _ = server.accept()
+            said = b""
+            with visitor, contextlib.suppress(OSError):
+                visitor.settimeout(_MOMENT)
+                said = visitor.recv(_LONGEST_WORD)
+            yield said
 
 
 def _bind(family: int, kind: int, address: object) -> socket.socket:
