@@ -162,7 +162,17 @@ def mark(root: Path) -> MarkingNotes:
         needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
     ):
-        result = _grade(found, _sheet(Path(room), root, times), source, wanted)
+        options = GradeOptions(
+            assignment=found,
+            source=_sheet(Path(room), root, times),
+            output=Path(room),
+            private=tuple(str(source / one) for one in wanted.private),
+            public_only=wanted.public_only,
+            images=False,  # what they show is for a teacher, who sees nothing of them here
+            budget=wanted.budget,
+            go_on=True,  # a class of one always fails alike
+        )
+        result = grade(options)
     (one,) = result.graded
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
@@ -183,24 +193,6 @@ def _sheet(room: Path, root: Path, times: Times) -> Path:
             name = str(piece.file.path) if piece.file else ""
             rows.writerow([piece.student.key, name, times.created.isoformat()])
     return path
-
-
-def _grade(
-    assignment: Assignment, sheet: Path, source: Path, settings: GradescopeSettings
-) -> ClassResult:
-    room = sheet.parent
-    return grade(
-        GradeOptions(
-            assignment=assignment,
-            source=sheet,
-            output=room,
-            private=tuple(str(source / one) for one in settings.private),
-            public_only=settings.public_only,
-            images=False,  # what they show is for a teacher, who sees nothing of them here
-            budget=settings.budget,
-            go_on=True,  # a class of one always fails alike
-        )
-    )
 
 
 def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
@@ -385,17 +377,15 @@ def bundle(
     ]
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     found = settings._replace(assignment=place, private=named)
-    return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
-
-
-def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:
     name, content = wheel()
     tools = " ".join(tool.package for tool in needs.of(assignment))
-    packages = list(dict.fromkeys(tools.split()))
-    yield "setup.sh", setup(name, settings.assignment, packages).encode()
-    yield "run_autograder", run(settings.timeout).encode()
-    yield FILE, to_json(settings).encode()
-    yield name, content
+    own = [
+        ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
+        ("run_autograder", run(found.timeout).encode()),
+        (FILE, to_json(found).encode()),
+        (name, content),
+    ]
+    return zip_members([*own, *members], _EXECUTABLE)
 
 
 def _assignment(assignment: Assignment, place: str, *, public_only: bool) -> Iterator[Member]:

@@ -124,9 +124,13 @@ def _read(take: Take) -> tuple[bytes, bytes]:
         raise ReadingFailedError("the reader of an archive says too much")
     payload = take(length)
     if kind == REFUSED:
-        raise _refusal(_json(payload))
+        match _json(payload):
+            case [str(message), str(member)]:
+                raise ArchiveError(one_line(message, _MOST_SAID), member)
+        raise ReadingFailedError("the reader of an archive does not say why it is refused")
     if kind == FAULT:
-        raise ReadingFailedError(f"the reader of an archive failed: {_text(_json(payload))}")
+        said = one_line(str(_json(payload)), _MOST_SAID)
+        raise ReadingFailedError(f"the reader of an archive failed: {said}")
     return kind, payload
 
 
@@ -135,17 +139,6 @@ def _json(payload: bytes) -> object:
         return json.loads(payload)
     except (ValueError, RecursionError):
         raise ReadingFailedError("the reader of an archive says what is not JSON") from None
-
-
-def _refusal(value: object) -> ArchiveError:
-    match value:
-        case [str(message), str(member)]:
-            return ArchiveError(_text(message), member)
-    raise ReadingFailedError("the reader of an archive does not say why it is refused")
-
-
-def _text(value: object) -> str:
-    return one_line(str(value), _MOST_SAID)
 
 
 # A child is given an archive, open for reading, and the end of a pipe to write to. Before it looks

@@ -135,9 +135,9 @@ def usable_parents() -> list[str]:
     Version 1: one for memory, one for processes. Version 2: one for both, if its controllers are
     passed on to groups below it.
     """
-    own = [line.split(":", 2) for line in _read("/proc/self", "cgroup").splitlines()]
     found = []
-    for _, controllers, path in own:
+    for line in _read("/proc/self", "cgroup").splitlines():
+        _, controllers, path = line.split(":", 2)
         for controller in controllers.split(","):
             if controller in ("memory", "pids"):
                 found.append(f"/sys/fs/cgroup/{controller}{path}".rstrip("/"))

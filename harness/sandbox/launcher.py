@@ -4,8 +4,6 @@ A :class:`BoxLauncher` keeps one box server (:mod:`harness.sandbox.server`) and 
 a time; harness processes that work in parallel each have their own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

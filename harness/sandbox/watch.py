@@ -91,8 +91,7 @@ class Estimate:
         """Take in a look that comes ``pause`` seconds after the one before; return the loss."""
         for pid, one in samples.items():
             self._charged[pid] = self._charged.get(pid, 0.0) + pause * one.busy
-        gone = self._before.keys() - samples.keys()
-        for pid in gone:
+        for pid in self._before.keys() - samples.keys():
             last = self._before[pid]
             self._lost += max(self._charged.pop(pid), last.own) + last.waited
         known = samples.keys() & self._before.keys()

@@ -1,7 +1,5 @@
 """The description of an attack: one row of a roster."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

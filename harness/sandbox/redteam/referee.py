@@ -1,7 +1,5 @@
 """Runs each attack in a box of its own, and judges by what came out and by what is left."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import functools
@@ -89,7 +87,10 @@ def prepared(program: str) -> Iterator[None]:
         return
     with open(files[0][0], "rb") as locked:
         deadline = time.monotonic() + _LONGEST_LOCK
-        while not _lock(locked.fileno()) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            with contextlib.suppress(OSError):
+                fcntl.flock(locked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
             time.sleep(_BETWEEN_TRIES)
         for path, _ in files:
             with open(path, "rb") as file:
@@ -99,14 +100,6 @@ def prepared(program: str) -> Iterator[None]:
                 else:
                     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         yield
-
-
-def _lock(file: int) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 # Small, so that an attack on a limit need not be large.

@@ -286,7 +286,12 @@ class AttackStage:
         """Yield what has happened to the scene since it was last asked."""
         if not self._clear():
             yield "left what cannot be removed"
-        if signals := self._signals():
+        assert self._victim.stdin is not None
+        assert self._victim.stdout is not None
+        self._victim.stdin.write("\n")
+        self._victim.stdin.flush()
+        before, self._counted = self._counted, int(self._victim.stdout.readline())
+        if signals := self._counted - before:
             yield f"signalled the harness {signals} times"
         for name, server in self._sockets.items():
             # An attack sends its word; any client may connect.
@@ -314,15 +319,6 @@ class AttackStage:
         made = self.folder / name
         made.mkdir(mode=0o755)
         return made
-
-    def _signals(self) -> int:
-        assert self._victim.stdin is not None
-        assert self._victim.stdout is not None
-        self._victim.stdin.write("\n")
-        self._victim.stdin.flush()
-        total = int(self._victim.stdout.readline())
-        fresh, self._counted = total - self._counted, total
-        return fresh
 
     def _listen(self) -> dict[str, socket.socket]:
         stream, datagram = socket.SOCK_STREAM, socket.SOCK_DGRAM
