@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from harness import ClassResult, Graded, GradeOptions, file_system, find_assignment, grade, shipped
+from harness import GradeOptions, file_system, find_assignment, grade, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
 from harness.clock_changes import to_local, to_seconds
@@ -23,7 +23,7 @@ from harness.errors import ClassWideError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import listing
+from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
@@ -162,44 +162,38 @@ def mark(root: Path) -> MarkingNotes:
         needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
     ):
-        options = GradeOptions(
-            assignment=found,
-            source=_sheet(Path(room), root, times),
-            output=Path(room),
-            private=tuple(str(source / one) for one in wanted.private),
-            public_only=wanted.public_only,
-            images=False,  # what they show is for a teacher, who sees nothing of them here
-            budget=wanted.budget,
-            go_on=True,  # a class of one always fails alike
+        sheet = Path(room, "class.csv")
+        handed_in = sources.folder_pieces([root / "submission"])
+        pieces = sorted(handed_in, key=lambda piece: piece.order)
+        with sheet.open("w", encoding="utf-8", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(["student", "file", "time"])
+            for piece in pieces:
+                name = str(piece.file.path) if piece.file else ""
+                rows.writerow([piece.student.key, name, times.created.isoformat()])
+        result = grade(
+            GradeOptions(
+                assignment=found,
+                source=sheet,
+                output=sheet.parent,
+                private=tuple(str(source / one) for one in wanted.private),
+                public_only=wanted.public_only,
+                images=False,  # what they show is for a teacher, who sees nothing of them here
+                budget=wanted.budget,
+                go_on=True,  # a class of one always fails alike
+            )
         )
-        result = grade(options)
     (one,) = result.graded
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
+    graded = result.assignment
+    private = frozenset(part.name for part in graded.marks if part.judged_by == PRIVATE)
+    shown = feedback(one, result, Views(graded.specification, graded.place))
+    text = gradescope.results(shown, gradescope.Later(wanted.private_visibility, private))
     target.parent.mkdir(parents=True, exist_ok=True)
-    file_system.write_whole(target, _text(one, result, wanted))
+    file_system.write_whole(target, text)
     return MarkingNotes(str(one.marks), result.sandbox)
-
-
-def _sheet(room: Path, root: Path, times: Times) -> Path:
-    """Write the CSV of a class of one; return its path."""
-    path = room / "class.csv"
-    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["student", "file", "time"])
-        for piece in pieces:
-            name = str(piece.file.path) if piece.file else ""
-            rows.writerow([piece.student.key, name, times.created.isoformat()])
-    return path
-
-
-def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> str:
-    found = result.assignment
-    private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
-    shown = feedback(graded, result, Views(found.specification, found.place))
-    return gradescope.results(shown, gradescope.Later(settings.private_visibility, private))
 
 
 # The two scripts that Gradescope calls, both as root: one when the image is built, one for each
@@ -364,12 +358,13 @@ def bundle(
         CaseError: a case file is wrong.
         UsageError: something that grading needs is missing.
     """
-    for path in () if settings.public_only else private:
+    cases = () if settings.public_only else private
+    for path in cases:
         if not path.startswith("@") and not Path(path).exists():
             raise UsageError(f"there is no {path}")
-    attempt_plan.cases(assignment, None if settings.public_only else private)
+    attempt_plan.cases(assignment, None if settings.public_only else cases)
     place = f"{_ASSIGNMENT}/{assignment.key}"
-    kept = [] if settings.public_only else [*_private(assignment, private)]
+    kept = list(_private(assignment, cases))
     members = [
         *_assignment(assignment, place, public_only=settings.public_only),
         *_overlay(assignment, place, overlay),
@@ -381,7 +376,7 @@ def bundle(
     tools = " ".join(tool.package for tool in needs.of(assignment))
     own = [
         ("setup.sh", setup(name, place, list(dict.fromkeys(tools.split()))).encode()),
-        ("run_autograder", run(found.timeout).encode()),
+        ("run_autograder", run(settings.timeout).encode()),
         (FILE, to_json(found).encode()),
         (name, content),
     ]

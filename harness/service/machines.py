@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from harness.cluster.dispatcher import Dispatcher
     from harness.grading.attempts.orders import GradingContext, OtherMachines
     from harness.work.crew import Ends
-    from harness.work.records import WorkUnit
-    from harness.work.worker_events import AttemptEvent
+    from harness.work.records import AttemptEvent, WorkUnit
 
 
 _PATIENCE = 20.0  # seconds of a job in which machines must be there: then others have their turn
@@ -57,9 +56,6 @@ def connector_settings(settings: Settings) -> ConnectorSettings:
     return ConnectorSettings(
         settings.scheduler, settings.tls, settings.bytes_host, settings.bytes_port
     )
-
-
-# --- the way there -----------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -122,9 +118,6 @@ class _ClusterMachines:
     ) -> Ends:
         """Do units; see :meth:`harness.cluster.dispatcher.Dispatcher.run`."""
         return self._dispatcher.run(units, store, context, on_event, on_time)
-
-
-# --- what is known -----------------------------------------------------------------------------
 
 
 def state(settings: Settings) -> HubState | None:
