@@ -170,7 +170,7 @@ class SceneMaker:
 
     def find(self, query: CandidateQuery) -> DraftFindings:
         """Return scenes that catch what nothing has caught, and all that could be used instead."""
-        request = scene_production.SceneRequest(
+        request = scene_text.SceneRequest(
             query.specification,
             Choices(secrets.token_bytes(32)),  # private: nobody can draw the same
             query.specification.kind.sizes,
@@ -209,7 +209,7 @@ def _measure_public(case: CaseFile, query: CandidateQuery) -> PublicCatch:
     return PublicCatch(Path(case.path).name, found.caught)
 
 
-def _harvest(games: Sequence[str], request: scene_production.SceneRequest) -> Harvest:
+def _harvest(games: Sequence[str], request: scene_text.SceneRequest) -> Harvest:
     if not games:
         return Harvest.empty()
     kind, sizes = request.specification.kind, request.sizes
