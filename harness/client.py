@@ -1,4 +1,8 @@
-"""A client of the service's API, for Python."""
+"""A client of the service's API, for Python.
+
+A request that may have been lost is sent again with the same idempotency key, so that nothing is
+done twice. If the service says when to try again, the client waits until then.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +17,8 @@ from typing import Any, NamedTuple
 
 from harness import extras, network
 from harness.errors import ServerError, UsageError
-from harness.network import is_this_machine
 
 __all__ = ["Client", "place_of", "suite_of"]
-
-
-# --- Send requests to the API of a service, and repeat those that fail ---------------------------
-# A request that may have been lost is sent again with the same idempotency key, so that nothing is
-# done twice. If the service says when to try again, the client waits until then.
-
 
 try:
     import httpx
@@ -122,8 +119,11 @@ class Client:
         """
         extras.require("Client", "client", "httpx")
         url = _read_address(base)
-        if not allow_http:
-            _refuse_cleartext(url)
+        if not (allow_http or url.scheme == "https" or _stays_here(url)):
+            raise UsageError(
+                f"http://{url.host} is not encrypted: everyone on the way could read the API"
+                " token. Use https://, or allow it: --allow-http (in Python: allow_http=True)"
+            )
         if not token.isascii() or not token.isprintable():
             raise UsageError("the API token has characters in it that none has")
         with _naming_settings():
@@ -146,8 +146,6 @@ class Client:
     def close(self) -> None:
         """Close its connections."""
         self._http.close()
-
-    # --- requests ---
 
     def get(self, path: str, **query: str | int) -> Any:
         """Return the answer of the API for a path, such as ``/me``.
@@ -202,12 +200,7 @@ class Client:
 
     def watch_run(self, suite: SuitePlace, run: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a run until it has ended; raises as :meth:`get`."""
-        while True:
-            found = self.get(f"{suite.path}/{run}")
-            yield found
-            if found["state"] not in ("waiting", "running"):
-                return
-            self._pause(1.0)
+        return self._watch(f"{suite.path}/{run}", "running")
 
     def compare(self, suite: SuitePlace, run: str, former: str = "") -> dict[str, Any]:
         """Compare a run with an earlier one, by their ids; raises as :meth:`get`.
@@ -219,14 +212,15 @@ class Client:
 
     def watch(self, place: RemoteAssignment, submission: str) -> Iterator[dict[str, Any]]:
         """Yield the state of a submission until it is checked; raises as :meth:`get`."""
+        return self._watch(f"{place.path}/{submission}", "checking")
+
+    def _watch(self, path: str, busy: str) -> Iterator[dict[str, Any]]:
         while True:
-            found = self.get(f"{place.path}/{submission}")
+            found = self.get(path)
             yield found
-            if found["state"] not in ("waiting", "checking"):
+            if found["state"] not in ("waiting", busy):
                 return
             self._pause(1.0)
-
-    # --- sending and repeating ---
 
     def _send(
         self, path: str, file: Path, kind: str, method: str = "POST", **query: str
@@ -235,13 +229,9 @@ class Client:
             data = file.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot read {file}: {error.strerror}") from None
-        headers = {
-            "idempotency-key": uuid.uuid4().hex,
-            "content-type": kind,
-        }
-        found: dict[str, Any] = self._ask(
-            method, path, params=query, content=data, headers=headers
-        )
+        headers = {"idempotency-key": uuid.uuid4().hex, "content-type": kind}
+        answer = self._ask(method, path, params=query, content=data, headers=headers)
+        found: dict[str, Any] = answer
         return found
 
     def _ask(self, method: str, path: str, **rest: Any) -> Any:
@@ -295,17 +285,7 @@ def _read_address(base: str) -> httpx.URL:
 
 def _stays_here(url: httpx.URL) -> bool:
     """Whether what is sent in the clear stays on this machine: no proxy may get it."""
-    return url.scheme == "http" and is_this_machine(url.host)
-
-
-def _refuse_cleartext(url: httpx.URL) -> None:
-    """Raise a UsageError if others on the way could read what is sent, such as the token."""
-    if url.scheme == "https" or _stays_here(url):
-        return
-    raise UsageError(
-        f"http://{url.host} is not encrypted: everyone on the way could read the API token. Use"
-        " https://, or allow it: --allow-http (in Python: allow_http=True)"
-    )
+    return url.scheme == "http" and network.is_this_machine(url.host)
 
 
 @contextmanager

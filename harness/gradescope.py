@@ -15,32 +15,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import oracle
-from harness import (
-    ClassResult,
-    ClassWideError,
-    Graded,
-    GradeOptions,
-    find_assignment,
-    grade,
-    shipped,
-)
+from harness import ClassResult, Graded, GradeOptions, file_system, find_assignment, grade, shipped
 from harness.assignments import needs
 from harness.assignments.assignment import Assignment
-from harness.assignments.needs import with_python
 from harness.clock_changes import to_local, to_seconds
-from harness.errors import UsageError
+from harness.errors import ClassWideError, UsageError
 from harness.grading.attempts import attempt_plan
 from harness.grading.exports import gradescope
-from harness.grading.exports.gradescope import Later
 from harness.grading.exports.showing import feedback
-from harness.grading.ingest.sources import listing
+from harness.grading.ingest import sources
 from harness.grading.records import PRIVATE
 from harness.options import GTP
 from harness.reading import suite
 from harness.report.views import Views
-
-# --- Settings of an autograder, and how they travel in its zip -----------------------------------
-
 
 FILE = "gtp-harness.json"  # in the zip
 # When students see the points and tests of private case files. Source: Gradescope's autograder
@@ -89,10 +76,7 @@ def read(folder: Path) -> GradescopeSettings:
     return found._replace(private=tuple(found.private))
 
 
-# --- ``submission_metadata.json``: when a submission was made, and when it was due ---------------
 # Source: "Submission Metadata" of Gradescope's documentation.
-
-
 METADATA_FILE = "submission_metadata.json"
 
 
@@ -144,12 +128,6 @@ def _time(path: Path, name: str, value: object) -> datetime.datetime:
     return to_local(time)
 
 
-# --- The run of an autograder: grades one submission as a class of one, and writes the result ----
-# A result is written only when there is a mark. Whatever goes wrong before that leaves no
-# ``results.json``: then Gradescope shows "The autograder failed to execute correctly" and gives no
-# points, neither 0 nor any others, and the teacher sees standard output.
-
-
 class MarkingNotes(NamedTuple):
     """Notes for the teacher on standard output."""
 
@@ -158,7 +136,11 @@ class MarkingNotes(NamedTuple):
 
 
 def mark(root: Path) -> MarkingNotes:
-    """Grade ``root/submission``, and write ``root/results/results.json``.
+    """Grade ``root/submission`` as a class of one, and write ``root/results/results.json``.
+
+    A result is written only when there is a mark. Whatever goes wrong before that leaves no file:
+    then Gradescope shows "The autograder failed to execute correctly" and gives no points, neither
+    0 nor any others, and the teacher sees standard output.
 
     ``root``: a folder laid out as Gradescope's ``/autograder``.
 
@@ -172,8 +154,12 @@ def mark(root: Path) -> MarkingNotes:
     times = read_metadata(root / METADATA_FILE)
     found = find_assignment(str(source / wanted.assignment))
     needs.require(found)
+    if times.due is not None:
+        # What is refused then is Gradescope's business: it knows who got an extension.
+        late = found.late._replace(deadline=times.due, refused_after=None)
+        found = found._replace(late=late)
     with (
-        with_python(_set_due_date(found, times)) as found,
+        needs.with_python(found) as found,
         tempfile.TemporaryDirectory(prefix="gtp-harness-gradescope-") as room,
     ):
         result = _grade(found, _sheet(Path(room), root, times), source, wanted)
@@ -181,26 +167,15 @@ def mark(root: Path) -> MarkingNotes:
     if one.marks.withheld:
         faults = "; ".join(dict.fromkeys(found.fault for found in one.attempts if found.fault))
         raise ClassWideError(f"the harness failed, and there is no mark: {faults}")
-    _write(target, _text(one, result, wanted))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    file_system.write_whole(target, _text(one, result, wanted))
     return MarkingNotes(str(one.marks), result.sandbox)
-
-
-def _set_due_date(assignment: Assignment, times: Times) -> Assignment:
-    """Return the assignment with the due date that Gradescope has, if it has one.
-
-    What is refused then is Gradescope's business: it knows who got an extension.
-    """
-    if times.due is None:
-        return assignment
-    return assignment._replace(
-        late=assignment.late._replace(deadline=times.due, refused_after=None)
-    )
 
 
 def _sheet(room: Path, root: Path, times: Times) -> Path:
     """Write the CSV of a class of one; return its path."""
     path = room / "class.csv"
-    pieces = sorted(listing.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
+    pieces = sorted(sources.folder_pieces([root / "submission"]), key=lambda piece: piece.order)
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["student", "file", "time"])
@@ -232,21 +207,11 @@ def _text(graded: Graded, result: ClassResult, settings: GradescopeSettings) -> 
     found = result.assignment
     private = frozenset(part.name for part in found.marks if part.judged_by == PRIVATE)
     shown = feedback(graded, result, Views(found.specification, found.place))
-    return gradescope.results(shown, Later(settings.private_visibility, private))
+    return gradescope.results(shown, gradescope.Later(settings.private_visibility, private))
 
 
-def _write(target: Path, text: str) -> None:
-    """Write a file that is there as a whole or not at all."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = target.with_suffix(".unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(target)
-
-
-# --- The two scripts that Gradescope calls: one when the image is built, one for each submission -
-# Source: "Autograder Specifications" of Gradescope's documentation. Both run as root.
-
-
+# The two scripts that Gradescope calls, both as root: one when the image is built, one for each
+# submission. Source: "Autograder Specifications" of Gradescope's documentation.
 HOME = "/opt/gtp-harness"  # where it is installed: not below source, which engines may not enter
 SOURCE = "/autograder/source"
 _SPARE = 30  # seconds before Gradescope's own limit, at which we end ourselves
@@ -310,11 +275,8 @@ def run(timeout: float) -> str:
     return _RUN.format(home=HOME, kill=_KILL, seconds=timeout - _SPARE)
 
 
-# --- The wheel of this very installation, made without a network and without a build tool --------
 # A wheel is a zip of the packages beside a ``.dist-info`` folder. Source: "Binary distribution
 # format" of the Python Packaging User Guide.
-
-
 _NAME = "gtp-harness"
 _TAGS = "Wheel-Version: 1.0\nGenerator: gtp-harness\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 _LICENSE = "licenses/LICENSE"
@@ -324,7 +286,7 @@ Member = tuple[str, bytes]  # a name in a zip, and the content
 
 
 def wheel() -> Member:
-    """Return the name of the wheel and its bytes.
+    """Return the name of the wheel of this very installation, and its bytes.
 
     Raises:
         UsageError: gtp-harness runs from a folder into which it was not installed.
@@ -391,9 +353,6 @@ def _digest(content: bytes) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
-# --- The zip of an autograder: the scripts, the wheel, the assignment and the case files ---------
-
-
 _ASSIGNMENT, _PRIVATE = "assignment", "private"
 _EXECUTABLE = frozenset({"setup.sh", "run_autograder"})
 
@@ -404,7 +363,7 @@ def bundle(
     overlay: Path | None,
     settings: GradescopeSettings,
 ) -> bytes:
-    """Return the zip.
+    """Return the zip: the scripts, the wheel, the assignment and the case files.
 
     ``private``: case files that only the teacher has, as for a grading. ``overlay``: the course's
     folder, if it is not beside the assignment. ``settings``: its paths are filled in here.
@@ -413,7 +372,10 @@ def bundle(
         CaseError: a case file is wrong.
         UsageError: something that grading needs is missing.
     """
-    _check(assignment, None if settings.public_only else private)
+    for path in () if settings.public_only else private:
+        if not path.startswith("@") and not Path(path).exists():
+            raise UsageError(f"there is no {path}")
+    attempt_plan.cases(assignment, None if settings.public_only else private)
     place = f"{_ASSIGNMENT}/{assignment.key}"
     kept = [] if settings.public_only else [*_private(assignment, private)]
     members = [
@@ -424,14 +386,6 @@ def bundle(
     named = tuple(dict.fromkeys(given for given, _, _ in kept))
     found = settings._replace(assignment=place, private=named)
     return zip_members([*_own(assignment, found), *members], _EXECUTABLE)
-
-
-def _check(assignment: Assignment, private: Sequence[str] | None) -> None:
-    """Check that a grading would take the case files and that a course folder exists."""
-    for path in private or ():
-        if not path.startswith("@") and not Path(path).exists():
-            raise UsageError(f"there is no {path}")
-    attempt_plan.cases(assignment, private)
 
 
 def _own(assignment: Assignment, settings: GradescopeSettings) -> Iterator[Member]:

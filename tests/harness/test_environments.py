@@ -171,7 +171,7 @@ def test_the_requirements_decide_which_environment_it_is(course):
 
 
 def test_what_runs_the_engine_is_part_of_what_a_result_depends_on(ready):
-    case = attempt_plan.public_cases(assignment.find(str(ready / "counting")))
+    case = attempt_plan.read_cases(assignment.find(str(ready / "counting")))
     one = Submission("ada", ())
     bases = {
         attempt_plan.attempts(found, None, True, [one], case)[0].basis
@@ -359,6 +359,23 @@ def test_python3_of_a_command_is_never_the_harnesss_own(tmp_path, monkeypatch):
         interpreters.inspect_python(program).packages
         != interpreters.inspect_python(sys.executable).packages
     )
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="for root alone, whose engines run as somebody else")
+@pytest.mark.parametrize("shut", ["home", "home/env", "home/env/bin"])
+def test_engines_of_root_get_no_python_of_a_folder_that_is_shut(open_place, monkeypatch, shut):
+    """A virtual environment there is a link to a Python that everybody may execute."""
+    program = open_place / "home" / "env" / "bin" / "python3"
+    program.parent.mkdir(parents=True)
+    program.symlink_to("/usr/bin/python3")
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin")
+    chosen = []
+    for mode in (0o755, 0o700):
+        (open_place / shut).chmod(mode)
+        interpreters.of_system.cache_clear()
+        chosen.append(interpreters.of_system() == str(program))
+    interpreters.of_system.cache_clear()
+    assert chosen == [True, False]
 
 
 def test_where_there_is_no_other_the_record_says_so(monkeypatch):

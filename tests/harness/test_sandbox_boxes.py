@@ -536,14 +536,19 @@ def test_without_a_sandbox_the_canary_finds_ways_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", [2, 1])
-def test_a_layer_that_is_missing_is_noticed(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same canary, in a box whose Landlock is off, gets at a file; that is no small matter."""
+def test_a_layer_that_is_missing_is_noticed(
+    level: int, open_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same canary, in a box that shows it a file of ours, gets at it."""
     needs(level)
+    secret = open_place / "view.py"
+    secret.write_text("")
+    secret.chmod(0o644)
+    monkeypatch.setattr(view, "__file__", str(secret))
     with closing(BoxLauncher(level)) as launcher:
         levels.prove(launcher)
-        home = view.own_folders()[0]
         monkeypatch.setattr(view, "own_folders", lambda: ())
-        monkeypatch.setattr(view, "SETTINGS", (*view.SETTINGS, home))
+        monkeypatch.setattr(view, "SETTINGS", (*view.SETTINGS, str(open_place)))
         with pytest.raises(levels.EscapeError, match="reads a private file"):
             levels.prove(launcher)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.vocabulary import made_positions, scenes
 from harness.vocabulary.made_positions import add_stones, board_moment, sprinkle
 from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, StoneBits
-from oracle.mistakes.reference.gomoku import fives_made, pack, third_blocks, unpack
+from oracle.mistakes.gomoku_parts import fives_made, pack, third_blocks, unpack
 from oracle.montecarlo import any_bit
 from oracle.position import each_bit, grid
 from oracle.rules import gomoku as rules

@@ -8,7 +8,7 @@ from random import Random
 from harness.vocabulary import made_positions, scenes
 from harness.vocabulary.made_positions import add_stones, after, find_win, is_over, without
 from harness.vocabulary.scenes import Feature, FeatureKind, SceneCommand, SceneMoment, StoneBits
-from oracle.mistakes.reference.gomoku import pack
+from oracle.mistakes.gomoku_parts import pack
 from oracle.montecarlo import any_bit
 from oracle.position import GTP_LETTERS, NAMES, Grid, each_bit, grid
 from oracle.rules import gomoku as rules
