@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from harness.engine.launch import as_typed, find_program, split_program
@@ -100,10 +99,20 @@ def complete(path: str, run: RunKept) -> None:
                     "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)",
                     (run.number, place, *file[:5]),
                 )
-                _write_results(base, run.number, place, file.results)
-    except (sqlite3.Error, UsageError) as error:
-        why = str(error) if isinstance(error, UsageError) else _why(path, error)
-        raise ReportError(why) from error
+                for one in file.results:
+                    base.execute(
+                        "INSERT INTO test VALUES (NULL, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                        one.test,
+                    )
+                    base.execute(
+                        "INSERT INTO result SELECT ?, ?, number, ?, ?, ?, ?, ? FROM test"
+                        " WHERE path = ? AND id = ? AND command = ? AND alike = ?",
+                        (run.number, place, *one[1:], *one.test),
+                    )
+    except UsageError as error:
+        raise ReportError(str(error)) from error
+    except sqlite3.Error as error:
+        raise ReportError(_why(path, error)) from error
 
 
 def read(path: str) -> tuple[int, list[RunKept]]:
@@ -116,7 +125,7 @@ def read(path: str) -> tuple[int, list[RunKept]]:
     try:
         # (To write is what SQLite needs to undo half a transaction of a run that was killed.)
         mode = "rw" if os.access(path, os.W_OK) else "ro"
-        with contextlib.closing(_connect(f"{Path(path).absolute().as_uri()}?mode={mode}")) as base:
+        with closing(_connect(f"{Path(path).absolute().as_uri()}?mode={mode}")) as base:
             version = _version(base, path)
             if version in TAKE_OVER:
                 raise UsageError(
@@ -131,13 +140,18 @@ def read(path: str) -> tuple[int, list[RunKept]]:
 # --- opening -----------------------------------------------------------------------------------
 
 
-@contextlib.contextmanager
+@contextmanager
 def _open(path: str) -> Iterator[sqlite3.Connection]:
     """Open a history for writing; make it if it is missing, convert it if it is old."""
-    with contextlib.closing(_connect(Path(path).absolute().as_uri())) as base:
+    with closing(_connect(Path(path).absolute().as_uri())) as base:
         with _transaction(base):
             if not base.execute("SELECT 1 FROM sqlite_master").fetchone():
-                _make(base, path)
+                # Another program's empty database stays as it is.
+                if base.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION):
+                    raise UsageError(_FOREIGN.format(path))
+                _script(base, _TABLES)
+                base.execute(f"PRAGMA application_id = {APPLICATION}")
+                base.execute(f"PRAGMA user_version = {VERSION}")
             while (version := _version(base, path)) != VERSION:
                 _script(base, TAKE_OVER[version])
                 base.execute(f"PRAGMA user_version = {version + 1}")
@@ -150,26 +164,17 @@ def _connect(uri: str) -> sqlite3.Connection:
     return base
 
 
-@contextlib.contextmanager
+@contextmanager
 def _transaction(base: sqlite3.Connection) -> Iterator[None]:
     """Write as one: nobody else writes meanwhile, and either all of it stays or nothing."""
     base.execute("BEGIN IMMEDIATE")
     try:
         yield
     except BaseException:
-        with contextlib.suppress(sqlite3.Error):
+        with suppress(sqlite3.Error):
             base.execute("ROLLBACK")
         raise
     base.execute("COMMIT")
-
-
-def _make(base: sqlite3.Connection, path: str) -> None:
-    """Fill an empty file; another program's empty database stays as it is."""
-    if base.execute("PRAGMA application_id").fetchone()[0] not in (0, APPLICATION):
-        raise UsageError(_FOREIGN.format(path))
-    _script(base, _TABLES)
-    base.execute(f"PRAGMA application_id = {APPLICATION}")
-    base.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _script(base: sqlite3.Connection, text: str) -> None:
@@ -214,24 +219,6 @@ def _why(path: str, error: sqlite3.Error) -> str:
 # --- rows --------------------------------------------------------------------------------------
 
 
-def _write_results(
-    base: sqlite3.Connection, run: int, place: int, results: Iterable[TestInFile]
-) -> None:
-    for one in results:
-        base.execute("INSERT INTO test VALUES (NULL, ?, ?, ?, ?) ON CONFLICT DO NOTHING", one.test)
-        base.execute(
-            "INSERT INTO result SELECT ?, ?, number, ?, ?, ?, ?, ? FROM test"
-            " WHERE path = ? AND id = ? AND command = ? AND alike = ?",
-            (run, place, *one[1:], *one.test),
-        )
-
-
-_FILES = (
-    "SELECT place, path, engine, failure, seconds, cpu_seconds FROM file"
-    " WHERE run = ? ORDER BY place"
-)
-
-
 def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
     tests = {row[0]: TestIdentity(*row[1:]) for row in base.execute("SELECT * FROM test")}
     texts: dict[str, str] = {}  # each once in memory, not once for each run
@@ -246,14 +233,16 @@ def _runs(base: sqlite3.Connection) -> Iterator[RunKept]:
             asked, word = texts.setdefault(text, text), texts.setdefault(verdict, verdict)
             result = TestInFile(tests[test], line, asked, word, bool(flaky), seconds)
             results.setdefault(place, []).append(result)
-        files = tuple(
+        files = base.execute(
+            "SELECT place, path, engine, failure, seconds, cpu_seconds FROM file"
+            " WHERE run = ? ORDER BY place",
+            (number,),
+        )
+        kept = tuple(
             FileKept(path, engine, failure, wall, cpu, tuple(results.get(place, ())))
-            for place, path, engine, failure, wall, cpu in base.execute(_FILES, (number,))
+            for place, path, engine, failure, wall, cpu in files
         )
-        program, digest, circumstances, harness = rest
-        yield RunKept(
-            number, started, RunState(state), program, digest, circumstances, harness, files
-        )
+        yield RunKept(number, started, RunState(state), *rest)._replace(files=kept)
 
 
 # --- A run as a history keeps it -----------------------------------------------------------------
@@ -271,7 +260,8 @@ def begin_run(program: str, options: dict[str, object]) -> RunKept:
     """
     started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     where, digest = circumstances(os.uname().nodename, options), program_digest(program)
-    return RunKept(0, started, RunState.BEGUN, _clean(program), digest, where, __version__)
+    typed = without_surrogates(program)
+    return RunKept(0, started, RunState.BEGUN, typed, digest, where, __version__)
 
 
 def circumstances(host: str, options: Mapping[str, object]) -> str:
@@ -302,33 +292,20 @@ def program_digest(program: str) -> str:
 
 
 def _keep_file(file: FileResult) -> FileKept:
-    failure = file.failure.message if file.failure else ""
-    engine = _clean(f"{file.name} {file.version}".strip())
-    path = _clean(file.case.path)
-    results = tuple(_results(file, path))
-    return FileKept(path, engine, _clean(failure), file.seconds, file.cpu_seconds, results)
-
-
-def _results(file: FileResult, path: str) -> Iterator[TestInFile]:
-    """Yield each test."""
-    outcomes = {outcome.step: outcome for outcome in file.outcomes}
+    path, outcomes = without_surrogates(file.case.path), {one.step: one for one in file.outcomes}
+    results = []
     seen: dict[tuple[int, str], int] = {}
     for index, text in enumerate(digests(file.case.steps)):
         outcome, step = outcomes.get(index), file.case.steps[index]
         if outcome is None:
             continue
-        command = _clean(step.command)
+        command = without_surrogates(step.command)
         alike = seen.get((step.id, command), 0)
         seen[step.id, command] = alike + 1
-        yield TestInFile(
-            TestIdentity(path, step.id, command, alike),
-            step.line,
-            text,
-            outcome.verdict.value,
-            outcome.flaky,
-            outcome.reply.seconds if outcome.reply else None,
-        )
-
-
-def _clean(text: str) -> str:
-    return without_surrogates(text)
+        test = TestIdentity(path, step.id, command, alike)
+        seconds = outcome.reply.seconds if outcome.reply else None
+        verdict = outcome.verdict.value
+        results.append(TestInFile(test, step.line, text, verdict, outcome.flaky, seconds))
+    engine = without_surrogates(f"{file.name} {file.version}".strip())
+    failure = without_surrogates(file.failure.message) if file.failure else ""
+    return FileKept(path, engine, failure, file.seconds, file.cpu_seconds, tuple(results))

@@ -8,15 +8,15 @@ run, 100 up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from harness.history.records import RunKept, RunState, Spread, TestInRun
+from harness.history.records import RunKept, RunState, TestInRun
 from harness.history.text import counts, counts_text, in_words, seconds
 from harness.history.trends import FileCourse, TestCourse, measure_spread
 from harness.report.html.page_names import style
-from harness.report.html.templates import macro
+from harness.report.html.templates import drawing
 
 _RUN, _HEIGHT = 10, 100
 _LONG = 78  # units of the longest time in a small plot, 80 wide
@@ -29,13 +29,11 @@ _KINDS = {  # the parts of a bar, from below: class, verdicts
 }
 _KIND_OF = {verdict: kind for kind, verdicts in _KINDS.items() for verdict in verdicts}
 _STRIPES = {"p": (60, 40), "x": (45, 55), "w": (30, 70), "f": (0, 100)}  # from above, height
+_WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 STYLE = style("plots.css")
 _Shape = tuple[str, str, str, str, str]  # a class, x and y, width and height
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("history/plots.html", piece)(*values)
+_draw = drawing("history/plots.html")
 
 
 def _shape(kind: str, x: float, y: float, width: float, height: float) -> _Shape:
@@ -51,31 +49,19 @@ def verdicts(runs: Sequence[RunKept]) -> Markup | str:
     most = max((sum(one.values()) for one in found), default=0)
     if not most:
         return ""
-    columns = [
-        (
-            _bar(one, place * _RUN, most),
-            _shape("hit", place * _RUN, 0, _RUN, _HEIGHT),
-            f"run {run.number}: {in_words(one)}",
-        )
-        for place, (run, one) in enumerate(zip(runs, found, strict=True))
-    ]
+    columns = []
+    for place, (run, one) in enumerate(zip(runs, found, strict=True)):
+        y, bar = float(_HEIGHT), []
+        for kind, names in _KINDS.items():
+            if count := sum(one.get(name, 0) for name in names):
+                height = max(_HEIGHT * count / most, 2.0)
+                y = max(y - height, 0.0)
+                bar.append(_shape(f"k{kind}", place * _RUN + 1, y, _RUN - 2, height))
+        whole = _shape("hit", place * _RUN, 0, _RUN, _HEIGHT)
+        columns.append((bar, whole, f"run {run.number}: {in_words(one)}"))
     last = runs[-1]
     label = f"Verdicts of {len(runs)} runs; the last, run {last.number}: {counts_text(last)}"
     return _draw("verdicts", runs, label, most, columns, _WORDS)
-
-
-def _bar(counts: dict[str, int], x: float, maximum: int) -> list[_Shape]:
-    y, parts = float(_HEIGHT), []
-    for kind, names in _KINDS.items():
-        count = sum(counts.get(name, 0) for name in names)
-        if count:
-            height = max(_HEIGHT * count / maximum, 2.0)
-            y = max(y - height, 0.0)
-            parts.append(_shape(f"k{kind}", x + 1, y, _RUN - 2, height))
-    return parts
-
-
-_WORDS = {"f": "FAILED", "w": "not run", "x": "failed as expected", "p": "passed"}
 
 
 def key(words: Mapping[str, str], *signs: str) -> Markup:
@@ -103,15 +89,20 @@ def failures(file: FileCourse) -> Markup | str:
 
 def course(one: TestCourse) -> Markup:
     """Return a test from run to run: low where it passed, high where it failed."""
-    stripes = [
-        _shape(f"k{kind}", place * _RUN, _STRIPES[kind][0], size * _RUN - 1, _STRIPES[kind][1])
-        for verdict, place, size in ((at.verdict, at.first, at.size) for at in one.streaks())
-        if (kind := _KIND_OF.get(verdict))
-    ]
+    stripes = []
+    for at in one.streaks():
+        if kind := _KIND_OF.get(at.verdict):
+            y, height = _STRIPES[kind]
+            stripes.append(_shape(f"k{kind}", at.first * _RUN, y, at.size * _RUN - 1, height))
     failed = sum(seen is not None and seen.passed is False for seen in one.seen)
     asked = sum(seen is not None for seen in one.seen)
     label = f"failed in {failed} of the last {asked} runs that asked it, last: {one.verdict}"
     return _draw("strip", len(one.seen), label, stripes)
+
+
+def kind_of(entry: TestInRun | None) -> str:
+    """Return the class of a verdict; "" where a test was not asked, or says nothing."""
+    return _KIND_OF.get(entry.result.verdict, "") if entry else ""
 
 
 # --- times -------------------------------------------------------------------------------------
@@ -130,39 +121,30 @@ def times_of_runs(title: str, *parts: Sequence[tuple[int, float]]) -> Markup | s
     Of each of the ``parts`` (times before and now) the quartiles are a band and the median a line
     across its bars, and all three are told as text.
     """
-    known = [part for part in parts if part]
-    times = [time for part in known for time in part]
+    times = [time for part in parts for time in part]
     longest = max((value for _, value in times), default=0.0)
     if not longest:
         return ""
-    spreads = [measure_spread([value for _, value in part]) for part in known]
-    words = " → ".join(map(_in_words, spreads))
-    told = f"{words}; at most {seconds(longest)}"
-    runs, label = [run for run, _ in times], f"{title} of {len(times)} runs: {words}"
-    drawn = list(_times(known, spreads, longest * 1.05))
-    return _draw("durations", title, told, runs, label, drawn)
-
-
-def _in_words(one: Spread) -> str:
-    return f"{seconds(one.median)} (quartiles {seconds(one.low)} and {seconds(one.high)})"
-
-
-def _times(
-    parts: Sequence[Sequence[tuple[int, float]]], spreads: Sequence[Spread], top: float
-) -> Iterator[tuple[str, list[tuple[object, ...]], list[_Shape]]]:
-    """Yield a class, the bars, and the shapes across them, of each part."""
+    top, words, drawn = longest * 1.05, [], []
     place = 0
-    for kind, part, one in zip(("t", "n"), parts, spreads, strict=False):
+    for kind, part in zip(("t", "n"), filter(None, parts), strict=False):
+        one = measure_spread([value for _, value in part])
+        words.append(
+            f"{seconds(one.median)} (quartiles {seconds(one.low)} and {seconds(one.high)})"
+        )
         x, width = place * _RUN, len(part) * _RUN
         bars = [
             (number * _RUN + 2, f"{_HEIGHT * value / top:.4g}", run, seconds(value))
             for number, (run, value) in enumerate(part, place)
         ]
-        high = _HEIGHT * (1 - one.high / top)
-        band = _shape("qa", x, high, width, max(_HEIGHT * (one.high - one.low) / top, 1))
+        height = max(_HEIGHT * (one.high - one.low) / top, 1)
+        band = _shape("qa", x, _HEIGHT * (1 - one.high / top), width, height)
         median = _shape("md", x, _HEIGHT * (1 - one.median / top), width, 1)
-        yield kind, [*bars], [band, median]
+        drawn.append((kind, bars, [band, median]))
         place += len(part)
+    told = " → ".join(words)
+    runs, label = [run for run, _ in times], f"{title} of {len(times)} runs: {told}"
+    return _draw("durations", title, f"{told}; at most {seconds(longest)}", runs, label, drawn)
 
 
 class Scale:
@@ -189,16 +171,9 @@ def time(times: Sequence[tuple[int, float]], scale: Scale) -> Markup | str:
     if not values:
         return ""
     one = measure_spread(values)
-    ends = (_from_to(scale, min(values), max(values)), _from_to(scale, one.low, one.high))
+    ends = [
+        (f"{scale.at(low) - 1:.3g}", f"{max(scale.at(high) - scale.at(low), 2):.3g}")
+        for low, high in ((min(values), max(values)), (one.low, one.high))
+    ]
     words = [*map(seconds, (one.median, one.low, one.high))]
     return _draw("spread", *ends, f"{scale.at(one.median) - 1:.3g}", words)
-
-
-def _from_to(scale: Scale, low: float, high: float) -> tuple[str, str]:
-    width = f"{max(scale.at(high) - scale.at(low), 2):.3g}"
-    return f"{scale.at(low) - 1:.3g}", width
-
-
-def kind_of(entry: TestInRun | None) -> str:
-    """Return the class of a verdict; "" where a test was not asked, or says nothing."""
-    return _KIND_OF.get(entry.result.verdict, "") if entry else ""

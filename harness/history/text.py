@@ -21,7 +21,6 @@ from harness.history.records import (
     RunKept,
     RunState,
     Slower,
-    Spread,
     TestIdentity,
     TestInRun,
     Trends,
@@ -45,13 +44,26 @@ def lines(trends: Trends, paint: Paint, *, unicode: bool = True) -> Iterator[str
     if trends.others:
         listed = ", ".join(one_line(other, _COMMAND) for other in trends.others)
         yield f"other programs in it (--program shows one): {listed}"
-    yield from _section("Runs", _runs(trends.runs), paint)
-    yield from _section("Broken now", map(describe_break, trends.broken), paint)
     signs = "✓✗" if unicode else ".F"
-    yield from _section("Flaky", (flaky(one, signs) for one in trends.flaky), paint)
     slow = [*([trends.whole] if trends.whole else []), *trends.slower]
-    yield from _section("Slower", map(slower, slow), paint)
-    yield from _section("What changed, the latest first", map(change, trends.changes), paint)
+    sections: tuple[tuple[str, Iterable[str]], ...] = (
+        ("Runs", _runs(trends.runs)),
+        ("Broken now", (f"{_place_of(one)}: {since(one)}" for one in trends.broken)),
+        ("Flaky", (_flaky_line(one, signs) for one in trends.flaky)),
+        ("Slower", map(slower, slow)),
+        (
+            "What changed, the latest first",
+            (
+                f"{_place_of(one)}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
+                for one in trends.changes
+            ),
+        ),
+    )
+    for title, some in sections:
+        if shown := at_most(some, _MOST, "and {} more (--json has all)"):
+            yield ""
+            yield paint("bold", title)
+            yield from (f"  {line}" for line in shown)
     if not trends.compared:
         yield ""
         yield NOT_COMPARED
@@ -71,14 +83,6 @@ def headline(trends: Trends) -> str:
         f"{number_of(len(trends.runs), 'run')} of {one_line(trends.program, _COMMAND)}{dates}"
         + (f", {cut} not whole" if cut else "")
     )
-
-
-def _section(title: str, lines: Iterable[str], paint: Paint) -> Iterator[str]:
-    shown = at_most(lines, _MOST, "and {} more (--json has all)")
-    if shown:
-        yield ""
-        yield paint("bold", title)
-        yield from (f"  {line}" for line in shown)
 
 
 def _runs(runs: Sequence[RunKept]) -> Iterator[str]:
@@ -113,26 +117,20 @@ def engine_of(run: RunKept) -> str:
     return one_line(" and ".join(dict.fromkeys(file.engine for file in run.files if file.engine)))
 
 
-def place(path: str, line: int, name: str) -> str:
+def _place(test: TestIdentity, line: int) -> str:
     """Return where a test stands, and what it asks."""
-    return f"{one_line(path)}:{line}  {one_line(name, _COMMAND)}" if path else name
+    if not test.path:
+        return test.name
+    return f"{one_line(test.path)}:{line}  {one_line(test.name, _COMMAND)}"
 
 
-def describe_break(one: VerdictChange) -> str:
-    """Return which test fails, and since when."""
-    where = place(one.test.path, one.now.result.line, one.test.name)
-    return f"{where}: {since(one)}"
+def _place_of(one: VerdictChange) -> str:
+    return _place(one.test, one.now.result.line)
 
 
 def since(one: VerdictChange) -> str:
     """Return since when a test fails."""
     return f"FAILED since {run_of(one.now)}, passed in {run_of(one.before)}; {one.cause}"
-
-
-def change(one: VerdictChange) -> str:
-    """Return a line about a changed verdict: the test, both verdicts and the run."""
-    where = place(one.test.path, one.now.result.line, one.test.name)
-    return f"{where}: {verdicts(one)} in {run_of(one.now)}; {one.cause}"
 
 
 def verdicts(one: VerdictChange) -> str:
@@ -145,11 +143,10 @@ def run_of(entry: TestInRun) -> str:
     return f"run {entry.run.number} ({entry.run.started[:10]})"
 
 
-def flaky(one: Flaky, signs: str = "✓✗") -> str:
+def _flaky_line(one: Flaky, signs: str) -> str:
     """Return which test is flaky and how, and a sign for each run, the last on the right."""
-    where = place(one.test.path, one.line, one.test.name)
     row = "".join(signs[not seen.passed] for seen in one.seen[-_SEEN:])
-    return f"{where}: {flakiness(one)}  {row}"
+    return f"{_place(one.test, one.line)}: {flakiness(one)}  {row}"
 
 
 def flakiness(one: Flaky) -> str:
@@ -161,13 +158,16 @@ def flakiness(one: Flaky) -> str:
 
 def slower(one: Slower) -> str:
     """Return which test got slower, and how."""
-    return f"{place(one.test.path, one.line, one.test.name)}: {describe_slowdown(one)}"
+    return f"{_place(one.test, one.line)}: {describe_slowdown(one)}"
 
 
 def describe_slowdown(one: Slower) -> str:
     """Return how much slower a test got, with the spread of its times."""
     if one.test.path:
-        before, now = describe_spread(one.spread_before), describe_spread(one.spread_now)
+        before, now = (
+            f"{seconds(each.median)} ({seconds(each.low)} to {seconds(each.high)})"
+            for each in (one.spread_before, one.spread_now)
+        )
         return f"{before} → {now}, {factor(one)}"
     low, middle, high = (f"{value:.2f}" for value in one.spread_now[:3])
     times = f"{middle} times as long as usual ({low} to {high}); it may be the machine"
@@ -177,11 +177,6 @@ def describe_slowdown(one: Slower) -> str:
 def factor(one: Slower) -> str:
     """Return how many times as long a test takes, and how likely that is by chance."""
     return f"{one.ratio:.2f} times; p = {one.chance:.2g}"
-
-
-def describe_spread(one: Spread) -> str:
-    """Return a median with its quartiles."""
-    return f"{seconds(one.median)} ({seconds(one.low)} to {seconds(one.high)})"
 
 
 def seconds(value: float) -> str:
@@ -211,10 +206,10 @@ def document(trends: Trends) -> str:
         "program": trends.program,
         "others": trends.others,
         "runs": [_run(run) for run in trends.runs],
-        "broken": [_change(one) for one in trends.broken],
-        "changes": [_change(one) for one in trends.changes],
+        "broken": [*map(_change, trends.broken)],
+        "changes": [*map(_change, trends.changes)],
         "flaky": [_flaky(one) for one in trends.flaky],
-        "slower": [_slower(one) for one in trends.slower],
+        "slower": [*map(_slower, trends.slower)],
         "whole": _slower(trends.whole) if trends.whole else None,
         "compared": trends.compared,
     }

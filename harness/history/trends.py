@@ -60,7 +60,12 @@ def chance_of_larger(now: Sequence[float], before: Sequence[float]) -> float:
     if len(together) <= _EXACT and len(set(together)) == len(together):
         counts = _orders(len(now), len(before))
         return sum(counts[round(larger) :]) / sum(counts)
-    return _approximately(larger, together, len(now), len(before))
+    size, pairs = len(together), len(now) * len(before)
+    ties = sum(count**3 - count for count in Counter(together).values())
+    variance = pairs / 12 * (size + 1 - ties / (size * (size - 1)))
+    if variance <= 0:
+        return 1.0
+    return math.erfc((larger - pairs / 2 - 0.5) / math.sqrt(2 * variance)) / 2
 
 
 @cache
@@ -74,15 +79,6 @@ def _orders(few: int, many: int) -> tuple[int, ...]:
     for pairs, number in enumerate(_orders(few, many - 1)):
         counts[pairs] += number
     return tuple(counts)
-
-
-def _approximately(larger: float, values: Sequence[float], few: int, many: int) -> float:
-    size = few + many
-    ties = sum(count**3 - count for count in Counter(values).values())
-    variance = few * many / 12 * (size + 1 - ties / (size * (size - 1)))
-    if variance <= 0:
-        return 1.0
-    return math.erfc((larger - few * many / 2 - 0.5) / math.sqrt(2 * variance)) / 2
 
 
 def remarkable(chances: Sequence[float], rate: float) -> list[bool]:
@@ -345,6 +341,11 @@ class FileCourse(NamedTuple):
     courses: tuple[TestCourse, ...]  # what failed last time first
 
     @property
+    def last(self) -> FileKept:
+        """What was found in it the last time."""
+        return [one for one in self.runs if one][-1]
+
+    @property
     def spread(self) -> Spread | None:
         """The spread of its times."""
         return measure_spread([seconds for _, seconds in self.times]) if self.times else None
@@ -358,61 +359,50 @@ def choose_shown_runs(trends: Trends) -> tuple[RunKept, ...]:
 def file_courses(trends: Trends) -> list[FileCourse]:
     """Return the files of the runs shown, in the order of the last run that has each."""
     runs = choose_shown_runs(trends)
-    paths = dict.fromkeys(file.path for run in reversed(runs) for file in run.files)
-    made = _Courses(trends, runs)
-    return [made.file(path) for path in paths]
+    alike = list_comparable_runs(trends.runs) if trends.runs else set()
+    seen = by_test(trends.runs)
+    changes: dict[TestIdentity, list[VerdictChange]] = {}
+    for change in trends.changes:
+        changes.setdefault(change.test, []).append(change)
+    broken = {one.test: one for one in trends.broken}
+    flaky = {one.test: one for one in trends.flaky}
+    slower = {one.test: one for one in trends.slower}
+    by_run = [{file.path: file for file in run.files} for run in runs]
+    tests: dict[str, dict[TestIdentity, None]] = {}
+    for run in reversed(runs):
+        for file in run.files:
+            tests.setdefault(file.path, {}).update(dict.fromkeys(one.test for one in file.results))
 
-
-class _Courses:
-    """Makes courses of what a history tells."""
-
-    def __init__(self, trends: Trends, runs: Sequence[RunKept]) -> None:
-        self._runs = runs
-        self._alike = list_comparable_runs(trends.runs) if trends.runs else set()
-        self._seen = by_test(trends.runs)
-        self._changes: dict[TestIdentity, list[VerdictChange]] = {}
-        for one in trends.changes:
-            self._changes.setdefault(one.test, []).append(one)
-        self._broken = {one.test: one for one in trends.broken}
-        self._flaky = {one.test: one for one in trends.flaky}
-        self._slower = {one.test: one for one in trends.slower}
-        self._files = [{file.path: file for file in run.files} for run in runs]
-        self._tests: dict[str, dict[TestIdentity, None]] = {}
-        for run in reversed(runs):
-            for file in run.files:
-                known = self._tests.setdefault(file.path, {})
-                known.update(dict.fromkeys(one.test for one in file.results))
-
-    def file(self, path: str) -> FileCourse:
-        """Return the course of a file."""
-        kept = tuple(files.get(path) for files in self._files)
-        courses = [self._course(test, kept) for test in self._tests[path]]
-        courses.sort(key=lambda one: one.line)
-        numbered = (one._replace(number=number) for number, one in enumerate(courses, 1))
-        times = tuple(
-            (run.number, file.seconds)
-            for run, file in zip(self._runs, kept, strict=True)
-            if file and run.number in self._alike
-        )
-        return FileCourse(path, kept, times, tuple(sorted(numbered, key=badness)))
-
-    def _course(self, test: TestIdentity, files: Sequence[FileKept | None]) -> TestCourse:
-        seen = self._seen[test]
-        by_run = _worst(seen)
-        shown = tuple(by_run.get(run.number) for run in self._runs)
-        last = max(place for place, file in enumerate(files) if file)
+    def course(test: TestIdentity, last: int) -> TestCourse:
+        """Return the course of a test; ``last``: the place of the last run of its file."""
+        worst = _worst(seen[test])
+        shown = tuple(worst.get(run.number) for run in runs)
         return TestCourse(
             test=test,
-            line=seen[-1].result.line,
+            line=seen[test][-1].result.line,
             number=0,
             seen=shown,
-            times=tuple(times_of(seen, self._alike)),
-            changes=tuple(self._changes.get(test, ())),
-            broken=self._broken.get(test),
-            flaky=self._flaky.get(test),
-            slower=self._slower.get(test),
+            times=tuple(times_of(seen[test], alike)),
+            changes=tuple(changes.get(test, ())),
+            broken=broken.get(test),
+            flaky=flaky.get(test),
+            slower=slower.get(test),
             is_gone=shown[last] is None,
         )
+
+    found = []
+    for path, own in tests.items():
+        kept = tuple(files.get(path) for files in by_run)
+        last = max(place for place, kept_file in enumerate(kept) if kept_file)
+        courses = sorted((course(test, last) for test in own), key=lambda one: one.line)
+        numbered = (one._replace(number=number) for number, one in enumerate(courses, 1))
+        times = tuple(
+            (run.number, kept_file.seconds)
+            for run, kept_file in zip(runs, kept, strict=True)
+            if kept_file and run.number in alike
+        )
+        found.append(FileCourse(path, kept, times, tuple(sorted(numbered, key=badness))))
+    return found
 
 
 def _worst(entries: Iterable[TestInRun]) -> dict[int, TestInRun]:

@@ -40,6 +40,7 @@ _OF_KIND = {  # an engine failure as the reason of a loss
 _NAMES, _SETTINGS, _LEFT = "list_commands", "time_settings", "time_left"
 _OPTIONAL = ("komi", _SETTINGS)  # commands that an engine may not know: the referee counts
 _SHOWN = 80  # characters of a reply in a sentence
+_USED_UP = "it used up its time"
 _MARGIN = 0.05  # seconds after its clock has run out, when an engine is no longer waited for
 
 
@@ -169,26 +170,20 @@ class _Seat:
         spent = sum(reply.seconds for reply in replies)
         self.seconds += spent
         if thinks and not self.clock.spend(spent):
-            raise _flag()
+            raise _LostError(reasons.TIME, _USED_UP)
         if self.session.answers_too_often:
-            told = "it sent more replies than it was sent commands"
-            raise _LostError(reasons.TURN, told)
+            raise _LostError(reasons.TURN, "it sent more replies than it was sent commands")
         return replies
-
-
-def _flag() -> _LostError:
-    return _LostError(reasons.TIME, "it used up its time")
 
 
 def _explain(error: EngineError, is_clock: bool) -> _LostError:
     failure = error.failure
     if failure.kind is FailureKind.TIMEOUT and is_clock:
-        return _flag()
+        return _LostError(reasons.TIME, _USED_UP)
     if failure.limit and failure.limit.name == "file":
         told = f"it had {failure.limit.allowed:g} s for a whole game, and used them up"
         return _LostError(reasons.TIME, told)
-    reason = _OF_KIND.get(failure.kind, reasons.LIMITS)
-    return _LostError(reason, one_line(error.message, 500))
+    return _LostError(_OF_KIND.get(failure.kind, reasons.LIMITS), one_line(error.message, 500))
 
 
 def _quote(reply: Reply) -> str:
@@ -217,19 +212,22 @@ class _Table:
     def _play(self, launcher: Launching) -> Game:
         lost = self._begin(launcher)
         if len(lost) == 2:
-            told = "; ".join(
-                f"{NAMES[color].capitalize()}: {one.detail}" for color, one in lost.items()
-            )
-            return self._game(EMPTY, reasons.BOTH, told)
+            told = (f"{NAMES[color].capitalize()}: {one.detail}" for color, one in lost.items())
+            return self._game(EMPTY, reasons.BOTH, "; ".join(told))
         for color, one in lost.items():
             return self._game(opponent(color), one.reason, one.detail)
         referee = self._referee
         while referee.end is None:
             color = referee.to_play
             try:
-                self._move(color)
+                move = referee.play(self._seats[color].choose(referee))
+            except IllegalMove as error:
+                why = one_line(str(error), 200)
+                return self._game(opponent(color), reasons.ILLEGAL, why)
             except _LostError as error:
                 return self._game(opponent(color), error.reason, error.detail)
+            self._moves.append((color, move))
+            self._seats[opponent(color)].unheard.append(referee.tell(color, move))
         black, white = (self._seats[one].claim(referee.claim) for one in (BLACK, WHITE))
         game = self._game(referee.end.winner, referee.end.reason)
         return game._replace(score=referee.end.score, claims=(black, white))
@@ -239,36 +237,30 @@ class _Table:
 
         Neither is started if one is absent.
         """
-        players = {one: self._match.players[self._plan.player(one)] for one in (BLACK, WHITE)}
+        match, plan, seats = self._match, self._plan, self._seats
+        players = {one: match.players[plan.player(one)] for one in (BLACK, WHITE)}
         lost = {
             color: _LostError(reasons.ABSENT, one.absent)
             for color, one in players.items()
             if one.absent
         }
-        for step in () if lost else (self._start, self._prepare):
+
+        def start(color: int) -> None:
+            player = players[color]
+            seats[color] = _Seat(color, player, match, launcher(color, player))
+
+        def prepare(color: int) -> None:
+            seats[color].prepare(self._referee, match.openings[plan.opening])
+
+        for step in () if lost else (start, prepare):
             for color in [one for one in players if one not in lost]:
                 try:
-                    step(color, players[color], launcher)
+                    step(color)
                 except EngineError as error:
                     lost[color] = _LostError(reasons.NOT_READY, error.message)
                 except _LostError as error:
                     lost[color] = error
         return lost
-
-    def _start(self, color: int, player: Player, launcher: Launching) -> None:
-        self._seats[color] = _Seat(color, player, self._match, launcher(color, player))
-
-    def _prepare(self, color: int, *_: object) -> None:
-        self._seats[color].prepare(self._referee, self._match.openings[self._plan.opening])
-
-    def _move(self, color: int) -> None:
-        text = self._seats[color].choose(self._referee)
-        try:
-            move = self._referee.play(text)
-        except IllegalMove as error:
-            raise _LostError(reasons.ILLEGAL, one_line(str(error), 200)) from None
-        self._moves.append((color, move))
-        self._seats[opponent(color)].unheard.append(self._referee.tell(color, move))
 
     def _game(self, winner: int, reason: str, detail: str = "") -> Game:
         black, white = (

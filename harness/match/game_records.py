@@ -30,7 +30,37 @@ def is_drawn(match: Match) -> bool:
 
 def record(match: Match, game: Game) -> bytes:
     """Return a game's record."""
-    return _sgf(match, game) if is_drawn(match) else _commands(match, game)
+    rules, opening = match.rules, match.openings[game.plan.opening]
+    black, white = match.names(game)
+    if not is_drawn(match):
+        columns, rows = rules.size
+        size = f"{columns}" if columns == rows else f"{columns} {rows}"
+        lines = [f"# {line}" for line in (f"{black} - {white}", *explanation(match, game))]
+        lines += [f"boardsize {size}", "clear_board"]
+        if opening.moves:
+            plays = [f"play {move}" for move in moves_as_text(opening.moves)]
+            lines += [*plays, "# the opening ends here"]
+        lines += [f"play {move}" for move in moves_as_text(game.moves)]
+        return encode_visible("\n".join(lines) + "\n")
+    start, moves = course(match, game)
+    properties = {
+        "PB": black,
+        "PW": white,
+        "RO": f"{game.plan.round + 1}",
+        "ON": one_line(opening.name),
+        "HA": f"{rules.handicap or ''}",
+        "TM": f"{rules.time.main:g}" if rules.time.main else "",
+    }
+    return write_sgf(
+        start,
+        moves,
+        game=rules.game,
+        to_play=moves[0][0] if moves else opening.to_play,
+        komi=parse_komi(rules.komi) if rules.game == GO else None,
+        result=game.result,
+        comment="\n".join(explanation(match, game)),
+        properties={key: value for key, value in properties.items() if value},
+    )
 
 
 def explanation(match: Match, game: Game) -> list[str]:
@@ -57,39 +87,3 @@ def course(match: Match, game: Game) -> tuple[Position, list[Move]]:
         (color, None if name == "pass" else parse_vertex(name, rows, columns))
         for color, name in (*opening.moves, *game.moves)
     ]
-
-
-def _sgf(match: Match, game: Game) -> bytes:
-    start, moves = course(match, game)
-    rules, opening = match.rules, match.openings[game.plan.opening]
-    black, white = match.names(game)
-    properties = {
-        "PB": black,
-        "PW": white,
-        "RO": f"{game.plan.round + 1}",
-        "ON": one_line(opening.name),
-        "HA": f"{rules.handicap or ''}",
-        "TM": f"{rules.time.main:g}" if rules.time.main else "",
-    }
-    return write_sgf(
-        start,
-        moves,
-        game=rules.game,
-        to_play=moves[0][0] if moves else opening.to_play,
-        komi=parse_komi(rules.komi) if rules.game == GO else None,
-        result=game.result,
-        comment="\n".join(explanation(match, game)),
-        properties={key: value for key, value in properties.items() if value},
-    )
-
-
-def _commands(match: Match, game: Game) -> bytes:
-    columns, rows = match.rules.size
-    size = f"{columns}" if columns == rows else f"{columns} {rows}"
-    lines = [f"# {line}" for line in (" - ".join(match.names(game)), *explanation(match, game))]
-    lines += [f"boardsize {size}", "clear_board"]
-    if opening := match.openings[game.plan.opening].moves:
-        plays = [f"play {move}" for move in moves_as_text(opening)]
-        lines += [*plays, "# the opening ends here"]
-    lines += [f"play {move}" for move in moves_as_text(game.moves)]
-    return encode_visible("\n".join(lines) + "\n")

@@ -168,13 +168,12 @@ def _course_plot(values: Sequence[float], bounds: tuple[float, float], title: st
         160,
         f"{title}: {values[-1]:.2f} after {len(values)}",
         [(40, up(value), _WIDE - 20, up(value), "var(--line-2)", 1) for value in marks],
-        [(34, up(value), "end", _axis_label(value)) for value in marks],
+        [
+            (34, up(value), "end", f"{value:g}" if value == int(value) else f"{value:.2f}")
+            for value in marks
+        ],
         curve=" ".join(points),
     )
-
-
-def _axis_label(value: float) -> str:
-    return f"{value:g}" if value == int(value) else f"{value:.2f}"
 
 
 # --- games -------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import product
 
 from harness.declared import declaration
-from harness.declared.declaration import Argument, Declaration, DeclaredCommand
+from harness.declared.declaration import Declaration, DeclaredCommand
 from harness.declared.game_state import places, refuses, vertex_of, width
 from harness.declared.program_process import ProgramProcess, conversation
 from harness.errors import EngineError, ReferenceFailedError, UsageError
@@ -257,17 +257,15 @@ class DeclaredReferee(Referee):
         rest = iter(move.split())
         words = [self._playing.name]
         for argument in self._playing.arguments:
-            words += [self._color(color)] if _is_color(argument) else [
-                next(rest, "") for _ in range(width(argument, self._game))
-            ]  # fmt: skip
+            if argument.drawn == declaration.Drawn.COLOR:
+                words.append(self._game.colors[color - 1])
+            else:
+                words += [next(rest, "") for _ in range(width(argument, self._game))]
         return " ".join([*words, *rest])
 
     def ask(self, color: int) -> str:
-        colors = [self._color(color) for one in self._choosing.arguments if one.drawn]
+        colors = [self._game.colors[color - 1] for one in self._choosing.arguments if one.drawn]
         return " ".join([self._choosing.name, *colors])
-
-    def _color(self, color: int) -> str:
-        return self._game.colors[color - 1]
 
     def points(self) -> list[str]:
         return [vertex_of(place, self._game) for place in places(self.rules.size)]
@@ -278,10 +276,6 @@ class DeclaredReferee(Referee):
             reply = self._say("showboard")
             return escape_controls(reply.text)[:_DRAWN] if reply.ok else ""
         return ""
-
-
-def _is_color(argument: Argument) -> bool:
-    return argument.drawn == declaration.Drawn.COLOR
 
 
 def _choosing(declared: Declaration) -> list[DeclaredCommand]:

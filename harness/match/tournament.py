@@ -265,12 +265,13 @@ class Tournament:
                 left = [plan for plan in plans if plan.number not in self.games]
                 self._faults |= {plan.number: (plan, _TOO_LATE) for plan in left}
                 continue
-            while not self._decided() and (left := [*filter(self._is_left, plans)]):
+            while not self._decided():
+                left = [plan for plan in plans if plan.number not in self.games]
+                left = [plan for plan in left if self._attempts[plan.number] < _ATTEMPTS]
+                if not left:
+                    break
                 self._play(left)
         self._is_over = True
-
-    def _is_left(self, plan: Plan) -> bool:
-        return plan.number not in self.games and self._attempts[plan.number] < _ATTEMPTS
 
     def _play(self, plans: list[Plan]) -> None:
         """Play games, until the test decides or waits for one that the harness failed at."""

@@ -128,23 +128,22 @@ def _compare(former: _ComparedRun, side: _ComparedRun) -> Comparison:
 
 def _of_document(document: dict[str, Any]) -> _ComparedRun:
     tests: Tests = {}
+    broken = []
     for file in document["files"]:
+        path, first = file["path"], file["failure"]
         told = [(one["id"], one["command"], one["line"], one["verdict"]) for one in file["tests"]]
-        tests.update(_key_tests(file["path"], told))
+        tests.update(_key_tests(path, told))
+        # Old documents tell the first failure alone.
+        failures = file.get("failures", [first]) if first else ()
+        broken += [(path, one["message"]) for one in failures]
     return _ComparedRun(
         started=str(document.get("started", "")),
         tests=tests,
-        broken=tuple((file["path"], how) for file in document["files"] for how in _failures(file)),
+        broken=tuple(broken),
         errors=tuple(document["errors"]),
         faults=tuple(document.get("faults", ())),
         is_part=_is_part(document.get("options", {})),
     )
-
-
-def _failures(file: dict[str, Any]) -> list[str]:
-    """Return how the engine failed in a file, each time; old documents tell the first alone."""
-    first = file["failure"]
-    return [one["message"] for one in file.get("failures", [first])] if first else []
 
 
 def _of_run(run: RunResult) -> _ComparedRun:

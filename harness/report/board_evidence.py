@@ -21,13 +21,12 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from oracle.draw import Diagram
-    from oracle.explanation import Explanation, Fact, Sentence
+    from oracle.explanation import Explanation, Fact
 
 NEUTRAL = "n"  # the mark of a point that nobody owns
 _MOST = 10  # regions: of more, some choice fits nearly every answer
-_NONE: tuple[Point, ...] = ()
 
-Points = tuple["Point", ...]
+Points = tuple[Point, ...]
 
 
 def find_explaining_points(
@@ -37,26 +36,21 @@ def find_explaining_points(
 
     ``marks``: by point, as explanations put them on a board. One of both is empty, mostly both.
     """
-    more = _count_gain_for_black(pattern, answer)
+    if pattern is None or pattern.negated:
+        return (), ()
+    right, came = {score_of(text) for text in examples(pattern.expression).texts}, score_of(answer)
+    wanted = right.pop() if len(right) == 1 else None
     neutral = {point for point, mark in marks.items() if mark == NEUTRAL}
+    if came is None or wanted is None:
+        return (), ()
+    more = came - wanted  # points for Black
     if not more or abs(more) > len(neutral) or more != int(more):
-        return _NONE, _NONE
+        return (), ()
     found = _choices(_regions(neutral), int(abs(more)))
     if len(found) != 1:
-        return _NONE, _NONE
+        return (), ()
     points = tuple(sorted(found[0]))
-    return (points, _NONE) if more > 0 else (_NONE, points)
-
-
-def _count_gain_for_black(pattern: Pattern | None, answer: str) -> float | None:
-    """Return by how many points an answer is better for Black than what is right."""
-    if pattern is None or pattern.negated:
-        return None
-    right, came = {score_of(text) for text in examples(pattern.expression).texts}, score_of(answer)
-    if came is None or len(right) != 1:
-        return None
-    wanted = right.pop()
-    return None if wanted is None else came - wanted
+    return (points, ()) if more > 0 else ((), points)
 
 
 def _regions(points: Iterable[Point]) -> list[set[Point]]:
@@ -123,15 +117,11 @@ def evidence(step: Step, outcome: Outcome, diagram: Diagram) -> Evidence:
     missing = _without(expected, came) if is_list and is_wrong and came else ()
     right = _without(expected, missing) if is_wrong else came
     wrong = _without(came, expected) if is_wrong and right_answers(step.pattern) else ()
-    if not (is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values()):
-        return Evidence(asked, right, missing, wrong)
-    return Evidence(
-        asked,
-        right,
-        missing,
-        wrong,
-        *find_explaining_points(step.pattern, reply.text, diagram.marks),
-    )
+    for_black: Points = ()
+    for_white: Points = ()
+    if is_wrong and reply and reply.ok and NEUTRAL in diagram.marks.values():
+        for_black, for_white = find_explaining_points(step.pattern, reply.text, diagram.marks)
+    return Evidence(asked, right, missing, wrong, for_black, for_white)
 
 
 def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
@@ -143,13 +133,13 @@ def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
     board, letters, reply = diagram.position.grid, diagram.letters, outcome.reply
     if reply is None or not reply.ok or outcome.verdict is not Verdict.FAILED:
         return ""
-    expected, _ = _find_expected(step.pattern, board, letters)
-    if not _are_moves(step, expected, diagram):
-        return ""
+    if step.command.partition(" ")[0] not in _CHOOSE:
+        expected, _ = _find_expected(step.pattern, board, letters)
+        if not expected or any(diagram.position.color_at(one) != EMPTY for one in expected):
+            return ""
     came = points(reply.text, board, letters)
     taken = [one for one in came if diagram.position.color_at(one) != EMPTY]
-    is_single = bool(_VERTEX.fullmatch(reply.text))
-    if is_single:
+    if _VERTEX.fullmatch(reply.text):
         return ", which is occupied" if taken else "" if came else ", which is not on the board"
     if not taken:
         return ""
@@ -157,12 +147,6 @@ def objection(step: Step, outcome: Outcome, diagram: Diagram) -> str:
     if len(taken) > _NAMED:
         return f"; {len(taken)} of them are occupied, such as {names}"
     return f"; {names} {'is' if len(taken) == 1 else 'are'} occupied"
-
-
-def _are_moves(step: Step, expected: tuple[Point, ...], diagram: Diagram) -> bool:
-    if step.command.partition(" ")[0] in _CHOOSE:
-        return True
-    return bool(expected) and all(diagram.position.color_at(one) == EMPTY for one in expected)
 
 
 def points(text: str, board: Grid, letters: str) -> tuple[Point, ...]:
@@ -240,38 +224,33 @@ def counts(explanations: Mapping[int, Explanation]) -> dict[int, Count]:
 
 def count_of(explanation: Explanation) -> Count | None:
     """Return the table of an explanation; None if it adds up nothing."""
-    sums = [_facts(one) for one in explanation.sentences]
+    sums = [
+        {part.name: part for part in one.parts if not isinstance(part, str)}
+        for one in explanation.sentences
+    ]
     sums = [facts for facts in sums if "color" in facts and "total" in facts]
     if not sums:
         return None
     names = [name for name in _COLUMNS if any(name in facts for facts in sums)]
-    rows = tuple((_who(facts), tuple(_figure(facts, name) for name in names)) for facts in sums)
-    return Count(tuple(_COLUMNS[name] for name in names), rows, _result(sums))
+    colors = [str(facts["color"]).capitalize() for facts in sums]
+    rows = tuple(
+        (color, tuple(_figure(facts.get(name)) for name in names))
+        for color, facts in zip(colors, sums, strict=True)
+    )
+    heads, result = tuple(_COLUMNS[name] for name in names), ("", "")
+    if len(sums) == len(("Black", "White")):
+        from oracle.komi import exact, plain_text
+
+        points, others = (facts["total"].value for facts in sums)
+        is_whole = isinstance(points, int) and isinstance(others, int)
+        more = points - others if is_whole else exact().subtract(points, others)
+        leads = f"{colors[0] if more > 0 else colors[1]} leads by" if more else "A draw"
+        result = leads, plain_text(abs(more) if more else more)
+    return Count(heads, rows, result)
 
 
-def _facts(sentence: Sentence) -> dict[str, Fact]:
-    return {part.name: part for part in sentence.parts if not isinstance(part, str)}
-
-
-def _who(facts: dict[str, Fact]) -> str:
-    return str(facts["color"]).capitalize()
-
-
-def _figure(facts: dict[str, Fact], name: str) -> str:
-    if name not in facts:
+def _figure(fact: Fact | None) -> str:
+    if fact is None:
         return _NO_POINTS
-    value = facts[name].value  # the words of a whole number have its noun
-    return str(value) if isinstance(value, int) else str(facts[name])
-
-
-def _result(sums: Sequence[dict[str, Fact]]) -> tuple[str, str]:
-    if len(sums) != len(("Black", "White")):
-        return "", ""
-    from oracle.komi import exact, plain_text
-
-    (one, points), (other, others) = ((_who(facts), facts["total"].value) for facts in sums)
-    is_whole = isinstance(points, int) and isinstance(others, int)
-    more = points - others if is_whole else exact().subtract(points, others)
-    if not more:
-        return "A draw", plain_text(more)
-    return f"{one if more > 0 else other} leads by", plain_text(abs(more))
+    # The words of a whole number have its noun.
+    return str(fact.value) if isinstance(fact.value, int) else str(fact)

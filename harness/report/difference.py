@@ -59,22 +59,19 @@ def difference(pattern: Pattern | None, reply: Reply, id_: int = -1) -> TextDiff
 
 
 def _difference(pattern: Pattern | None, ok: bool, text: str) -> TextDifference:
+    hint = _hint(pattern, ok, text)
     if pattern is None:
-        return TextDifference((), (Segment(text, True),), _hint(None, ok, text))
+        return TextDifference((), (Segment(text, True),), hint)
     if pattern.negated or not ok:  # all of it is unwanted
-        marked = (Segment(text, True),)
-        return TextDifference(
-            (Segment(in_words(pattern), False),), marked, _hint(pattern, ok, text)
-        )
+        return TextDifference((Segment(in_words(pattern), False),), (Segment(text, True),), hint)
     wanted = put_in_words(pattern, text)
     if wanted.example is None:  # an expression says nothing of where the difference is
-        told = (Segment(wanted.before, False),)
-        return TextDifference(told, (Segment(text, False),), _hint(pattern, ok, text))
+        return TextDifference((Segment(wanted.before, False),), (Segment(text, False),), hint)
     expected, got = _align(wanted.example, text, any_case=wanted.any_case)
     if not wanted.example:
         expected = [Segment(EMPTY, bool(text))]
     whole = _merge([Segment(wanted.before, False), *expected, Segment(wanted.after, False)])
-    return TextDifference(whole, _merge(got), _hint(pattern, ok, text))
+    return TextDifference(whole, _merge(got), hint)
 
 
 # In a class the same wrong answers come again and again.
@@ -91,12 +88,28 @@ def _align(
     words, answers = _words(expected), _words(text)
     if len(words) <= 1 and len(answers) <= 1:
         words, answers = _UNITS.findall(expected), _UNITS.findall(text)
-    left, right = [word.strip() for word in words], [word.strip() for word in answers]
-    if any_case:
-        left, right = [word.lower() for word in left], [word.lower() for word in right]
-    by_ends = max(len(left), len(right)) > _MAX_WORDS
-    same_left, same_right = (_common_ends if by_ends else _common_subsequence)(left, right)
-    return _segments(words, same_left), _segments(answers, same_right)
+    left, right = (
+        [word.strip().lower() if any_case else word.strip() for word in some]
+        for some in (words, answers)
+    )
+    blocks: Sequence[tuple[int, int, int]]
+    if max(len(left), len(right)) > _MAX_WORDS:
+        shorter = min(len(left), len(right))
+        head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
+        rest = shorter - head
+        tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
+        blocks = [(0, 0, head), (len(left) - tail, len(right) - tail, tail)]
+    else:
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher(None, left, right, autojunk=False)
+        blocks = matcher.get_matching_blocks()
+    marked = [Segment(word, True) for word in words], [Segment(word, True) for word in answers]
+    for i, j, size in blocks:
+        for place in range(size):
+            marked[0][i + place] = Segment(words[i + place], False)
+            marked[1][j + place] = Segment(answers[j + place], False)
+    return marked
 
 
 # What a reader takes in at once: a number, a name, a sign. W+0.5 and B+5 have another winner and
@@ -107,31 +120,6 @@ _UNITS = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^\W\d_]+|.", re.DOTALL)
 def _words(text: str) -> list[str]:
     """Split into words, each with the blanks after it."""
     return re.findall(r"^\s+|\S+\s*", text)
-
-
-def _common_subsequence(left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
-    """Return the places in both lists of a long common subsequence."""
-    from difflib import SequenceMatcher
-
-    same_left: set[int] = set()
-    same_right: set[int] = set()
-    for i, j, size in SequenceMatcher(None, left, right, autojunk=False).get_matching_blocks():
-        same_left.update(range(i, i + size))
-        same_right.update(range(j, j + size))
-    return same_left, same_right
-
-
-def _common_ends(left: list[str], right: list[str]) -> tuple[set[int], set[int]]:
-    """Return the places of the common beginning and the common end."""
-    shorter = min(len(left), len(right))
-    head = next((i for i in range(shorter) if left[i] != right[i]), shorter)
-    rest = shorter - head
-    tail = next((i for i in range(rest) if left[-1 - i] != right[-1 - i]), rest)
-    return tuple({*range(head), *range(len(side) - tail, len(side))} for side in (left, right))  # type: ignore[return-value]
-
-
-def _segments(pieces: list[str], common: set[int]) -> list[Segment]:
-    return [Segment(piece, i not in common) for i, piece in enumerate(pieces)]
 
 
 def _merge(segments: list[Segment]) -> tuple[Segment, ...]:
@@ -242,16 +230,28 @@ class Sides(NamedTuple):
 
 def sides(view: FileView, outcome: Outcome) -> Sides:
     """Return what a reader is told of one result of a file."""
-    step = view.file.case.steps[outcome.step]
-    is_wrong = outcome.verdict in _WRONG and outcome.reply is not None
-    expected, got, hint = _mark_difference(step, outcome) if is_wrong else _plain(step, outcome)
+    step, reply = view.file.case.steps[outcome.step], outcome.reply
+    is_wrong = outcome.verdict in _WRONG and reply is not None
+    expected, got, hint = _make_expected_side(step.pattern), None, ""
+    missing = extra = ""
+    if is_wrong and reply:
+        found = difference(step.pattern, reply, step.id)
+        got, hint = Side(_reply(outcome, found.got)), found.hint
+        if found.expected and not expected.pattern:
+            expected = Side(found.expected)
+    elif reply:
+        got = Side(_reply(outcome, _plain_segments(reply.text)))
     is_long = max(len(side.text) for side in (expected, got) if side) > LONG
-    missing, extra = _compare_words(expected, got) if is_wrong and got and is_long else ("", "")
+    if is_wrong and got and is_long:
+        missing, extra = _compare_words(expected, got)
     if got and (diagram := view.boards.get(outcome.step)):
         against = objection(step, outcome, diagram)
         got = got._replace(segments=(*got.segments, *_plain_segments(against)))
     question = word_question(view.wordings, step.command, komi_of(view, outcome.step))
-    expected, got = _with_words(view.wordings, step, outcome, expected, got)
+    right = _find_common_words(view.wordings, step, right_answers(step.pattern))
+    came = _find_common_words(view.wordings, step, [reply.text] if reply and reply.ok else [])
+    if right != came or outcome.verdict not in _WRONG:  # else it is the form that is wrong
+        expected, got = expected._replace(said=right), got and got._replace(said=came)
     return Sides(question, expected, got, hint, is_long, missing, extra, is_wrong)
 
 
@@ -268,22 +268,6 @@ def komi_of(view: FileView, test: int) -> str:
 # --- both texts --------------------------------------------------------------------------------
 
 
-def _plain(step: Step, outcome: Outcome) -> tuple[Side, Side | None, str]:
-    reply = outcome.reply
-    got = Side(_reply(outcome, _plain_segments(reply.text))) if reply else None
-    return _make_expected_side(step.pattern), got, ""
-
-
-def _mark_difference(step: Step, outcome: Outcome) -> tuple[Side, Side, str]:
-    """Return both with what differs marked, and a hint."""
-    reply = outcome.reply
-    assert reply is not None
-    found, expected = difference(step.pattern, reply, step.id), _make_expected_side(step.pattern)
-    if found.expected and not expected.pattern:
-        expected = Side(found.expected)
-    return expected, Side(_reply(outcome, found.got)), found.hint
-
-
 def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
     """Return the words that only one of two lists has; one at another place is in both.
 
@@ -291,11 +275,9 @@ def _compare_words(expected: Side, got: Side) -> tuple[str, str]:
     tells.
     """
     texts = [side.text for side in (expected, got)]
-    marked = any(differs for side in (expected, got) for _, differs in side.segments)
-    whole = all(differs for _, differs in got.segments) and not any(
-        differs for _, differs in expected.segments
-    )
-    if EMPTY in texts or not marked or whole or not all(map(_is_list, texts)):
+    marked = [any(differs for _, differs in side.segments) for side in (expected, got)]
+    whole = not marked[0] and all(differs for _, differs in got.segments)
+    if EMPTY in texts or not any(marked) or whole or not all(map(_is_list, texts)):
         return "", ""
     left, right = (
         Counter(word for text, differs in side.segments if differs for word in text.split())
@@ -330,18 +312,6 @@ def _plain_segments(text: str) -> tuple[Segment, ...]:
 
 
 # --- what they say -----------------------------------------------------------------------------
-
-
-def _with_words(
-    wordings: Wordings, step: Step, outcome: Outcome, expected: Side, got: Side | None
-) -> tuple[Side, Side | None]:
-    """Return both with what they say; if they say the same, it is the form that is wrong."""
-    right = _find_common_words(wordings, step, right_answers(step.pattern))
-    reply = outcome.reply
-    came = _find_common_words(wordings, step, [reply.text] if reply and reply.ok else [])
-    if right == came and outcome.verdict in _WRONG:
-        return expected, got
-    return expected._replace(said=right), got._replace(said=came) if got else None
 
 
 def _find_common_words(wordings: Wordings, step: Step, answers: Sequence[str]) -> str:

@@ -12,6 +12,8 @@ from harness.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from harness.report.board_evidence import Count
     from harness.vocabulary import BoardKind
     from harness.vocabulary.wordings import Wordings
@@ -28,11 +30,7 @@ WORDS = {
     Verdict.IGNORED: ("○", "ignored"),
 }
 
-_NONE: Mapping[int, str] = {}
-_NO_SETUPS: Mapping[int, SetUp] = {}
-_NO_LEGEND: Mapping[str, str] = {}
-_NO_WORDINGS: Wordings = {}
-_NO_COUNTS: Mapping[int, Count] = {}
+_NONE: Mapping[Any, Any] = {}
 _MOST_STEPS = 20_000  # of a file: beyond, reasons might take longer than a reader waits
 _MOST_REASONS = 200  # in one file
 
@@ -45,10 +43,10 @@ class FileView(NamedTuple):
     remarkable: tuple[Outcome, ...]  # answered, and not plainly passed
     boards: dict[int, Diagram]  # by step, where known; for the remarkable ones
     reasons: Mapping[int, str] = _NONE  # by step: why the right answer is right, where asked for
-    setups: Mapping[int, SetUp] = _NO_SETUPS  # by step: what leads to it, where asked for
-    legend: Mapping[str, str] = _NO_LEGEND  # what the marks of reasons on boards mean
-    wordings: Wordings = _NO_WORDINGS  # what commands ask and answers say
-    counts: Mapping[int, Count] = _NO_COUNTS  # by step: how the right score is counted
+    setups: Mapping[int, SetUp] = _NONE  # by step: what leads to it, where asked for
+    legend: Mapping[str, str] = _NONE  # what the marks of reasons on boards mean
+    wordings: Wordings = _NONE  # what commands ask and answers say
+    counts: Mapping[int, Count] = _NONE  # by step: how the right score is counted
 
 
 def view(file: FileResult, board: BoardKind | None = None) -> FileView:
@@ -62,28 +60,21 @@ def view(file: FileResult, board: BoardKind | None = None) -> FileView:
     steps = {outcome.step for outcome in remarkable}
     drawn = boards(file, steps, EVERYONES, board)
     led = setups(file.case, steps, EVERYONES)
-    return _with_reasons(FileView(file, tally(file), remarkable, drawn, _NONE, led))
-
-
-def _with_reasons(view: FileView) -> FileView:
-    """Return a view with the oracle's reasons where the commands are an assignment's.
-
-    A reason is for an expectation that the oracle shares: of others it knows nothing.
-    """
-    file = view.file
-    failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
+    made = FileView(file, tally(file), remarkable, drawn, {}, led)
+    failed = [one.step for one in remarkable if one.verdict is Verdict.FAILED]
     if not failed or len(file.case.steps) > _MOST_STEPS:
-        return view
+        return made
     from harness.judging.board_replay import explain_agreed, mark_boards
     from harness.judging.in_process import specifications_of
     from harness.report.board_evidence import counts
 
     own = specifications_of(file.case)
     if not own:
-        return view
-    found = explain_agreed(file, failed[:_MOST_REASONS], own[0], view.boards)
-    return view._replace(
-        boards=mark_boards(view.boards, found),
+        return made
+    # A reason is for an expectation that the oracle shares: of others it knows nothing.
+    found = explain_agreed(file, failed[:_MOST_REASONS], own[0], drawn)
+    return made._replace(
+        boards=mark_boards(drawn, found),
         reasons={step: why.text for step, why in found.items()},
         legend=own[0].legend,
         wordings=own[0].wordings,

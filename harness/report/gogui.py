@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.records import CaseFile, FileResult, Outcome, Reply, Verdict
+from harness.records import CaseFile, FileResult, Outcome, Verdict
 from harness.report.tally import Tally, tally
 from harness.text import escape_controls
 
@@ -46,29 +46,21 @@ def lines(file: FileResult, *, prefix: bool, long: bool = False, first: int = 0)
 
 def line(case: CaseFile, outcome: Outcome, *, prefix: bool, long: bool) -> Iterator[str]:
     """Yield the line for one test, if it has one."""
-    found = _line(case, outcome, long)
+    step, reply = case.steps[outcome.step], outcome.reply
+    found = _LINES[outcome.verdict][long]
+    if step.pattern is None and reply is not None:
+        # Without a pattern there is a line only for an error, the same in both formats. gogui
+        # quotes it untrimmed.
+        _, blank, text = reply.raw.partition(" ")
+        got = text if blank else reply.raw[1:]
+        is_error = outcome.verdict is Verdict.FAILED
+        found = ("unexpected FAIL" + (f": '{got}'" if got else "")) if is_error else None
+    elif found is not None:
+        expected = step.pattern.text if step.pattern else ""
+        found = found.format(expected=expected, got=reply.text if reply else "")
     if found is not None:
         start = f"{case.path} " if prefix else ""
-        yield escape_controls(f"{start}{case.steps[outcome.step].id} {found}")
-
-
-def _line(case: CaseFile, outcome: Outcome, long: bool) -> str | None:
-    pattern = case.steps[outcome.step].pattern
-    if pattern is None and outcome.reply is not None:
-        # Without a pattern there is a line only for an error, the same in both formats.
-        return _error(outcome.reply) if outcome.verdict is Verdict.FAILED else None
-    got = outcome.reply.text if outcome.reply else ""
-    template = _LINES[outcome.verdict][long]
-    if template is None:
-        return None
-    return template.format(expected=pattern.text if pattern else "", got=got)
-
-
-def _error(reply: Reply) -> str:
-    """Return the line for an error nobody expected; gogui quotes it untrimmed."""
-    _, blank, text = reply.raw.partition(" ")
-    got = text if blank else reply.raw[1:]
-    return f"unexpected FAIL: '{got}'" if got else "unexpected FAIL"
+        yield escape_controls(f"{start}{step.id} {found}")
 
 
 def summary(counts: Tally) -> str:

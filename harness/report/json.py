@@ -114,7 +114,10 @@ def _diagnosis(diagnosis: Diagnosis) -> dict[str, object]:
 
 def open_object(members: Mapping[str, object]) -> str:
     """Return an object without its closing brace, a line for each member."""
-    return "{" + ",\n".join(f'"{name}": {_value(value)}' for name, value in members.items())
+    written = {
+        name: json.dumps(value, ensure_ascii=False, default=str) for name, value in members.items()
+    }
+    return "{" + ",\n".join(f'"{name}": {value}' for name, value in written.items())
 
 
 def with_list(
@@ -133,16 +136,11 @@ def with_list(
     yield "\n]}"
 
 
-def _value(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
 def _tally(counts: Tally) -> dict[str, object]:
-    return {name: _round(value) for name, value in counts._asdict().items()}
-
-
-def _round(value: float) -> float:
-    return round(value, 6) if isinstance(value, float) else value
+    return {
+        name: round(value, 6) if isinstance(value, float) else value
+        for name, value in counts._asdict().items()
+    }
 
 
 def file_parts(
@@ -197,17 +195,13 @@ def _tests(
         if texts:
             got += f', "text": "{texts[index]}"'
         if verdict is Verdict.FAILED:
-            got += _context_fields(context(index))
+            known = context(index).known.items()
+            got += "".join(f', "{name}": {_quoted(text)}' for name, text in known)
         yield (
             f'{{"id": {step.id}, "line": {step.line}, "command": {_quoted(step.command)}, '
             f'"expected": {expected}, "verdict": "{word}", '
             f'"flaky": {"true" if flaky else "false"}, {got}}}'
         )
-
-
-def _context_fields(context: Context) -> str:
-    known = {name: text for name, text in context._asdict().items() if text}
-    return "".join(f', "{name}": {_quoted(text)}' for name, text in known.items())
 
 
 def begins_document(data: bytes) -> bool:

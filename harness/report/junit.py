@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.reading.expectation import in_a_sentence
-from harness.records import FileResult, Outcome, Reply, RunResult, Step, Verdict
+from harness.records import FileResult, Outcome, RunResult, Step, Verdict
 from harness.report import report_files
 from harness.report.file_view import FileView
 from harness.report.markup import escape
@@ -43,7 +43,10 @@ def document(
 
     ``surroundings``: tell of each file's tests what surrounds them.
     """
-    trouble = [_trouble(kind, message) for kind, message in broken]
+    trouble = [
+        test_case(f"({kind})", "gtp-harness", _element("error", kind, message))
+        for kind, message in broken
+    ]
     counts = total(tallies)
     errors = sum(len(file.failures) for file in files) + len(trouble)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -66,28 +69,19 @@ def _numbers(counts: Tally, broken: int) -> str:
     )
 
 
-def _trouble(kind: str, message: str) -> str:
-    return test_case(f"({kind})", "gtp-harness", _element("error", kind, message))
-
-
 def _suite(file: FileResult, counts: Tally, context: Contexts) -> Iterator[str]:
     numbers = _numbers(counts, len(file.failures))
     yield f'<testsuite name="{attribute(file.case.path)}" {numbers}>\n'
     for outcome in file.outcomes:
-        yield _test(file, outcome, context)
+        step, reply = file.case.steps[outcome.step], outcome.reply
+        found, name = _result(step, outcome, context), f"{step.text} (line {step.line})"
+        yield test_case(name, file.case.path, found, reply.seconds if reply else 0.0)
     for failure in file.failures:
         error = _element("error", failure.kind.value, failure.message)
         yield test_case("(engine)", file.case.path, error)
     if file.stderr:
         yield f"<system-err>{escape(file.stderr)}</system-err>\n"
     yield "</testsuite>\n"
-
-
-def _test(file: FileResult, outcome: Outcome, context: Contexts) -> str:
-    step = file.case.steps[outcome.step]
-    seconds = outcome.reply.seconds if outcome.reply else 0.0
-    name = f"{step.text} (line {step.line})"
-    return test_case(name, file.case.path, _result(step, outcome, context), seconds)
 
 
 def test_case(name: str, classname: str, content: str, seconds: float = 0.0) -> str:
@@ -100,8 +94,8 @@ def test_case(name: str, classname: str, content: str, seconds: float = 0.0) -> 
 def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
     match outcome.verdict:
         case Verdict.FAILED:
-            told = _context_lines(context(outcome.step))
-            found = _element("failure", "FAILED", mismatch(step, outcome), told)
+            told = [f"{name}: {text}" for name, text in context(outcome.step).known.items()]
+            found = _element("failure", "FAILED", mismatch(step, outcome), "\n".join(told))
         case Verdict.EXPECTED_FAIL:
             found = _element("skipped", "", f"expected failure: {mismatch(step, outcome)}")
         case Verdict.NOT_RUN | Verdict.NOT_JUDGED | Verdict.IGNORED:
@@ -115,18 +109,10 @@ def _result(step: Step, outcome: Outcome, context: Contexts) -> str:
 
 def mismatch(step: Step, outcome: Outcome) -> str:
     """Return expectation and reply in one sentence."""
-    expected, reply = in_a_sentence(step.pattern), outcome.reply
-    return f"expected {expected}, got {_quote(reply) if reply else 'no reply'}"
-
-
-def _quote(reply: Reply) -> str:
-    return f"'{reply.text}'" if reply.ok or reply.status else f"? '{reply.text}'"
-
-
-def _context_lines(context: Context) -> str:
-    """Return what surrounds a test, a line for each thing that is known of it."""
-    known = [(name, text) for name, text in context._asdict().items() if text]
-    return "\n".join(f"{name}: {text}" for name, text in known)
+    reply, got = outcome.reply, "no reply"
+    if reply:
+        got = f"'{reply.text}'" if reply.ok or reply.status else f"? '{reply.text}'"
+    return f"expected {in_a_sentence(step.pattern)}, got {got}"
 
 
 def _element(name: str, kind: str, message: str, text: str = "") -> str:

@@ -76,9 +76,7 @@ class Paint:
             return drawing
         lines = drawing.splitlines()
         width = max(map(len, lines))
-        return "\n".join(self._board_line(line.ljust(width)) for line in lines)
-
-    def _board_line(self, line: str) -> str:
+        rows = "\n".join(f"\x1b[{_BOARD}m{line:{width}} {_END}" for line in lines)
         for stone, painted in _STONES.items():
-            line = line.replace(stone, painted)
-        return f"\x1b[{_BOARD}m{line} \x1b[0m"
+            rows = rows.replace(stone, painted)
+        return rows

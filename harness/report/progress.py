@@ -55,7 +55,12 @@ def as_time(seconds: float) -> str:
 
 def describe_waiting(paths: Mapping[str, Waiting]) -> str:
     """Return for which commands one waits, by case file, and how long at most; "": for none."""
-    shown = (f"{short_path(path)} {_waits(one)}" for path, one in paths.items())
+    shown = []
+    for path, one in paths.items():
+        command = one_line(one.command, _NAME)
+        what = f"'{command}'" if one.command else "the engine's first reply"
+        left = f"{as_time(max(0.0, one.left))} left" if one.left < inf else "no time limit"
+        shown.append(f"{short_path(path)} has waited {as_time(one.seconds)} for {what}, {left}")
     return "; ".join(at_most(shown, _NAMES, "{} more"))
 
 
@@ -63,12 +68,6 @@ def short_path(path: str, limit: int = _NAME) -> str:
     """Return a path fit to be shown on one line: of a long one the end, which has the name."""
     line = one_line(path)
     return line if len(line) <= limit else f"…{line[len(line) - limit + 1 :]}"
-
-
-def _waits(one: Waiting) -> str:
-    what = f"'{one_line(one.command, _NAME)}'" if one.command else "the engine's first reply"
-    left = f"{as_time(max(0.0, one.left))} left" if one.left < inf else "no time limit"
-    return f"has waited {as_time(one.seconds)} for {what}, {left}"
 
 
 def waiting_for(names: Sequence[str]) -> str:
@@ -105,10 +104,14 @@ class LiveProgress:
     def update(self, progress: Progress) -> None:
         """Take in where a file is."""
         with self._lock:
+            place = progress.place
             if progress.result is None:
-                self._running[progress.place] = progress
+                self._running[place] = progress
             else:
-                self._finish(progress.place)
+                self._done += 1
+                self._running.pop(place, None)
+                if self._live and place in self._lines:
+                    self._live.remove_task(self._lines.pop(place))
             if self._timer is None:
                 self._timer = threading.Timer(_PATIENCE, self._begin)
                 self._timer.daemon = True
@@ -139,12 +142,6 @@ class LiveProgress:
                 self._all = live.add_task("files", total=self._files)
             self._draw(live)
 
-    def _finish(self, place: int) -> None:
-        self._done += 1
-        self._running.pop(place, None)
-        if self._live and place in self._lines:
-            self._live.remove_task(self._lines.pop(place))
-
     def _draw(self, live: rich.progress.Progress) -> None:
         if self._all is not None:
             live.update(self._all, completed=self._done)
@@ -155,11 +152,8 @@ class LiveProgress:
             path = short_path(progress.path)
             if progress.waiting:
                 path = describe_waiting({progress.path: progress.waiting})
-            live.update(
-                self._lines[place],
-                completed=progress.done,
-                description=f"{path}{failed}",
-            )
+            shown = f"{path}{failed}"
+            live.update(self._lines[place], completed=progress.done, description=shown)
         live.start()
 
 
@@ -168,21 +162,14 @@ def bars(*, refresh: bool = True) -> rich.progress.Progress:
 
     ``refresh``: whether they are drawn anew by a thread, which who forks cannot have.
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich import console, progress
 
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(bar_width=24),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        console=console.Console(stderr=True),
         transient=True,
         auto_refresh=refresh,
         refresh_per_second=8,

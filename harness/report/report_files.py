@@ -93,11 +93,9 @@ def _write(path: str, pieces: Iterable[bytes], *, lasting: bool = True) -> None:
 
 def _write_file(path: str, pieces: Iterable[bytes], lasting: bool) -> None:
     place, mode = _place(path)
-    beside = _beside(place)
-    try:
+    beside, opened = _beside(place), None
+    with suppress(OSError):  # the folder takes no new file, but the old one may be written
         opened = None if mode is None else _open_new(beside, mode)
-    except OSError:  # the folder takes no new file, but the old one may be written
-        opened = None
     if opened is None:
         _fill(os.open(place, _WRITE, _NEW), pieces)
         return

@@ -29,6 +29,11 @@ class Context(NamedTuple):
     loaded: str = ""  # the file that its setup loads, from here
     again: str = ""  # a command line, for a shell, that repeats just this test
 
+    @property
+    def known(self) -> dict[str, str]:
+        """The texts that are known, by their names."""
+        return {name: text for name, text in self._asdict().items() if text}
+
 
 Contexts = Callable[[int], Context]
 
@@ -39,11 +44,13 @@ def contexts(view: FileView, repeat: Repeat = _NO) -> Contexts:
     repeating = Repeating(repeat, case) if repeat.start else None
 
     def context(step: int) -> Context:
-        setup = view.setups.get(step)
+        setup, loaded = view.setups.get(step), ""
+        if setup and setup.loaded:  # engines start in the case file's folder
+            loaded = os.path.normpath(os.path.join(os.path.dirname(case.path), setup.loaded))
         return Context(
             comment=comments(case, step, setup),
             because=view.reasons.get(step, ""),
-            loaded=_from_here(case, setup.loaded) if setup and setup.loaded else "",
+            loaded=loaded,
             again=repeating.of(case.steps[step]) if repeating else "",
         )
 
@@ -58,16 +65,13 @@ def of_run(run: RunResult, views: Sequence[FileView]) -> Iterator[Contexts]:
         yield contexts(view, run.repeat if view.remarkable else _NO)
 
 
-def _from_here(case: CaseFile, name: str) -> str:
-    """Return the path of a file that a command names: engines start in the case file's folder."""
-    return os.path.normpath(os.path.join(os.path.dirname(case.path), name))
-
-
 def command_of(repeat: Repeat, paths: Sequence[str]) -> str:
     """Return the command line that runs these case files again, "" where none is known."""
     if not repeat.start:
         return ""
-    return " ".join([repeat.start, *(shell_word(_name(path)) for path in paths)])
+    # An option or a suite has no name that begins as theirs do.
+    named = (f"./{path}" if path[:1] in "-@" else path for path in paths)
+    return " ".join([repeat.start, *map(shell_word, named)])
 
 
 class Repeating:
@@ -86,11 +90,6 @@ class Repeating:
         is_named = step.id >= 0 and (self._whole_ids or self._ids[_id(step.text)] == 1)
         which = f"--ids {step.id}" if is_named else f"--lines {step.line}"
         return f"{self._start} {which}"
-
-
-def _name(path: str) -> str:
-    """Return what a case file is called on the command line."""
-    return f"./{path}" if path[:1] in "-@" else path  # an option or a suite has no such name
 
 
 def _id(line: str) -> str:
@@ -174,23 +173,10 @@ REPORTERS = (
         is_gogui=True,
     ),
     Reporter(
-        "json",
-        "FILE",
-        "write all results as JSON (-: to standard output)",
-        "harness.report.json",
+        "json", "FILE", "write all results as JSON (-: to standard output)", "harness.report.json"
     ),
-    Reporter(
-        "junit",
-        "FILE",
-        "write JUnit XML (-: to standard output)",
-        "harness.report.junit",
-    ),
-    Reporter(
-        "tap",
-        "FILE",
-        "write TAP version 14 (-: to standard output)",
-        "harness.report.tap",
-    ),
+    Reporter("junit", "FILE", "write JUnit XML (-: to standard output)", "harness.report.junit"),
+    Reporter("tap", "FILE", "write TAP version 14 (-: to standard output)", "harness.report.tap"),
     Reporter(
         "save-failures",
         "DIR",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path, PurePath
 
 from harness.errors import ReportError
@@ -25,6 +26,10 @@ from harness.specifications import EVERYONES
 from harness.text import encode, escape_controls, one_line
 from oracle.position import BLACK, color_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from oracle.draw import Diagram
+
 _LONG = 300  # characters of an answer that a comment quotes
 
 
@@ -40,29 +45,26 @@ def save(folder: str, run: RunResult, views: Sequence[FileView]) -> None:
     """
     names = _FileNames(folder)
     for view in views:
-        failed = list(_find_failed_tests(view, run.repeat.whole_ids))
+        steps = view.file.case.steps
+        failed = [one.step for one in view.remarkable if one.verdict is Verdict.FAILED]
+        last = {steps[step].id: step for step in failed}
         if not failed:
             continue
-        tell, game = contexts(view), _game(view)
-        for outcome in failed:
+        context, own = contexts(view), specifications_of(view.file.case)
+        game = "go" if not own or own[0].board.captures else "gomoku"  # as SGF tells them apart
+        for outcome in view.remarkable:
+            id_ = steps[outcome.step].id
+            # Of tests that are one the last is judged for all.
+            is_shared = run.repeat.whole_ids and id_ >= 0 and last.get(id_) != outcome.step
+            if outcome.verdict is not Verdict.FAILED or is_shared:
+                continue
             name = names.of_test(view, outcome)
-            comment = tell(outcome.step).comment
             path = f"{folder}/{name}.{view.file.case.format}"
             again = f"{run.repeat.start} {shell_word(path)}"
-            text = "\n".join(_lines(view, outcome, comment, again, names))
+            text = "\n".join(_lines(view, outcome, context(outcome.step).comment, again, names))
             report_files.write_bytes(path, encode(text + "\n"))
-            _save_board(view, outcome, game, f"{folder}/{name}.sgf")
-
-
-def _find_failed_tests(view: FileView, whole_ids: bool) -> Iterator[Outcome]:
-    """Yield the tests that failed; of those that are one the last, which is judged for all."""
-    failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
-    steps = view.file.case.steps
-    last = {steps[one.step].id: one.step for one in failed}
-    for one in failed:
-        id_ = steps[one.step].id
-        if not whole_ids or id_ < 0 or last[id_] == one.step:
-            yield one
+            if board := view.boards.get(outcome.step):
+                _save_board(view, outcome, board, game, f"{folder}/{name}.sgf")
 
 
 class _FileNames:
@@ -120,7 +122,8 @@ def _lines(
         yield _with_copies(one.command, file, names)
         yield from _answer(one) if has_answers else ()
     yield f"{COUNTS * has_answers}{_with_copies(step.text, file, names)}"
-    yield from _answer(step) if has_answers else _expectation(case.lines, step)
+    expectation = takewhile(lambda line: line.lstrip().startswith("#?"), case.lines[step.line :])
+    yield from _answer(step) if has_answers else expectation
 
 
 def _answer(step: Step) -> list[str]:
@@ -133,12 +136,11 @@ def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
 
     (GNU Go answers ``loadsgf`` with the color to move.)
     """
+    replies = enumerate(file.replies[: setup.first])
     silent = {
         index
-        for index, reply in enumerate(file.replies[: setup.first])
-        if reply is not None
-        and reply.ok
-        and (not reply.text or _loads(file.case.steps[index].command))
+        for index, reply in replies
+        if reply and reply.ok and (not reply.text or _loads(file.case.steps[index].command))
     }
     return settings_before(file.case, setup.first, silent, EVERYONES)
 
@@ -146,13 +148,6 @@ def _settings(file: FileResult, setup: SetUp) -> tuple[str, ...]:
 def _loads(command: str) -> bool:
     name, _, rest = command.partition(" ")
     return bool(rest) and EVERYONES[name].loads
-
-
-def _expectation(lines: Sequence[str], step: Step) -> Iterator[str]:
-    for line in lines[step.line :]:
-        if not line.lstrip().startswith("#?"):
-            return
-        yield line
 
 
 def _with_copies(command: str, file: FileResult, names: _FileNames) -> str:
@@ -176,32 +171,12 @@ def _is_file(folder: str, name: str) -> bool:
     return likely and not os.path.isabs(name) and os.path.isfile(os.path.join(folder, name))  # noqa: PTH113, PTH117, PTH118
 
 
-def _game(view: FileView) -> str:
-    """Return the game of a file, as SGF tells games apart."""
-    own = specifications_of(view.file.case)
-    return "go" if not own or own[0].board.captures else "gomoku"
-
-
-def _save_board(view: FileView, outcome: Outcome, game: str, path: str) -> None:
-    board = view.boards.get(outcome.step)
-    if board is None:
-        return
+def _save_board(view: FileView, outcome: Outcome, board: Diagram, game: str, path: str) -> None:
     from oracle.sgf.write import write_sgf
 
-    case = view.file.case
-    step = case.steps[outcome.step]
-    told = f"{case.path}:{step.line}\n{step.text}\n{mismatch(step, outcome)}"
-    data = write_sgf(
-        board.position,
-        [],
-        game=game,
-        to_play=_to_play(step),
-        comment=escape_controls(told),
-    )
+    case, step = view.file.case, view.file.case.steps[outcome.step]
+    colors = map(color_of, reversed(step.command.split()[1:]))
+    to_play = next(filter(None, colors), BLACK)  # the color that the command names last
+    told = escape_controls(f"{case.path}:{step.line}\n{step.text}\n{mismatch(step, outcome)}")
+    data = write_sgf(board.position, [], game=game, to_play=to_play, comment=told)
     report_files.write_bytes(path, data)
-
-
-def _to_play(step: Step) -> int:
-    """Return the color that a command names last, else Black."""
-    colors = [color_of(word) for word in step.command.split()[1:]]
-    return next((color for color in reversed(colors) if color), BLACK)

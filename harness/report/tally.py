@@ -125,7 +125,9 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
     Before the counts stands what explains the failures, where something does.
     """
     lines = [paint("bad", f"✗ case file  {escape_controls(error)}") for error in run.errors]
-    lines += [paint("bad", _fault(fault)) for fault in run.faults]
+    for fault in run.faults:  # where in the harness it arose is in the other reports
+        first = escape_controls(fault).partition("\n")[0]
+        lines.append(paint("bad", f"✗ THE HARNESS FAILED, not the engine: {first}"))
     lines += [paint("bad", f"✗ interrupted  {escape_controls(path)}") for path in run.unfinished]
     for one in run.diagnoses:
         first, *others = map(escape_controls, one.lines)
@@ -135,17 +137,8 @@ def summary(run: RunResult, tallies: Sequence[Tally], paint: Paint) -> str:
     broken = sum(file.failure is not None for file in run.files)
     if broken:
         files += paint("bad", f" ({broken} broken off)")
-    return "\n".join([*lines, f"{files}: {_counts(total(tallies), paint)}"])
-
-
-def _fault(fault: str) -> str:
-    """Return a fault's first line; where in the harness it arose is in the other reports."""
-    first, _, _rest = escape_controls(fault).partition("\n")
-    return f"✗ THE HARNESS FAILED, not the engine: {first}"
-
-
-def _counts(counts: Tally, paint: Paint) -> str:
-    return ", ".join(
+    counts = (
         paint(VERDICTS[kind], words) if kind in VERDICTS else words
-        for kind, _, words in phrases(counts)
+        for kind, _, words in phrases(total(tallies))
     )
+    return "\n".join([*lines, f"{files}: {', '.join(counts)}"])

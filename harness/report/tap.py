@@ -39,20 +39,15 @@ def parts(run: RunResult, views: Sequence[FileView] = ()) -> Iterator[str]:
 
     ``views``: of the files, for more details of failed tests.
     """
-    return (f"{line}\n" for line in _lines(run, views))
-
-
-def _lines(run: RunResult, views: Sequence[FileView]) -> Iterator[str]:
-    yield "TAP version 14"
-    number = 0
+    yield "TAP version 14\n"
     files = zip(run.files, of_run(run, views), strict=True)
     for number, (file, context) in enumerate(files, 1):
-        yield from _subtest(file, number, context)
-    for kind, message in troubles(run):
-        number += 1
-        yield f"not ok {number} - {kind}"
-        yield from _diagnostics({"message": message})
-    yield f"1..{number}"
+        yield from (f"{line}\n" for line in _subtest(file, number, context))
+    others = troubles(run)
+    for number, (kind, message) in enumerate(others, len(run.files) + 1):
+        yield f"not ok {number} - {kind}\n"
+        yield from (f"{line}\n" for line in _diagnostics({"message": message}))
+    yield f"1..{len(run.files) + len(others)}\n"
 
 
 def _subtest(file: FileResult, number: int, context: Contexts) -> Iterator[str]:
@@ -72,37 +67,30 @@ def _subtest(file: FileResult, number: int, context: Contexts) -> Iterator[str]:
 
 
 def _point(step: Step, outcome: Outcome, place: int, context: Contexts) -> Iterator[str]:
-    ok = "not ok" if outcome.verdict in _NOT_OK else "ok"
+    is_ok, reply = outcome.verdict not in _NOT_OK, outcome.reply
     directive = _DIRECTIVES.get(outcome.verdict, "")
-    yield f"    {ok} {place} - {_description(step.text)}{directive}"
-    if outcome.verdict in _NOT_OK or outcome.flaky:
-        yield from (f"    {line}" for line in _diagnostics(_details(step, outcome, context)))
-
-
-def _details(step: Step, outcome: Outcome, context: Contexts) -> dict[str, object]:
-    reply = outcome.reply
-    is_failed = outcome.verdict is Verdict.FAILED
-    told = context(outcome.step)._asdict() if is_failed else {}
-    return {
+    yield f"    {'ok' if is_ok else 'not ok'} {place} - {_description(step.text)}{directive}"
+    if is_ok and not outcome.flaky:
+        return
+    details: dict[str, object] = {
         "line": step.line,
         "expected": step.pattern.text if step.pattern else None,
         "got": reply.text if reply else None,
         "error": not reply.ok if reply else None,
         "flaky": outcome.flaky,
-        **{name: text for name, text in told.items() if text},
     }
+    if outcome.verdict is Verdict.FAILED:
+        details |= context(outcome.step).known
+    yield from (f"    {line}" for line in _diagnostics(details))
 
 
 def _diagnostics(details: Mapping[str, object]) -> Iterator[str]:
     """Yield a YAML block; JSON's scalars are YAML, whatever is in them."""
     yield "  ---"
     for name, value in details.items():
-        yield f"  {name}: {without_surrogates(json.dumps(_decode(value)))}"
+        told = without_surrogates(value) if isinstance(value, str) else value
+        yield f"  {name}: {without_surrogates(json.dumps(told))}"
     yield "  ..."
-
-
-def _decode(value: object) -> object:
-    return without_surrogates(value) if isinstance(value, str) else value
 
 
 def _description(text: str) -> str:

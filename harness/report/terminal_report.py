@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator
 
 from harness.reading.expectation import is_literal
-from harness.records import FileResult, Outcome, Pattern, Repeat, Step, Verdict
+from harness.records import FileResult, Outcome, Repeat, Step, Verdict
 from harness.report.difference import Segment, Side, Sides, sides
-from harness.report.file_view import WORDS, Break, FileView, breaks, crash_of, setup_errors
+from harness.report.file_view import WORDS, FileView, breaks, crash_of, setup_errors
 from harness.report.paint import VERDICTS, Paint, wrap
 from harness.report.reporters import Context, contexts
 from harness.text import escape_controls, number_of, one_line
@@ -75,8 +75,13 @@ class Terminal:
         """Return a paragraph about one test; ``last_board`` is the board that was drawn before."""
         step = view.file.case.steps[outcome.step]
         comment = escape_controls(context.comment).splitlines()
+        sign, word = WORDS[outcome.verdict]
+        verdict = self.paint(VERDICTS.get(word, "dim"), f"{sign} {word}")
+        flaky = self.paint("odd", " ~ flaky") if outcome.flaky else ""
+        command = self.paint("bold", one_line(step.text, _WIDTH))
+        place = self.paint("dim", _place(view.file, step.line))
         lines = [
-            self._headline(view.file, step, outcome),
+            f"{verdict}{flaky}  {command}  {place}",
             *(self.paint("dim", f"{_INDENT}# {line}") for line in comment),
             *self._sides(step, sides(view, outcome)),
             *self._wrap("because", context.because),
@@ -90,13 +95,6 @@ class Terminal:
         if text:
             yield self.paint("dim", f"{_INDENT + label:{_TEXT}}{escape_controls(text)}")
 
-    def _headline(self, file: FileResult, step: Step, outcome: Outcome) -> str:
-        sign, word = WORDS[outcome.verdict]
-        verdict = self.paint(VERDICTS.get(word, "dim"), f"{sign} {word}")
-        flaky = self.paint("odd", " ~ flaky") if outcome.flaky else ""
-        command = self.paint("bold", one_line(step.text, _WIDTH))
-        return f"{verdict}{flaky}  {command}  {self.paint('dim', _place(file, step.line))}"
-
     def _sides(self, step: Step, sides: Sides) -> Iterator[str]:
         yield from self._wrap("asked", sides.asked)
         carets = not sides.is_long
@@ -105,14 +103,12 @@ class Terminal:
             yield from self._side("got", sides.got, with_carets=carets)
         yield from self._wrap("missing", sides.missing)
         yield from self._wrap("extra", sides.extra)
-        if step.pattern and self._is_shown(step.pattern, sides.expected):
-            yield from self._side("pattern", Side((Segment(step.pattern.text, False),)))
+        pattern = step.pattern
+        if pattern and (sides.expected.pattern or (self._patterns and not is_literal(pattern))):
+            yield from self._side("pattern", Side((Segment(pattern.text, False),)))
         if sides.hint:
             for line in wrap(sides.hint, self._room):
                 yield self.paint("dim", " " * _TEXT + line)
-
-    def _is_shown(self, pattern: Pattern, side: Side) -> bool:
-        return bool(side.pattern) or (self._patterns and not is_literal(pattern))
 
     def _wrap(self, label: str, sentences: str) -> Iterator[str]:
         width = min(self._room or _WRAP, _WRAP)
@@ -148,15 +144,13 @@ class Terminal:
     def _board(self, diagram: Diagram | None, last_board: Diagram | None) -> Iterator[str]:
         if diagram is None:
             return
-        caption = f"{_INDENT}{escape_controls(diagram.caption)}".rstrip()
         if last_board and _looks(last_board) == _looks(diagram):
             yield self.paint("dim", f"{_INDENT}(the same board)")
             return
         plain = Diagram(diagram.position, diagram.last, diagram.marks, letters=diagram.letters)
         drawn = draw_text(plain, unicode=self.unicode)
-        for line in self.paint.board(drawn).splitlines():
-            yield _INDENT + line
-        if caption:
+        yield from (_INDENT + line for line in self.paint.board(drawn).splitlines())
+        if caption := f"{_INDENT}{escape_controls(diagram.caption)}".rstrip():
             yield self.paint("dim", caption)
 
     def notes(self, file: FileResult) -> Iterator[str]:
@@ -180,33 +174,28 @@ class Terminal:
     def failures(self, file: FileResult) -> Iterator[str]:
         """Yield a paragraph about each time that the engine failed."""
         for left, one in zip(range(len(file.failures) - 1, -1, -1), breaks(file), strict=True):
-            is_known = crash_of(one.failure) in self._crashes
-            tail = (
-                []
-                if left or is_known
-                else escape_controls(file.stderr).rstrip().splitlines()[-_TAIL:]
-            )
-            if len(tail) == 1 and tail[0] in escape_controls(one.failure.message):
+            failure, crash = one.failure, crash_of(one.failure)
+            told, is_known = escape_controls(failure.message), crash in self._crashes
+            tail = []
+            if not left and not is_known:
+                tail = escape_controls(file.stderr).rstrip().splitlines()[-_TAIL:]
+            if len(tail) == 1 and tail[0] in told:
                 tail = []  # its last words, and nothing else
+            self._crashes.add(crash)
+            place = file.case.path
+            if one.step:
+                place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
             lines = [
-                *self._break(file, one),
-                *(self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail),
+                f"{self.paint('bad', '✗ ENGINE ' + failure.kind.value)}  {place}",
+                self._prose(_INDENT + ("In the same way as above." if is_known else told))[:-1],
             ]
+            if one.not_run:
+                lines.append(f"{_INDENT}{number_of(one.not_run, 'test')} not run")
+            if one.goes_on:
+                again = _place(file, one.goes_on.line)
+                lines.append(f"{_INDENT}The engine was started again at {again}.")
+            lines += [self.paint("dim", f"{_INDENT}stderr: {line}") for line in tail]
             yield "\n".join(lines) + "\n"
-
-    def _break(self, file: FileResult, one: Break) -> Iterator[str]:
-        place = file.case.path
-        if one.step:
-            place = f"{_place(file, one.step.line)}: {one_line(one.step.text, _WIDTH)}"
-        yield f"{self.paint('bad', '✗ ENGINE ' + one.failure.kind.value)}  {place}"
-        is_known = crash_of(one.failure) in self._crashes
-        told = "In the same way as above." if is_known else escape_controls(one.failure.message)
-        yield self._prose(_INDENT + told).rstrip("\n")
-        self._crashes.add(crash_of(one.failure))
-        if one.not_run:
-            yield f"{_INDENT}{number_of(one.not_run, 'test')} not run"
-        if one.goes_on:
-            yield f"{_INDENT}The engine was started again at {_place(file, one.goes_on.line)}."
 
 
 def _looks(diagram: Diagram) -> tuple[object, ...]:

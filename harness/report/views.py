@@ -62,17 +62,22 @@ class Views:
         """
         key = id(file), name  # the file is kept, so that no other has its id
         if key not in self._made:
-            self._made[key] = file, self._make(file, name, path)
+            self._made[key] = file, self._make(file, name, path or file.case.path)
         return self._made[key][1]
 
     def _make(self, file: FileResult, name: str, path: str) -> FileView:
         seen = tuple(outcome for outcome in file.outcomes if is_remarkable(outcome))
         wrong = {outcome.step for outcome in seen if outcome.verdict is Verdict.FAILED}
-        drawn = self._find_drawn(file, path or file.case.path) if seen else _NOTHING
+        drawn = _NOTHING
+        if seen:
+            placed = file._replace(case=file.case._replace(path=str(self._place / path)))
+            course = _course(placed, self._command_properties)
+            if course not in self._known:
+                self._known[course] = self._draw(placed)
+            drawn = self._known[course]
         shown = {outcome.step for outcome in seen} & drawn.boards.keys()
-        short = file._replace(case=file.case._replace(path=name))
         return FileView(
-            short,
+            file._replace(case=file.case._replace(path=name)),
             tally(file),
             seen,
             {step: (drawn.marked if step in wrong else drawn.boards)[step] for step in shown},
@@ -82,13 +87,6 @@ class Views:
             wordings=self._specification.wordings if self._specification else {},
             counts={step: drawn.counts[step] for step in wrong & drawn.counts.keys()},
         )
-
-    def _find_drawn(self, file: FileResult, path: str) -> _Drawn:
-        placed = file._replace(case=file.case._replace(path=str(self._place / path)))
-        course = _course(placed, self._command_properties)
-        if course not in self._known:
-            self._known[course] = self._draw(placed)
-        return self._known[course]
 
     def _draw(self, file: FileResult) -> _Drawn:
         tests = {outcome.step for outcome in file.outcomes}

@@ -136,7 +136,8 @@ def test_the_cells_of_a_row_are_its_verdicts(rows):
     found = find_trends(runs_of([*rows, "PPPPPP"]))  # so that no run is without any
     (file,) = file_courses(found)
     runs = choose_shown_runs(found)
-    drawn = Cells('class="mx' + "".join(row.row for row in history_grid._rows(file, runs))).rows
+    ((_, page),) = history_grid.file_pages(found, runs, file, "a", {})
+    drawn = Cells("".join(page)).rows
     by_test = {course.test.id: cells for course, cells in zip(file.courses, drawn, strict=True)}
     for number, row in enumerate(rows):
         if row.strip():

@@ -90,7 +90,7 @@ LOOKS = """() => {
 def test_a_style_that_gets_into_a_page_is_not_applied(world, browser, course, submitted):
     """A bar and a board beside it look as they should: their attributes are applied."""
     board = Diagram(Position(grid(5)).place((2, 2), BLACK))
-    counts = parts.headline(Tally(tests=4, failed=1, passed=3))
+    counts = parts.shared_pieces().headline(Tally(tests=4, failed=1, passed=3))
     report = PLANTED + counts + board_drawing.board(board, Evidence())
     put(world.service, course, submitted, report)
     with entered(world, browser, course.links["ada"]) as page:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from harness.report.board_evidence import Evidence
 from harness.report.html.page_names import read_drawing
-from harness.report.html.templates import macro
+from harness.report.html.templates import drawing
 from oracle.draw import Diagram, PositionCourse, describe, star_points
 from oracle.position import BLACK, EMPTY, WHITE, Grid, Point, Position, vertex
 
@@ -30,6 +30,7 @@ _SAYINGS = {  # of each kind of evidence: its marker, what it means
     "for_white": ("bx", "given to White, makes exactly the reply"),
 }
 _LARGE = 13  # lines from which on a board needs more room
+_draw = drawing("report/html/board_drawing.html")
 
 
 def figure(
@@ -44,37 +45,38 @@ def figure(
     ``legend``: what the marks of explanations mean. ``komi``, ``command``: of the test, for a copy
     of it; "" if there is none.
     """
-    return _figure(diagram, evidence, tuple(legend.items()), komi, command)
-
-
-# In a class the same boards come again and again, mostly with the same wrong answers.
-@lru_cache(512)
-def _figure(
-    diagram: Diagram,
-    evidence: Evidence,
-    legend: tuple[tuple[str, str], ...],
-    komi: str,
-    command: str,
-) -> Markup:
-    marks = set(diagram.marks.values())
+    marks, grid = set(diagram.marks.values()), diagram.position.grid
+    course, caption = diagram.course or PositionCourse(diagram.position, ()), [diagram.caption]
+    laid = [
+        _played(color, point)
+        for color in (BLACK, WHITE)
+        for point in grid.points(course.start.stones(color))
+    ]
+    if any(course.prisoners):
+        black, white = course.prisoners
+        caption.append(f"prisoners: Black has taken {black}, White {white}")
     return _draw(
         "figure",
         board(diagram, evidence),
-        _course(diagram),
+        grid,
+        " ".join(laid),
+        [_played(*move) for move in course.moves],
+        course.captures,
         komi,
         command,
-        [one for one in legend if one[0] in marks],
+        [one for one in legend.items() if one[0] in marks],
         _OWNERS,
         [
             (marker, f"{_some(diagram, points)}{words}")
             for marker, words, points in _marked(evidence)
         ],
-        _caption(diagram),
+        "; ".join(filter(None, caption)),
     )
 
 
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("report/html/board_drawing.html", piece)(*values)
+def _played(color: int, point: Point | None) -> str:
+    """Return a stone or a move as the script of pages reads it; a pass has no point."""
+    return f"{' bw'[color]}{vertex(point) if point else ''}"
 
 
 def _marked(evidence: Evidence) -> list[tuple[str, str, tuple[Point, ...]]]:
@@ -83,33 +85,16 @@ def _marked(evidence: Evidence) -> list[tuple[str, str, tuple[Point, ...]]]:
     return [(marker, words, points) for (marker, words), points in pairs if points]
 
 
-def _course(diagram: Diagram) -> dict[str, object]:
-    """Return what led to the position, as a script reads it."""
-    course = diagram.course or PositionCourse(diagram.position, ())
-    grid, start = diagram.position.grid, course.start
-    laid = [
-        f"{' bw'[color]}{vertex(point)}"
-        for color in (BLACK, WHITE)
-        for point in grid.points(start.stones(color))
-    ]
-    moves = [f"{' bw'[color]}{vertex(point) if point else ''}" for color, point in course.moves]
-    return {
-        "columns": grid.columns,
-        "rows": grid.rows,
-        "start": " ".join(laid),
-        "moves": moves,
-        "captures": course.captures,
-    }
-
-
 def is_large(diagram: Diagram) -> bool:
     """Whether a board needs more room than others."""
     return max(diagram.position.grid.rows, diagram.position.grid.columns) >= _LARGE
 
 
+# In a class the same boards come again and again, mostly with the same wrong answers.
+@lru_cache(512)
 def board(diagram: Diagram, evidence: Evidence) -> Markup:
     """Return the picture alone."""
-    grid, rim = diagram.position.grid, _rim(diagram)
+    grid, rim = diagram.position.grid, 24 if is_large(diagram) else 19
     width, height = (2 * rim + 20 * (lines - 1) for lines in (grid.columns, grid.rows))
     return _draw(
         "board",
@@ -124,10 +109,6 @@ def board(diagram: Diagram, evidence: Evidence) -> Markup:
         _labels(diagram, evidence, rim),
         [(_path(grid, points, rim), marker) for marker, _, points in _marked(evidence)],
     )
-
-
-def _rim(diagram: Diagram) -> int:
-    return 24 if is_large(diagram) else 19
 
 
 # --- the board and its stones -------------------------------------------------------------------
@@ -243,12 +224,3 @@ def _some(diagram: Diagram, points: tuple[Point, ...]) -> str:
     if len(points) > 3:
         return ""
     return ", ".join(vertex(point, diagram.letters) for point in points) + ": "
-
-
-def _caption(diagram: Diagram) -> str:
-    """Return the last move, what was refused, and the prisoners."""
-    course, told = diagram.course, [diagram.caption]
-    if course and any(course.prisoners):
-        black, white = course.prisoners
-        told.append(f"prisoners: Black has taken {black}, White {white}")
-    return "; ".join(filter(None, told))

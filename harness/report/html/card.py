@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from itertools import groupby
 
 from markupsafe import Markup
@@ -13,21 +12,14 @@ from markupsafe import Markup
 from harness.reading import expectation
 from harness.reading.casefile import comments
 from harness.records import Outcome, Step, Verdict
-from harness.report.board_evidence import Count, evidence
+from harness.report.board_evidence import evidence
 from harness.report.difference import Sides, komi_of, sides
 from harness.report.file_view import FileView
+from harness.report.html import parts
 from harness.report.html.board_drawing import figure, is_large, owners_on_paper
 from harness.report.html.page_names import LogPages
-from harness.report.html.parts import (
-    KINDS,
-    LOOK,
-    NOTHING,
-    dot,
-    pill,
-    step_times,
-    times_in_words,
-)
-from harness.report.html.templates import macro
+from harness.report.html.parts import NOTHING
+from harness.report.html.templates import drawing
 from harness.report.reporters import Context, contexts
 from harness.text import one_line
 from oracle.draw import Diagram
@@ -43,6 +35,8 @@ _TEST = re.compile(r"(?:\d+ [a-z]+_\w+|#?\?).*")  # a test that was commented ou
 _SENTENCE = re.compile(r"\W*\w.*?[.!?](?=\s|$)", re.S)
 
 _PLACE = "<!--place-->"  # where the place and the time of a card come
+_SHORT = 24  # characters of either side, where a card is folded
+_draw = drawing("report/html/card.html")
 
 
 class Cards:
@@ -96,71 +90,51 @@ def card(  # noqa: PLR0913 - what pages differ in
     whether it is unfolded. ``file``: the name of the case file; "": the page is about one.
     ``actions``: what else there is to do with it. ``cards``: of many engines, which show no times.
     """
-    step = view.file.case.steps[outcome.step]
+    step, diagram = view.file.case.steps[outcome.step], view.boards.get(outcome.step)
 
     def make() -> tuple[Markup, Markup]:
-        told = context or contexts(view)(outcome.step)
-        times = NOTHING if cards or not log else _times(view, outcome)
-        return _around_place(view, outcome, told, log, anchor, folder, is_open, actions, times)
+        """Return the card without its place and time, which differ: what is before and after."""
+        told, sided = context or contexts(view)(outcome.step), sides(view, outcome)
+        heading, rest = _heading(view, outcome.step, told.comment)
+        board, times, setup = "", NOTHING, view.setups.get(outcome.step)
+        has_failed = outcome.verdict is Verdict.FAILED
+        if diagram:
+            seen, komi = evidence(step, outcome, diagram), komi_of(view, outcome.step)
+            board = figure(diagram, seen, view.legend, komi, step.command)
+        if log and not cards and setup and has_failed:
+            times = parts.step_times(view.file, setup.first, outcome.step)
+        drawn = _draw(
+            "card",
+            kind=parts.KINDS.get(outcome.verdict, parts.LOOK),
+            has_failed=has_failed,
+            is_open=is_open,
+            sign=parts.dot(outcome.verdict, outcome.flaky),
+            heading=heading,
+            command=one_line(step.text, _COMMAND),
+            pill=parts.pill(outcome.verdict, outcome.flaky),
+            place=Markup(_PLACE),
+            short=_in_short(sided),
+            size=" large" if diagram and is_large(diagram) else "" if diagram else " bare",
+            anchor=f"{anchor}{step.line}",
+            board=board,
+            comment=_comment(rest, diagram is not None),
+            sides=sided,
+            count=view.counts.get(outcome.step),
+            pattern=_pattern(step, log),
+            context=told,
+            loaded=_address(told.loaded, folder),
+            times=times,
+            record=_record_name(view, step) if diagram else "",
+            log=log.at(step.line) if log else "",
+            actions=actions,
+        )
+        begin, _, end = drawn.partition(_PLACE)
+        return begin, end
 
     key = context, log and log.at(step.line), anchor, folder, is_open, actions
-    begin, rest = cards.find(view, outcome, key, make) if cards else make()
-    seconds = times_in_words(outcome.reply.seconds) if outcome.reply else ""
-    return begin + _draw("place", file, step.line, seconds) + rest
-
-
-def _draw(piece: str, *values: object, **named: object) -> Markup:
-    return macro("report/html/card.html", piece)(*values, **named)
-
-
-def _around_place(  # noqa: PLR0913, PLR0917 - as above
-    view: FileView,
-    outcome: Outcome,
-    context: Context,
-    log: LogPages | None,
-    anchor: str,
-    folder: str | None,
-    is_open: bool,
-    actions: Markup,
-    times: Markup,
-) -> tuple[Markup, Markup]:
-    """Return a card without its place and time, which differ: what is before, and after them.
-
-    ``times``: a plot of those of what led to it.
-    """
-    step = view.file.case.steps[outcome.step]
-    diagram, sided = view.boards.get(outcome.step), sides(view, outcome)
-    heading, rest = _heading(view, outcome.step, context.comment)
-    drawn = _draw(
-        "card",
-        kind=KINDS.get(outcome.verdict, LOOK),
-        has_failed=outcome.verdict is Verdict.FAILED,
-        is_open=is_open,
-        sign=dot(outcome.verdict, outcome.flaky),
-        heading=heading,
-        command=one_line(step.text, _COMMAND),
-        pill=pill(outcome.verdict, outcome.flaky),
-        place=Markup(_PLACE),
-        short=_in_short(sided),
-        size=" large" if diagram and is_large(diagram) else "" if diagram else " bare",
-        anchor=f"{anchor}{step.line}",
-        board=_figure(view, outcome) if diagram else "",
-        comment=_comment(rest, diagram is not None),
-        sides=sided,
-        count=_score_count(view.counts.get(outcome.step)),
-        because=context.because,
-        pattern=_pattern(step, log),
-        loaded={"path": context.loaded, "address": _address(context.loaded, folder)},
-        times=times,
-        again=context.again,
-        actions={
-            "file": _record_name(view, step) if diagram else "",
-            "log": log.at(step.line) if log else "",
-            "others": actions,
-        },
-    )
-    begin, _, rest = drawn.partition(_PLACE)
-    return begin, rest
+    begin, end = cards.find(view, outcome, key, make) if cards else make()
+    seconds = parts.times_in_words(outcome.reply.seconds) if outcome.reply else ""
+    return begin + _draw("place", file, step.line, seconds) + end
 
 
 def legend_on_paper(views: Iterable[FileView]) -> Markup:
@@ -214,9 +188,6 @@ def _comment(text: str, has_board: bool) -> list[tuple[bool, str]]:
     return [one for one in parts if one[1].strip() and not (one[0] and has_board)]
 
 
-_SHORT = 24  # characters of either side, where a card is folded
-
-
 def _in_short(sides: Sides) -> dict[str, object] | None:
     """Return both sides for a card that is folded, where the reply is wrong and they are short.
 
@@ -232,30 +203,13 @@ def _in_short(sides: Sides) -> dict[str, object] | None:
     return {"expected": expected, "got": got, "is_code": not has_words}
 
 
-# In a class the same boards come again and again, with all their wrong answers.
-@lru_cache(512)
-def _score_count(count: Count | None) -> Markup | str:
-    """Table of the right score."""
-    return _draw("score_count", count) if count else ""
-
-
 def _pattern(step: Step, log: LogPages | None) -> str:
     """Return the expression, a click away, where it tells more; a log is for authors."""
     pattern = step.pattern
     if not log or pattern is None or expectation.is_literal(pattern):
         return ""
-    if expectation.put_in_words(pattern).pattern:  # it stands beside the expectation
-        return ""
-    return pattern.text
-
-
-# --- the board, and what to do with it ---------------------------------------------------------
-
-
-def _figure(view: FileView, outcome: Outcome) -> Markup:
-    step, diagram = view.file.case.steps[outcome.step], view.boards[outcome.step]
-    seen = evidence(step, outcome, diagram)
-    return figure(diagram, seen, view.legend, komi_of(view, outcome.step), step.command)
+    # Some stand beside the expectation.
+    return "" if expectation.put_in_words(pattern).pattern else pattern.text
 
 
 def _address(path: str, folder: str | None) -> str:
@@ -265,13 +219,6 @@ def _address(path: str, folder: str | None) -> str:
     from urllib.parse import quote
 
     return quote(os.fsencode(os.path.relpath(path, folder)))
-
-
-def _times(view: FileView, outcome: Outcome) -> Markup:
-    setup = view.setups.get(outcome.step)
-    if setup is None or outcome.verdict is not Verdict.FAILED:
-        return NOTHING
-    return step_times(view.file, setup.first, outcome.step)
 
 
 def _record_name(view: FileView, step: Step) -> str:

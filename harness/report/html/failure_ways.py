@@ -9,7 +9,7 @@ one is tried for it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -58,22 +58,18 @@ def group_failures(views: Iterable[FileView]) -> tuple[Ways, int]:
 
     Last, how many other tests failed.
     """
-    left = list(_failures(views))
+    left = [
+        Failed(view, outcome)
+        for view in views
+        for outcome in (view.remarkable if view.tally.failed else ())
+        if outcome.verdict is Verdict.FAILED and outcome.reply
+    ]
     found: Ways = []
-    for say in _SAYINGS:
-        groups, left = _group(left, say, _MANY)
-        found += groups
-    for say in _SAYINGS:
-        groups, left = _group(left, say, 2)
-        found += groups
+    for least in (_MANY, 2):
+        for say in _SAYINGS:
+            groups, left = _group(left, say, least)
+            found += groups
     return sorted(found, key=lambda one: -len(one[1])), len(left)
-
-
-def _failures(views: Iterable[FileView]) -> Iterator[Failed]:
-    for view in views:
-        for outcome in view.remarkable if view.tally.failed else ():
-            if outcome.verdict is Verdict.FAILED and outcome.reply:
-                yield Failed(view, outcome)
 
 
 def _group(
@@ -94,11 +90,8 @@ def _group(
 def _error(one: Failed) -> str:
     if one.outcome.reply is None or one.outcome.reply.ok:
         return ""
-    return (
-        f"An error: {one_line(one.reply, _LONGEST_GROUP)}"
-        if one.reply
-        else "An error without a word"
-    )
+    words = one_line(one.reply, _LONGEST_GROUP)
+    return f"An error: {words}" if one.reply else "An error without a word"
 
 
 def _difference(one: Failed) -> str:
@@ -107,11 +100,8 @@ def _difference(one: Failed) -> str:
 
 
 def _answer(one: Failed) -> str:
-    return (
-        ""
-        if _error(one)
-        else f"The same wrong answer: {one_line(one.reply, _LONGEST_GROUP) or EMPTY}"
-    )
+    words = one_line(one.reply, _LONGEST_GROUP) or EMPTY
+    return "" if _error(one) else f"The same wrong answer: {words}"
 
 
 def _point(one: Failed) -> str:

@@ -8,8 +8,9 @@ from harness.records import RunResult, Verdict
 from harness.report.file_view import FileView, crash_of
 from harness.report.html.file import card_addresses
 from harness.report.html.page_names import link
-from harness.report.html.parts import PageFrame, bar, page, times_in_words
+from harness.report.html.parts import PageFrame, page, times_in_words
 from harness.report.html.templates import render
+from harness.report.reporters import command_of
 from harness.report.tally import total
 from harness.text import count_rest, one_line
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from harness.report.baseline import Comparison
 
 _COMMAND = 1_000  # characters of a command line
+_TIME = 40  # pixels of the longest time
+_LISTED = 60  # failed tests of one file that are named
+_NAME = 80  # characters of a test
 
 
 def index_page(
@@ -27,24 +31,39 @@ def index_page(
     comparison: Comparison | None = None,
 ) -> Iterator[str]:
     """Yield the first page; ``views`` and page ``names`` go with ``run.files``."""
-    changes = _changes(comparison)
-    bad = sum(map(_is_bad, views))
-    kinds = [("all", "All", len(views)), ("f", "Failed", bad), ("p", "Passed", len(views) - bad)]
+    changes: dict[str, list[int]] = {}  # by path how many tests broke and were mended
+    for place, some in enumerate((comparison.broke, comparison.mended) if comparison else ()):
+        for one in some:
+            changes.setdefault(one.path, [0, 0])[place] += 1
+    bad = [view.file.case.path for view in views if _is_bad(view)]
+    kinds = [
+        ("all", "All", len(views)),
+        ("f", "Failed", len(bad)),
+        ("p", "Passed", len(views) - len(bad)),
+    ]
     if comparison:
         kinds.append(("c", "Changed", len(changes)))
+    ways = ""
+    if any(view.tally.failed for view in views):
+        from harness.report.html import failure_ways
+
+        ways = failure_ways.ways(views, names)
     longest = max((view.tally.seconds for view in views), default=0.0)
-    pairs = sorted(zip(views, names, strict=True), key=lambda pair: _badness(pair[0]))
+    command = command_of(run.repeat, bad) if bad else ""
     body = render(
         "report/html/index.html",
         run=run,
         counts=total(view.tally for view in views),
         comparison=comparison,
         failures=_failures(run, names),
-        ways=_ways(views, names),
-        told=f"{bad} of {len(views)} have failures" if bad else f"{len(views)}, all passed",
+        ways=ways,
+        told=f"{len(bad)} of {len(views)} have failures" if bad else f"{len(views)}, all passed",
         kinds=kinds,
-        files=[_row(*pair, changes, longest) for pair in pairs],
-        command=_repeat(run, views),
+        files=[
+            _row(view, name, changes.get(view.file.case.path, [0, 0]), longest)
+            for view, name in sorted(zip(views, names, strict=True), key=_badness)
+        ],
+        command=command if len(command) <= _COMMAND else "",  # one that can be read
     )
     has_boards = any(view.tally.failed and view.boards for view in views)
     frame = PageFrame(boards=has_boards, script=True)
@@ -62,51 +81,22 @@ def _failures(run: RunResult, names: Sequence[str]) -> list[tuple[str, list[tupl
     return list(found.values())
 
 
-def _ways(views: Sequence[FileView], names: Sequence[str]) -> str:
-    if not any(view.tally.failed for view in views):
-        return ""
-    from harness.report.html.failure_ways import ways
-
-    return ways(views, names)
-
-
-# --- files -------------------------------------------------------------------------------------
-
-_TIME = 40  # pixels of the longest time
-_LISTED = 60  # failed tests of one file that are named
-_NAME = 80  # characters of a test
-
-
 def _is_bad(view: FileView) -> bool:
     counts = view.tally
     return bool(counts.failed or counts.not_run or counts.not_judged or view.file.failure)
 
 
-def _badness(view: FileView) -> tuple[int, ...]:
+def _badness(pair: tuple[FileView, str]) -> tuple[int, ...]:
     """Sort key: broken first, then the most failures; else the order of the run."""
-    counts = view.tally
-    broken, lost = view.file.failure is not None, counts.not_run + counts.not_judged
+    counts, broken = pair[0].tally, pair[0].file.failure is not None
+    lost = counts.not_run + counts.not_judged
     return (-broken, -counts.failed, -lost, -counts.errors, -counts.unexpected_passes)
 
 
-Changes = dict[str, list[int]]
-
-
-def _changes(comparison: Comparison | None) -> Changes:
-    """Return by path how many tests broke and were mended."""
-    found: Changes = {}
-    if comparison:
-        for place, some in enumerate((comparison.broke, comparison.mended)):
-            for one in some:
-                found.setdefault(one.path, [0, 0])[place] += 1
-    return found
-
-
-def _row(view: FileView, name: str, changes: Changes, longest: float) -> dict[str, object]:
+def _row(view: FileView, name: str, changes: Sequence[int], longest: float) -> dict[str, object]:
     """Return the row of a file; ``longest``: the time of the one that took longest, in seconds."""
-    counts, path = view.tally, view.file.case.path
-    folder, slash, base = path.rpartition("/")
-    broke, mended = changes.get(path, (0, 0))
+    counts = view.tally
+    folder, slash, base = view.file.case.path.rpartition("/")
     failed = [one for one in view.remarkable if one.verdict is Verdict.FAILED]
     steps = [view.file.case.steps[one.step] for one in failed[:_LISTED]]
     addresses = card_addresses(view, name) if steps else {}
@@ -118,25 +108,10 @@ def _row(view: FileView, name: str, changes: Changes, longest: float) -> dict[st
         "counts": counts,
         "is_broken": bool(view.file.failure),
         "badness": counts.failed * 1_000_000 + counts.not_run * 1_000 + counts.expected_fails,
-        "bar": bar(counts),
-        "broke": broke,
-        "mended": mended,
+        "broke": changes[0],
+        "mended": changes[1],
         "width": f"{_TIME * counts.seconds / longest:.0f}" if longest else 0,
         "time": times_in_words(counts.seconds),
         "failed": [(addresses[one.line][0], one_line(one.text, _NAME)) for one in steps],
         "rest": count_rest(len(failed) - _LISTED),
     }
-
-
-# --- at the end --------------------------------------------------------------------------------
-
-
-def _repeat(run: RunResult, views: Sequence[FileView]) -> str:
-    """Return the command line that runs again what failed, where it is not too long to be read."""
-    failed = [view.file.case.path for view in views if _is_bad(view)]
-    if not failed:
-        return ""
-    from harness.report.reporters import command_of
-
-    command = command_of(run.repeat, failed)
-    return command if len(command) <= _COMMAND else ""

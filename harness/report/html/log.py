@@ -7,15 +7,15 @@ once; only tests and errors are markup of their own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from operator import add, attrgetter
 
 from markupsafe import Markup
 
 from harness.records import FileResult, Reply, RunResult, Step
-from harness.report.html.page_names import LogPages, link, log_links, log_name, part_name
+from harness.report.html.page_names import LogPages, link, log_name, part_name
 from harness.report.html.parts import PageFrame, page, part_links
-from harness.report.html.templates import macro
+from harness.report.html.templates import drawing
 from harness.report.html.trouble import warnings
 from harness.typed import NamedTuple
 
@@ -38,6 +38,7 @@ class Links(NamedTuple):
 
 
 _NO_LINKS = Links()
+_draw = drawing("report/html/log.html")
 
 
 def log_pages(
@@ -53,9 +54,14 @@ def log_pages(
     is known. ``cards``: by line the addresses of tests' cards, and a class for their verdicts.
     """
     cuts = [*(begin or part_cuts(file)), len(file.case.steps)]
+    count = len(cuts) - 1
     for part, (first, end) in enumerate(pairwise(cuts), 1):
-        stream = _stream(*_piece(file, first, end), Links(cards))
-        body = _body(file, run, name, (part, len(cuts) - 1), (end - first, stream))
+        links = part_links(log_name(name), part, count)
+        body = chain(
+            [_draw("start", run, file, part == 1, links, end - first)],
+            _stream(*_piece(file, first, end), Links(cards)),
+            [_draw("end", file, part == count, links, warnings(file))],
+        )
         heading = f"Log: {file.case.path}" + (f", part {part}" if part > 1 else "")
         crumbs = (("All files", "index.html"), (file.case.path, link(name)), ("Log", ""))
         frame = PageFrame(crumbs, script=end - first > _FEW, log=True)
@@ -66,7 +72,8 @@ def log_of(file: FileResult, name: str, begin: Sequence[int] = ()) -> LogPages:
     """Return the addresses of one file's log; ``begin`` as above."""
     steps = file.case.steps
     starts = [1, *(steps[cut - 1].line + 1 for cut in (begin or part_cuts(file))[1:])]
-    return LogPages(log_links(name, len(starts)), starts)
+    names = (part_name(log_name(name), part) for part in range(1, len(starts) + 1))
+    return LogPages([*map(link, names)], starts)
 
 
 def part_cuts(file: FileResult) -> list[int]:
@@ -86,25 +93,6 @@ def part_cuts(file: FileResult) -> list[int]:
             cuts.append(index)
             begun = size
     return cuts
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("report/html/log.html", piece)(*values)
-
-
-def _body(
-    file: FileResult,
-    run: RunResult,
-    name: str,
-    part: tuple[int, int],
-    stream: tuple[int, Iterator[Markup]],
-) -> Iterator[Markup]:
-    """Yield what a page shows; ``stream``: how many commands it has, and all of it."""
-    count, said = stream
-    links = part_links(log_name(name), *part)
-    yield _draw("start", run, file, part[0] == 1, links, count)
-    yield from said
-    yield _draw("end", file, part[0] == part[1], links, warnings(file))
 
 
 def conversation(file: FileResult, begin: Sequence[int], links: Links) -> Iterator[Markup]:
@@ -190,14 +178,18 @@ def _answered(
     line_count: int,
     links: Links,
 ) -> Iterator[_Part]:
+    # What has markup of its own: tests, errors, replies after stray text. By their places, and not
+    # their names: there may be 100,000 of them.
+    pairs = enumerate(zip(steps, replies, strict=True))
+    marked = [place for place, (step, one) in pairs if step[4] or not one or not one[0] or one[4]]
     begin = 0
-    for place in [*_find_marked(steps, replies), len(steps)]:
+    for place in [*marked, len(steps)]:
         # Commands that need no markup are escaped together.
         for first, end in pairwise(_gaps(steps[begin:place])):
             some = slice(begin + first, begin + end)
             yield from _between(lines[line_count : steps[some.start].line - 1])
-            pairs = zip(steps[some], replies[some], strict=True)
-            texts = [f"{step[1]}\n{one[2]}\n\n" for step, one in pairs if one]
+            exchanges = zip(steps[some], replies[some], strict=True)
+            texts = [f"{step[1]}\n{one[2]}\n\n" for step, one in exchanges if one]
             yield _text("plain", "".join(texts))
             line_count = steps[some.stop - 1].line
         if place < len(steps):
@@ -205,13 +197,6 @@ def _answered(
             yield from _between(lines[line_count : step.line - 1])
             yield _command(step, reply, links)
             line_count = step.line
-
-
-def _find_marked(steps: Sequence[Step], replies: Sequence[Reply | None]) -> list[int]:
-    """Return the places with markup of their own: tests, errors, replies after stray text."""
-    pairs = enumerate(zip(steps, replies, strict=True))
-    # By their places, and not their names: there may be 100,000 of them.
-    return [place for place, (step, one) in pairs if step[4] or not one or not one[0] or one[4]]
 
 
 def _gaps(steps: Sequence[Step]) -> list[int]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 _SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_PART = re.compile(r"\.part\d+\Z")  # ends the name of a part of a page
 
 
 def page_names(paths: Sequence[str]) -> list[str]:
@@ -34,13 +36,9 @@ def part_name(name: str, part: int) -> str:
     return name if part == 1 else f"{name}.part{part}"
 
 
-def _is_of_a_part(name: str) -> bool:
-    return name.rpartition(".part")[2].isdecimal() and ".part" in name
-
-
 def _free(name: str, used_names: set[str]) -> str:
     tried, number = name, 1
-    while tried in used_names or log_name(tried) in used_names or _is_of_a_part(tried):
+    while {tried, log_name(tried)} & used_names or _PART.search(tried):
         number += 1
         tried = f"{name}_{number}"
     return tried
@@ -63,12 +61,6 @@ class LogPages:
         begun = sum(start <= line for start in self._starts) if len(self._starts) > 1 else 1
         part = max(1, begun)
         return f"{self._links[part - 1]}#{self._prefix}L{line}"
-
-
-def log_links(name: str, parts: int) -> list[str]:
-    """Return the addresses of the log of a page that is cut into so many parts."""
-    own = log_name(name)
-    return [link(part_name(own, part)) for part in range(1, parts + 1)]
 
 
 def link(name: str) -> str:

@@ -12,18 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import jinja2
-from jinja2 import (
-    BaseLoader,
-    Environment,
-    FileSystemBytecodeCache,
-    FileSystemLoader,
-    StrictUndefined,
-)
-from jinja2.bccache import Bucket
-from jinja2.ext import Extension
-from jinja2.lexer import Token, TokenStream
+from jinja2 import bccache, ext, lexer
 from markupsafe import Markup
 
 from harness.text import number_of, one_line, show_utc
@@ -38,20 +30,20 @@ GLOBALS: dict[str, object] = {
 }
 
 
-class _SourceLayout(Extension):
+class _SourceLayout(ext.Extension):
     """Lets the source of a template have lines and indentation that pages do not have.
 
     A line break is nothing beside a tag or a block, and a blank within a text. A blank line is a
     line break of the page.
     """
 
-    def filter_stream(self, stream: TokenStream) -> Iterator[Token]:
+    def filter_stream(self, stream: lexer.TokenStream) -> Iterator[lexer.Token]:
         """Yield the tokens of a template."""
         for token in stream:
             if token.type != "data":
                 yield token
             elif text := _LINE_BREAK.sub(_lay_out, token.value):
-                yield Token(token.lineno, "data", text)
+                yield lexer.Token(token.lineno, "data", text)
 
 
 def _lay_out(match: re.Match[str]) -> str:
@@ -62,7 +54,7 @@ def _lay_out(match: re.Match[str]) -> str:
     return "" if is_beside_tag else " "
 
 
-class _CompiledTemplates(FileSystemBytecodeCache):
+class _CompiledTemplates(bccache.FileSystemBytecodeCache):
     """Compiled templates, beside the modules that Python has compiled, where it can keep some."""
 
     def __init__(self) -> None:
@@ -73,21 +65,21 @@ class _CompiledTemplates(FileSystemBytecodeCache):
         compilers = (Path(path).stat().st_mtime_ns for path in (__file__, jinja2.__file__))
         return super().get_source_checksum(f"{[*compilers]}{source}")
 
-    def dump_bytecode(self, bucket: Bucket) -> None:
+    def dump_bytecode(self, bucket: bccache.Bucket) -> None:
         """Keep a template; an installation may be such that nothing can be written to it."""
         with suppress(OSError):
             super().dump_bytecode(bucket)
 
 
-def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environment:
+def make_environment(loader: jinja2.BaseLoader, *, has_layout: bool = True) -> jinja2.Environment:
     """Return what makes pages of the templates of a loader.
 
     ``has_layout``: whether the layout of their source is left out of the pages.
     """
-    return Environment(
+    return jinja2.Environment(
         loader=loader,
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         auto_reload=False,
         bytecode_cache=None if sys.dont_write_bytecode else _CompiledTemplates(),
         trim_blocks=not has_layout,
@@ -97,9 +89,10 @@ def make_environment(loader: BaseLoader, *, has_layout: bool = True) -> Environm
 
 
 @cache
-def _environment() -> Environment:
-    made = make_environment(FileSystemLoader(_HARNESS))
+def _environment() -> jinja2.Environment:
+    made = make_environment(jinja2.FileSystemLoader(_HARNESS))
     made.globals |= GLOBALS
+    made.globals["parts"] = made.get_template("report/html/parts.html").module
     return made
 
 
@@ -108,8 +101,18 @@ def render(name: str, /, **values: object) -> Markup:
     return Markup(_environment().get_template(name).render(values))
 
 
+def pieces(name: str) -> Any:
+    """Return the macros of a template, by their names."""
+    return _environment().get_template(name).module
+
+
 @cache
 def macro(name: str, macro_name: str) -> Callable[..., Markup]:
     """Return a macro of a template as a function."""
-    found: Callable[..., Markup] = getattr(_environment().get_template(name).module, macro_name)
+    found: Callable[..., Markup] = getattr(pieces(name), macro_name)
     return found
+
+
+def drawing(name: str) -> Callable[..., Markup]:
+    """Return a function that draws a piece of a template: a macro's name and values."""
+    return lambda piece, *values, **named: macro(name, piece)(*values, **named)

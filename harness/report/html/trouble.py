@@ -9,8 +9,8 @@ from markupsafe import Markup
 from harness.records import Failure, FileResult
 from harness.report.file_view import breaks, crash_of, paths_of_crashes, setup_errors
 from harness.report.html.page_names import LogPages
-from harness.report.html.parts import NOTHING, box, items
-from harness.report.html.templates import macro
+from harness.report.html.parts import NOTHING
+from harness.report.html.templates import drawing
 from harness.text import count_rest
 
 _LISTED = 20  # refused setup commands named one by one
@@ -38,6 +38,9 @@ class Crashes:
         return f"The same failure in {len(paths)} case files: {', '.join(paths)}."
 
 
+_draw = drawing("report/html/trouble.html")
+
+
 def troubles(
     file: FileResult, log: LogPages | None = None, crashes: Crashes | None = None
 ) -> tuple[Markup, ...]:
@@ -46,36 +49,24 @@ def troubles(
     ``log``: the GTP log, which lines are linked to; None if there is none.
     ``crashes``: those of all files on the page; None if there is one file alone.
     """
-    known = crashes or Crashes([file])
-    return _failures(file, log, known), _setup_errors(file, log), warnings(file)
-
-
-def _draw(piece: str, *values: object) -> Markup:
-    return macro("report/html/trouble.html", piece)(*values)
-
-
-def _failures(file: FileResult, log: LogPages | None, crashes: Crashes) -> Markup:
-    if not file.failures:
-        return NOTHING
-    told = [crashes.find_first_place(one, file.case.path) for one in file.failures]
-    shown = [
-        (one, before, crashes.everywhere(one.failure))
-        for one, before in zip(breaks(file), told, strict=True)
-    ]
-    # What it wrote belongs to all of them, and ends with the last.
-    tail = "" if told[-1] else "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
-    return _draw("failures", shown, log, tail)
-
-
-def _setup_errors(file: FileResult, log: LogPages | None) -> Markup:
-    refused = setup_errors(file)
-    if not refused:
-        return NOTHING
-    commands = [(file.case.steps[one], file.replies[one]) for one in refused[:_LISTED]]
-    rest = count_rest(len(refused) - _LISTED, "and {} more")
-    return _draw("refused", len(refused), commands, rest, log)
+    known, broken = crashes or Crashes([file]), NOTHING
+    if file.failures:
+        told = [known.find_first_place(one, file.case.path) for one in file.failures]
+        shown = [
+            (one, before, known.everywhere(one.failure))
+            for one, before in zip(breaks(file), told, strict=True)
+        ]
+        # What it wrote belongs to all of them, and ends with the last.
+        tail = "" if told[-1] else "\n".join(file.stderr.rstrip().splitlines()[-_TAIL:])
+        broken = _draw("failures", shown, log, tail)
+    errors, refused = NOTHING, setup_errors(file)
+    if refused:
+        commands = [(file.case.steps[one], file.replies[one]) for one in refused[:_LISTED]]
+        rest = count_rest(len(refused) - _LISTED, "and {} more")
+        errors = _draw("refused", len(refused), commands, rest, log)
+    return broken, errors, warnings(file)
 
 
 def warnings(file: FileResult) -> Markup:
     """Return a framed notice of how an engine strays from its protocol, if it does."""
-    return box("Protocol warnings", items(file.warnings), "warn") if file.warnings else NOTHING
+    return _draw("warnings", file.warnings) if file.warnings else NOTHING
