@@ -113,11 +113,7 @@ def one_course(context: Context) -> CourseOfMine:
 
 
 def describe_course(course: Course | None, member: Member | None) -> CourseOfMine:
-    """Return a course as the API tells it.
-
-    Raises:
-        RequestRefused: it was removed, or the person has left it.
-    """
+    """Return a course as the API tells it; refuses one that was removed, or that somebody left."""
     if course is None or member is None:
         raise RequestRefused(404, "there is no such course")
     return CourseOfMine(id=course.id, title=course.title, role=member.role)

@@ -40,11 +40,7 @@ class _Target(NamedTuple):
 
 
 def deliver_next(settings: Settings, database: Database) -> bool:
-    """Send the next score that is due; False if there is none.
-
-    Raises:
-        ServerError: the database cannot be used now.
-    """
+    """Send the next score that is due; False if there is none. Raises as the database."""
     return outgoing.deliver_next(
         database, lti.SCORES, lambda row: _deliver(settings, database, row), _LATER
     )
@@ -127,11 +123,7 @@ def _send(settings: Settings, database: Database, target: _Target) -> None:
 
 
 def _find_line(client: PlatformClient, database: Database, target: _Target) -> str:
-    """Return the column of an assignment, which the platform is asked for, and then makes.
-
-    Raises:
-        PlatformError: there is none, and it makes none.
-    """
+    """Return the column of an assignment, which the platform is asked for, and then makes."""
     lines, one, title = target.link.lines_url, target.assigned, target.platform.title
     if not lines:
         raise PlatformError(

@@ -19,11 +19,7 @@ from harness.service.storage.database import Database
 
 
 def open_provider(settings: Settings) -> Provider | None:
-    """Return the provider of the settings; None: people sign in by links alone.
-
-    Raises:
-        UsageError: something is missing or cannot be.
-    """
+    """Return the provider of the settings, None if there is none; raises as :func:`oidc.check`."""
     if not settings.oidc:
         return None
     oidc.check(settings)
