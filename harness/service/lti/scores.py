@@ -130,8 +130,7 @@ def _find_line(client: PlatformClient, database: Database, target: _Target) -> s
             f"{title} has not told a column of its gradebook: open the assignment there once",
             status=400,
         )
-    query = with_query(lines, {"resource_id": one.id})
-    known = client.call("GET", query, connection.LINES).value
+    known = client.call("GET", with_query(lines, {"resource_id": one.id}), connection.LINES).value
     rows = [as_dict(line) for line in known] if isinstance(known, list) else []
     made = next((line for line in rows if line.get("resourceId") == one.id), None)
     if made is None:

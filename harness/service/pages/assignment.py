@@ -138,8 +138,7 @@ def _read_chosen(context: access.Context, db: Connection) -> list[str]:
     """Return the keys that are ticked in the table, or all that it shows."""
     if context.is_ticked("all"):
         view = standings.read_view(context.request.query_params)
-        everybody = standings.standings_of_all(db, context.assigned)
-        return [one.key for one in view.select(everybody)]
+        return [one.key for one in view.select(standings.standings_of_all(db, context.assigned))]
     chosen = dict.fromkeys(one for one in context.form.getlist("chosen") if isinstance(one, str))
     if not chosen:
         raise UsageError("students: choose some in the table first")

@@ -90,10 +90,9 @@ _DATES = ("opens", "deadline", "closes", "deduction", "grace")
 
 @ROUTES.at("GET", f"{_ONE}/change", TEACHERS)
 def show_change(context: Context) -> Response:
-    settings = context.settings
     with context.reading() as db:
         kept = changes.list_kept(db, context.assigned)
-        lost = changes.list_lost(db, settings, context.assigned)
+        lost = changes.list_lost(db, context.settings, context.assigned)
     filled = changes.values_of(context.assigned).digest
     trail = rendering.crumbs(context, "Change or remove")
     return rendering.page(

@@ -68,8 +68,7 @@ def add(context: access.Context) -> Response:
     if file is None:
         raise UsageError("choose a case file first")
     with context.acting() as act:
-        new = private_cases.NewCase(*file)
-        private_cases.add(act, context.settings, context.assigned, new)
+        private_cases.add(act, context.settings, context.assigned, private_cases.NewCase(*file))
     return RedirectResponse(_address(context), 303)
 
 
@@ -240,8 +239,7 @@ def ask(context: access.Context) -> Response:
         for one in parts
     }
     with context.acting() as act:
-        told = PointWeights(points, weights)
-        made = previews.ask(act, context.settings, context.assigned, told)
+        made = previews.ask(act, context.settings, context.assigned, PointWeights(points, weights))
     return RedirectResponse(f"{context.assignment_page}/points/{made}", 303)
 
 

@@ -41,8 +41,7 @@ def show(context: access.Context) -> Response:
     view = standings.read_view(context.request.query_params)
     with context.reading() as db:
         everybody = standings.standings_of_all(db, assigned)
-        group = courses.submitting_as(db, context.course.id, student)
-        entry = roster.entry(student, group)
+        entry = roster.entry(student, courses.submitting_as(db, context.course.id, student))
         students = [one.key for one in entry.students]
         submitted = submissions.history_of(db, assigned, student)
         rule = deadlines.load_rule(db, assigned, student)
@@ -99,8 +98,7 @@ def extend(context: access.Context) -> Response:
     assigned = context.assigned
     with context.acting() as act:
         students = courses.students_of(act.db, assigned.course, context.student)
-        extensions = courses.extensions(act.db, assigned.id)
-        before = deadlines.latest_deadline(extensions, students)
+        before = deadlines.latest_deadline(courses.extensions(act.db, assigned.id), students)
         wanted = keep_same(context.field("deadline"), before)
         deadlines.extend(act, assigned, context.student, wanted)
     return _back(context)

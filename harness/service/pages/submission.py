@@ -53,11 +53,9 @@ def show(context: Context) -> Response:
         ahead = queue.ahead(db, job) if job and job.state == records.WAITING else 0
         rules = deadlines.load_rules(db, assigned, [upload], "" if context.is_staff else key)
         history = _find_history(db, context)
-        has_mark = history.last == upload
-        lines = load_lines(db, context, upload, history, has_mark=has_mark)
+        lines = load_lines(db, context, upload, history, has_mark=history.last == upload)
         if context.member.role == records.STUDENT:
-            now = datetime.datetime.now()
-            bound = submissions.explain_bound(db, assigned, key, upload, now)
+            bound = submissions.explain_bound(db, assigned, key, upload, datetime.datetime.now())
     is_running = job is not None and job.is_unfinished
     # The result of the public tests, as the worker wrote it.
     report = result_files.check_page(settings.assignment_folder(upload.assignment), upload.id)

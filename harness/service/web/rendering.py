@@ -221,5 +221,4 @@ def send_submission(context: RequestContext) -> FileResponse:
     if submissions.is_pruned(context.service.store, context.upload):
         raise RequestRefused(410, "the file is no longer kept")
     path = context.service.store.path(context.upload.sha256)
-    headers = _save_as(f"{context.upload.id}.archive")
-    return FileResponse(path, media_type=BYTES, headers=headers)
+    return FileResponse(path, media_type=BYTES, headers=_save_as(f"{context.upload.id}.archive"))
